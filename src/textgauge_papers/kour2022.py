@@ -35,6 +35,7 @@ from textgauge_papers.ledger import (
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request, published
 
+MEASURES = ("accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity")
 _AS = {"definition": "metrics and measures as defined", "paper": "metrics and measures as in the authors' code"}
 _OVER_ALL = "the 95 % interval over repetitions of its paired difference with every other metric is above 0"
 
@@ -170,7 +171,7 @@ def _weighted(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Claim
 
 
 def _radar(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Iterator[Claim[KourEvidence]]:
-    measures = [measure.name for measure in Ksc.measures]
+    measures = MEASURES
 
     def gap(evidence: KourEvidence, first: str, second: str) -> MeasuredDifference:
         found = evidence.measures.get((variant, ours, k), {})

@@ -16,8 +16,8 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
-from textgauge.core.result import Result
-from textgauge.core.tabular import FlatRow, Row, format_cell, format_interval
+from textgauge.core.result import Column, Result
+from textgauge.core.tabular import FlatRow, format_cell, format_interval
 from textgauge.data.formats import read_table
 from textgauge.data.tables import TextTable
 from textgauge.encode.tokenizers import words_of
@@ -61,14 +61,20 @@ class JudgeAudit(Result):
     """The rows of an audit; `test` is the alternative-annotator test behind the answer."""
 
     command: ClassVar[str] = "run"
+    keys: ClassVar[Sequence[str]] = ("measure", "of")
+    columns: ClassVar[Sequence[Column]] = (
+        Column("measure"),
+        Column("of"),
+        Column("value", form=format_cell),
+        Column("interval", "low high", lambda low, high: "" if low is None else format_interval(low, high)),
+        Column("n"),
+        Column("note", form=lambda note: note or ""),
+    )
 
     rows: tuple[AuditRow, ...]
     test: AlternativeAnnotator
     margin: float
     warnings: tuple[str, ...] = ()
-
-    def __getitem__(self, name: tuple[str, str]) -> AuditRow:
-        return next(row for row in self.rows if (row.measure, row.of) == name)
 
     @property
     def answer(self) -> str:
@@ -89,24 +95,6 @@ class JudgeAudit(Result):
             f"The judge {may} take the place of a person: it is as good as {wins} of {len(tested)} people "
             f"(alternative-annotator test, margin {self.margin:g})."
         )
-
-    def to_dicts(self) -> list[Row]:
-        """One row per number."""
-        return [row.to_dict() for row in self.rows]
-
-    def readable(self) -> list[Row]:
-        """The rows with their intervals in one cell."""
-        return [
-            {
-                "measure": row.measure,
-                "of": row.of,
-                "value": format_cell(row.value),
-                "interval": "" if np.isnan(row.low) else format_interval(row.low, row.high),
-                "n": row.n,
-                "note": row.note or "",
-            }
-            for row in self.rows
-        ]
 
 
 def audit_judge(

@@ -269,10 +269,12 @@ def _protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
     if kind is None:
         raise InputError(f"this version knows no protocol {declared['name']!r}")
     known = {item.name for item in fields(kind)}
-    stored = dict.fromkeys(kind.former, "") | declared["parameters"]
-    renamed = {name: values.get(stored[name], stored[name]) for name, values in kind.former.items()}
-    given = {name: value for name, value in (stored | renamed).items() if name in known and value != ""}
-    return kind(**given | {name: value for name, value in options.items() if name in known})
+    try:
+        if known != declared["parameters"].keys():
+            raise InputError(f"{kind.name} has other parameters")
+        return kind(**{**declared["parameters"], **{name: options[name] for name in options if name in known}})
+    except InputError as error:
+        raise InputError(f"stored by another version ({error}); run the same command again into a new folder") from None
 
 
 def _as_judged(metric: Any, values: NDArray[np.float64], protocol: Protocol) -> NDArray[np.float64]:

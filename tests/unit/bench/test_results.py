@@ -5,6 +5,7 @@ import pytest
 
 from textgauge.bench import Store, run
 from textgauge.bench.results import MetricTime, Results, _column, _protocol, total_times
+from textgauge.core.errors import InputError
 
 
 @pytest.fixture
@@ -74,10 +75,9 @@ def test_times_of_several_runs_add_up(results):
     assert MetricTime("jsd", "ksc", 4, 2.0, 0).each == 0.5
 
 
-def test_stored_parameters_are_read_under_their_present_names():
-    ideal = _protocol({"name": "sensitivity", "parameters": {"ideal": "linear"}}, {})
-    assert ideal.ideal == "reciprocal"
-    assert _protocol({"name": "sensitivity", "parameters": {"ideal": "root"}}, {}).ideal == "root"
-    # Runs without the parameter put digits for six letters.
-    assert _protocol({"name": "robustness", "parameters": {}}, {}).numerals == "digits"
-    assert _protocol({"name": "robustness", "parameters": {"numerals": "zeros"}}, {}).numerals == "zeros"
+def test_parameters_of_another_version_are_refused():
+    stored = {"documents_drawn": 40, "ideal": "root"}
+    assert _protocol({"name": "sensitivity", "parameters": stored}, {}).ideal == "root"
+    for other in (stored | {"ideal": "linear"}, {"documents_drawn": 40}):
+        with pytest.raises(InputError, match="run the same command again"):
+            _protocol({"name": "sensitivity", "parameters": other}, {})

@@ -83,12 +83,6 @@ class Leaderboard(Result):
     tied: tuple[str, ...] = ()
     scope: str = SCOPES["texts"]
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[RankedMetric]:
-        return iter(self.rows)
-
     @property
     def answer(self) -> str:
         """The best metric and what it is tied with, in one sentence."""
@@ -99,10 +93,6 @@ class Leaderboard(Result):
     def details(self) -> dict[str, Any]:
         """What ranks and tiers are about, which metrics are tied with the first, and what overall is made of."""
         return {"scope": self.scope, "tied": list(self.tied), "notes": list(self.notes)}
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One flat dictionary per metric."""
-        return [row.to_dict() for row in self.rows]
 
     def readable(self) -> list[dict[str, Any]]:
         """The rows as tables for people have them: ranks and intervals in one cell, numbers of four digits."""

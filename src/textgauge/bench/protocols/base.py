@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -166,9 +165,6 @@ class Protocol:
     similarities: ClassVar[bool] = False  # whether trials are judged as similarities, not as distances
     ensembles: ClassVar[bool] = False  # whether runs train ensembles of their metrics
     rated: ClassVar[bool] = False  # whether trials are pairs with people's ratings
-    former: ClassVar[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-        {}
-    )  # what stored values are called here; "": absent
     common: ClassVar[str] = ""  # what its measures have in common, in one sentence
     resampled: ClassVar[Literal["texts", "sources"]] = "sources"  # the scope of verdicts with draws: are texts drawn?
     version: ClassVar[int] = 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -50,7 +49,6 @@ class Robustness(Task):
     )
     model = "linear"
     size = "documents_drawn"
-    former = MappingProxyType({"numerals": {"": "digits"}})
     measures = (
         Measure("robustness", about="mean of the three rates"),
         Measure("summary_gt_semantic", detail=True, about="documents whose summary is above every semantic change"),

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -51,7 +50,6 @@ class Sensitivity(Task):
         samples=("sample:articles",),
     )
     figures = (*Task.figures, "sensitivity")
-    former = MappingProxyType({"ideal": {"linear": "reciprocal"}})
     model = "linear"
     size = "documents_drawn"
     measures = (

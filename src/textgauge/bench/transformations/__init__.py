@@ -1,32 +1,36 @@
 """Transformations: seeded changes of a text that keep its meaning, change it, or change it by degrees.
 
-base       what a transformation is; chains; randomness
-pieces     grapheme clusters, tokens, sentences
-letters    capitals, dropped_letters, zeros, digits, typos meaning kept
-synonyms   synonyms                                        meaning kept
-order      word_order (kept), sentence_shuffle and word_shuffle (changed)
-facts      entity_swap, number_change, negation            meaning changed
-needles    insert, remove, fits; needle_insertion, chunk_removal: graded
+pieces     grapheme clusters, tokens, sentences; what a transformation is; chains; make_generator
+changes    capitals, dropped_letters, zeros, digits, typos, synonyms, word_order: meaning kept;
+           sentence_shuffle, word_shuffle, entity_swap, number_change, negation: meaning changed;
+           insert, remove, fits; needle_insertion, chunk_removal: graded
 """
 
 from __future__ import annotations
 
-from textgauge.bench.transformations.base import Meaning, Transformation, compose
-from textgauge.bench.transformations.facts import entity_swap, negation, number_change
-from textgauge.bench.transformations.letters import capitals, digits, dropped_letters, typos, zeros
-from textgauge.bench.transformations.needles import (
+from textgauge.bench.transformations.changes import (
     NEEDLE,
     PLACES,
     Place,
+    capitals,
     chunk_removal,
+    digits,
+    dropped_letters,
+    entity_swap,
     fits,
     insert,
     needle_insertion,
+    negation,
+    number_change,
     remove,
+    sentence_shuffle,
+    synonyms,
+    typos,
+    word_order,
+    word_shuffle,
+    zeros,
 )
-from textgauge.bench.transformations.order import sentence_shuffle, word_order, word_shuffle
-from textgauge.bench.transformations.pieces import pieces
-from textgauge.bench.transformations.synonyms import synonyms
+from textgauge.bench.transformations.pieces import Meaning, Transformation, compose, pieces
 from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry
 
