@@ -85,8 +85,8 @@ def _reason(row: Row) -> str | None:
 
 def _ours(judged: Sequence[Judged]) -> dict[tuple[Any, ...], float]:
     found: dict[tuple[Any, ...], float] = {}
-    theirs = {ours: published for published, ours in OUR_DATA.items()}
-    measures = {ours: published for published, ours in _OUR_MEASURE.items()}
+    theirs = {ours: name for name, ours in OUR_DATA.items()}
+    measures = {ours: name for name, ours in _OUR_MEASURE.items()}
     for item in judged:
         if item.data not in theirs:
             continue
