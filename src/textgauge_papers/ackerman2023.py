@@ -33,12 +33,12 @@ from textgauge_papers.ledger import (
     about,
     above,
     above_all,
+    estimate_mean,
     ledger,
-    of_values,
     on_side,
-    paired,
+    subtract_paired,
 )
-from textgauge_papers.paper import Paper, PaperFigure, Request, plans_of
+from textgauge_papers.paper import Paper, PaperFigure, Request, bind_suite
 
 # The metrics, and the parts of two of them (§5.4). IRPR is of cosine distances by the text, of angles by the code.
 _K = (1, 2, 3, 5, 10)
@@ -65,16 +65,16 @@ def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """The paper's class of every metric next to ours, by each rule for prototypes."""
+    """Return the paper's class of every metric next to ours, by each rule for prototypes."""
     return [
         plain_row({"table": "class", "variant": rule, **_class(key, item)})
         for rule in request.variants
-        for key, item in _judged(results, rule).items()
+        for key, item in _get_judged(results, rule).items()
     ]
 
 
-def _judged(results: Results, rule: str) -> dict[str, Judged]:
-    """The judged metrics together with the prototypes of a rule."""
+def _get_judged(results: Results, rule: str) -> dict[str, Judged]:
+    """Return the judged metrics together with the prototypes of a rule."""
     protocol = Distributionality(samples=_SAMPLES, prototypes=rule)  # type: ignore[arg-type]
     keys = [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS)]
     found = {
@@ -120,8 +120,8 @@ class AckermanEvidence:
 
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
-    """The ledger."""
-    classes = {rule: _judged(results, rule) for rule in _RULES}
+    """Return the ledger."""
+    classes = {rule: _get_judged(results, rule) for rule in _RULES}
     points = {
         item.metric.replace("@given:euclidean", "").replace("@given", ""): item
         for item in results.judged()
@@ -139,7 +139,7 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
 
 def claims(request: Request) -> list[Claim[AckermanEvidence]]:
     """Classes by each rule, the illustration, components."""
-    names = [(rule, key) for rule in request.variants for key in _judged_names(rule)]
+    names = [(rule, key) for rule in request.variants for key in _list_judged_names(rule)]
     return [
         *about("IRPR is nearer to AHD", *(_nearer(*of) for of in names if _published(of[1]) == "ahd")),
         *about("all others are nearer to energy", *(_nearer(*of) for of in names if _published(of[1]) == "energy")),
@@ -150,7 +150,7 @@ def claims(request: Request) -> list[Claim[AckermanEvidence]]:
     ]
 
 
-def _judged_names(rule: str) -> list[str]:
+def _list_judged_names(rule: str) -> list[str]:
     irpr = {"own": ["irpr", "irpr@angular"], "paper": ["irpr"], "code": ["irpr@angular"]}[rule]
     return [*irpr, "fid", "mauve", *_ball_keys()]
 
@@ -159,7 +159,7 @@ def _ball_keys() -> list[str]:
     return [get_metric(f"{name}(k={k})@cosine").key for name in _WEAK for k in _K]
 
 
-def _said(rule: str) -> str:
+def _describe_rule(rule: str) -> str:
     return {"own": "prototypes on the metric's own ground", "paper": "cosine prototypes, as in the text"}.get(
         rule, "angular prototypes and the root of energy, as in the authors' code"
     )
@@ -178,7 +178,7 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
 
     criterion = f"the 95 % interval of the score over samples of pairs is {'above' if side == 'energy' else 'below'} 0"
     claim = f"{key} is nearer to {side}, by prototypes={rule}"
-    return Claim(claim, f"nearer to {side}", _DATA, criterion, test, _said(rule))
+    return Claim(claim, f"nearer to {side}", _DATA, criterion, test, _describe_rule(rule))
 
 
 def _weak(rule: str, key: str) -> Claim[AckermanEvidence]:
@@ -187,12 +187,14 @@ def _weak(rule: str, key: str) -> Claim[AckermanEvidence]:
         if key not in found or "fid" not in found:
             return Finding(None, why=NOT_RUN)
         return above(
-            "fid", key, paired(found["fid"].verdict("distributionality"), found[key].verdict("distributionality"))
+            "fid",
+            key,
+            subtract_paired(found["fid"].verdict("distributionality"), found[key].verdict("distributionality")),
         )
 
     criterion = "the 95 % interval over samples of the paired difference of scores, fid's less its own, is above 0"
     claim = f"{key} is less distributional than fid, by prototypes={rule}"
-    return Claim(claim, "weakly", _DATA, criterion, test, _said(rule))
+    return Claim(claim, "weakly", _DATA, criterion, test, _describe_rule(rule))
 
 
 def _illustration() -> Iterator[Claim[AckermanEvidence]]:
@@ -205,7 +207,9 @@ def _illustration() -> Iterator[Claim[AckermanEvidence]]:
             found = evidence.points
             if early not in found or late not in found:
                 return Finding(None, why=NOT_RUN)
-            return above(late, early, paired(found[late].verdict("tenth_rise"), found[early].verdict("tenth_rise")))
+            return above(
+                late, early, subtract_paired(found[late].verdict("tenth_rise"), found[early].verdict("tenth_rise"))
+            )
 
         rule = criterion.format("where a tenth of the largest rise is made")
         yield Claim(f"{early} rises before {late}", "figures 1 and 2", data, rule, test)
@@ -216,7 +220,7 @@ def _illustration() -> Iterator[Claim[AckermanEvidence]]:
         if "fid" not in found or not others:
             return Finding(None, why=NOT_RUN)
         fid = found["fid"].verdict("tenth_rise")
-        return above_all("fid", {name: paired(fid, found[name].verdict("tenth_rise")) for name in others})
+        return above_all("fid", {name: subtract_paired(fid, found[name].verdict("tenth_rise")) for name in others})
 
     rule = criterion.format("where a tenth of the largest rise is made, with each other metric,")
     yield Claim("fid rises last", "figures 1 and 2", data, rule, last)
@@ -234,14 +238,14 @@ def _flat() -> Iterator[Claim[AckermanEvidence]]:
                 if any(key not in evidence.components for key in keys):
                     return Finding(None, why=NOT_RUN)
                 steep, flat = (np.abs(_slopes(evidence.components[key])) for key in keys)
-                return above("|slope| at k = 3", f"at k = {k}", of_values(steep - flat))
+                return above("|slope| at k = 3", f"at k = {k}", estimate_mean(steep - flat))
 
             criterion = f"the 95 % interval over samples of |slope over ℓ| at k = 3 less that at k = {k} is above 0"
             yield Claim(f"{part} is flatter over ℓ at k = {k} than at k = 3", "figure 13", _DATA, criterion, test)
 
 
 def _slopes(observed: Observations) -> Floats:
-    """The least-squares slope of a component over ℓ, of each sample."""
+    """Return the least-squares slope of a component over ℓ, of each sample."""
     step = (observed.columns["j"] - observed.columns["i"]).astype(np.float64)
     sample = observed.columns["sample"]
     return np.array([np.polyfit(step[sample == s], observed.value[sample == s], 1)[0] for s in np.unique(sample)])
@@ -274,4 +278,4 @@ _FIGURES = (
         ("-components-",),
     ),
 )
-PAPER = Paper("ackerman2023", ("class",), _RULES, plans_of(suite), rows, ledger_rows, _FIGURES)
+PAPER = Paper("ackerman2023", ("class",), _RULES, bind_suite(suite), rows, ledger_rows, _FIGURES)

@@ -25,13 +25,13 @@ from textgauge_papers.ledger import (
     about,
     above,
     all_hold,
+    estimate_mean,
     ledger,
-    of_values,
-    paired,
+    subtract_paired,
     welch,
 )
-from textgauge_papers.paper import Paper, PaperFigure, Request, plans_of
-from textgauge_papers.zwerdling_corpora import draw, sentences
+from textgauge_papers.paper import Paper, PaperFigure, Request, bind_suite
+from textgauge_papers.zwerdling_corpora import draw, read_sentences
 
 _TEXTS = 1_500
 _SAMPLE = 2_000
@@ -42,7 +42,7 @@ _REPETITIONS = "95 % interval over repetitions on the second data set"
 
 
 def _authors(domain: str, machine: str, *, apart: bool = False) -> Sources:
-    """Texts of people and of a machine on the same prompts, or (`apart`) each on the prompts the other lacks."""
+    """Return texts of people and of a machine on the same prompts, or (`apart`) each on the prompts the other lacks."""
     table = read_table(find_path("ghostbuster/human_vs_machine", "domain, source, doc_id, text"))
     columns = [[str(cell) for cell in table.columns[name]] for name in ("domain", "source", "doc_id", "text")]
     rows = [row[1:] for row in zip(*columns, strict=True) if row[0] == domain]
@@ -58,7 +58,7 @@ def _authors(domain: str, machine: str, *, apart: bool = False) -> Sources:
 
 def _short(names: tuple[str, str]) -> Sources:
     corpora = {
-        role: Corpus.of(draw(sentences(name, "text"), _TEXTS, 0)) for role, name in zip("ab", names, strict=True)
+        role: Corpus.of(draw(read_sentences(name, "text"), _TEXTS, 0)) for role, name in zip("ab", names, strict=True)
     }
     return Sources(",".join(name.partition("/")[0] for name in names), corpora)
 
@@ -131,7 +131,7 @@ class BeyondEvidence:
 
     @classmethod
     def of(cls, results: Results) -> BeyondEvidence:
-        """What a run has."""
+        """Return what a run has."""
         found: dict[tuple[str, int], dict[str, Verdict]] = {}
         groups = {(group.data, group.protocol): group for group in results.groups()}
         for study in STUDIES:
@@ -144,18 +144,18 @@ class BeyondEvidence:
         return cls(found)
 
     def gap(self, first: Side, second: Side, place: int) -> MeasuredDifference:
-        """First less second, each a number or a metric in a study; over repetitions, which two studies do not share."""
+        """Return first less second, each a number or a metric in a study; two studies do not share repetitions."""
         if isinstance(first, float):
             other = self.gap(second, first, place)
             return MeasuredDifference(-other.value, -other.high, -other.low)
         one = self.found.get((first[0], place), {}).get(first[1])
         if isinstance(second, float):
-            return UNKNOWN if one is None else of_values(np.array(one.values) - second)
+            return UNKNOWN if one is None else estimate_mean(np.array(one.values) - second)
         two = self.found.get((second[0], place), {}).get(second[1])
         if one is None or two is None:
             return UNKNOWN
         prompts = {first[0], second[0]} == {SAME.name, OTHER.name}
-        return welch(np.array(one.values), np.array(two.values)) if prompts else paired(one, two)
+        return welch(np.array(one.values), np.array(two.values)) if prompts else subtract_paired(one, two)
 
 
 _SAMPLED = "sampled"
@@ -168,7 +168,7 @@ def _judges(study: Study) -> Iterator[tuple[str, Protocol]]:
 
 
 def claims() -> list[Claim[BeyondEvidence]]:
-    """What was seen on the first data sets."""
+    """Return what was seen on the first data sets."""
     return [
         *about("topics and authors on shared prompts", *_of_authors()),
         *about("which metrics depend on the encoder", *_of_encoders()),
@@ -269,7 +269,7 @@ def _none_squared(evidence: BeyondEvidence) -> Finding:
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """Every value on both data sets."""
+    """Return every value on both data sets."""
     found = BeyondEvidence.of(results).found
     made = []
     for name in dict.fromkeys(name for name, _ in found):
@@ -281,7 +281,7 @@ def rows(results: Results, request: Request) -> list[Row]:
 
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
-    """The ledger."""
+    """Return the ledger."""
     return ledger(claims(), BeyondEvidence.of(results))
 
 
@@ -290,4 +290,4 @@ _FIGURES = (
     PaperFigure("2", "box", "Measures over repetitions. Boxes that overlap do not show that metrics are equal."),
 )
 _TABLES = (*(study.name for study in STUDIES), _SAMPLED)
-PAPER = Paper("beyond", _TABLES, ("definition",), plans_of(suite), rows, ledger_rows, _FIGURES)
+PAPER = Paper("beyond", _TABLES, ("definition",), bind_suite(suite), rows, ledger_rows, _FIGURES)

@@ -55,7 +55,7 @@ def words_of(text: str) -> list[str]:
 
 
 def character_ids(word: bytes | int) -> list[int]:
-    """Give the 50 character numbers of a word's bytes, or of the code for the begin or end of a text.
+    """Return the 50 character numbers of a word's bytes, or of the code for the begin or end of a text.
 
     Bytes are framed by the codes of begin and end of word, filled up, and shifted by one, 0 being no word at all.
 
@@ -94,12 +94,12 @@ class ElmoTokens:
         return found
 
     def tokenize(self, texts: Sequence[str]) -> Encoding:
-        """Give the tokens alone."""
+        """Return the tokens alone."""
         tokens = SplitTokenizer(words_of).encode(texts)
         return Encoding(tokens, np.zeros(len(tokens.ids), dtype=bool))
 
     def encode(self, texts: Sequence[str]) -> TokenVectors:
-        """Give the vectors of all tokens."""
+        """Return the vectors of all tokens."""
         found = self.tokenize(texts)
         with one_blas_thread():
             vectors = self._vectors(found.tokens)
@@ -147,11 +147,11 @@ class Network:
     projection_clip: float
 
     def words(self, ids: Ints) -> Floats32:
-        """Give the vectors of words without context, (words, width), from their characters (words, 50)."""
+        """Return the vectors of words without context, (words, width), from their characters (words, 50)."""
         return in_blocks(self._words, ids)
 
     def texts(self, words: Floats32) -> Floats32:
-        """Give all layers of texts of equally many words, (layers, texts, length, 2 width)."""
+        """Return all layers of texts of equally many words, (layers, texts, length, 2 width)."""
         found = [np.concatenate([words, words], axis=2)]
         forward, backward = words, words[:, ::-1]
         for depth, (ahead, behind) in enumerate(self.layers):
@@ -214,7 +214,7 @@ def _sigmoid(values: Floats32) -> Floats32:
 
 
 def find_files(folder: Path) -> tuple[Path, Path]:
-    """Give the options and the weights of a folder."""
+    """Return the options and the weights of a folder."""
     found = [sorted(folder.glob(pattern)) for pattern in ("*options*.json", "*.hdf5")]
     if any(len(paths) != 1 for paths in found):
         raise ResourceError(f"an ELMo folder holds one *options*.json and one *.hdf5; {folder} does not")

@@ -28,7 +28,7 @@ class NumberedFigure:
 
 
 def paper_figures(paper: Paper, results: Results) -> Iterator[NumberedFigure]:
-    """Every figure of a paper that the run has data for."""
+    """Yield every figure of a paper that the run has data for."""
     groups = [group for group in results.groups() if group.protocol not in paper.not_drawn]
     for wanted in paper.figures:
         only = {metric.key for metric in get_metrics(wanted.metrics)} if wanted.metrics else None
@@ -59,7 +59,7 @@ def write_figures(paper: Paper, results: Results, folder: Path) -> Iterator[Path
 
 
 def _planes(folder: Path) -> Iterator[Figure]:
-    """The plane of every description that a run keeps."""
+    """Yield the plane of every description that a run keeps."""
     import polars as pl
 
     for path in sorted(folder.glob("descriptions/*.parquet")):

@@ -14,7 +14,7 @@ from textgauge.core import Floats, MissingExtra, ResourceError, Row
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.stats import ahead
 from textgauge_papers.kour2022_ifc import IfcEvidence, ifc_claims, ifc_plans
-from textgauge_papers.kour2022_tables import KOUR_METRICS, OUR_DATA, UNPADDED, VARIANT_METRICS, judged_as, rows
+from textgauge_papers.kour2022_tables import KOUR_METRICS, OUR_DATA, UNPADDED, VARIANT_METRICS, judge_as, rows
 from textgauge_papers.ledger import (
     NOT_RUN,
     UNKNOWN,
@@ -25,15 +25,15 @@ from textgauge_papers.ledger import (
     above,
     above_all,
     all_hold,
-    failures_first,
+    estimate_mean,
+    judge_order,
     ledger,
-    of_values,
     on_side,
-    paired,
-    rank_agreement,
+    sort_failures_first,
+    subtract_paired,
     welch,
 )
-from textgauge_papers.paper import Paper, PaperFigure, Request, published
+from textgauge_papers.paper import Paper, PaperFigure, Request, load_published
 
 MEASURES = ("accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity")
 _AS = {"definition": "metrics and measures as defined", "paper": "metrics and measures as in the authors' code"}
@@ -41,12 +41,12 @@ _OVER_ALL = "the 95 % interval over repetitions of its paired difference with ev
 
 
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """The tables of Kour et al. 2022: two pairs of sources, k of 7 and 12, size and imbalance, time."""
+    """Compute the tables of Kour et al. 2022: two pairs of sources, k of 7 and 12, size and imbalance, time."""
     return _plans(metrics or KOUR_METRICS, "definition", seed)
 
 
 def plans(request: Request) -> list[Plan]:
-    """The suite with the metrics of every variant."""
+    """Return the suite with the metrics of every variant."""
     found = [plan for variant in request.variants for plan in _plans(VARIANT_METRICS[variant], variant, request.seed)]
     try:
         return [*found, *ifc_plans(None, request.seed)]
@@ -75,15 +75,15 @@ class KourEvidence:
     unpadded: Mapping[tuple[str, int], Judged] = field(default_factory=dict)
 
     def gap(self, place: tuple[str, str, int | None], first: str, second: str, measure: str) -> MeasuredDifference:
-        """First less second of two metrics in one measure."""
+        """Return first less second of two metrics in one measure."""
         found = self.measures.get(place, {})
         if first not in found or second not in found:
             return UNKNOWN
-        return paired(found[first].verdict(measure), found[second].verdict(measure))
+        return subtract_paired(found[first].verdict(measure), found[second].verdict(measure))
 
 
 def claims(request: Request) -> list[Claim[KourEvidence]]:
-    """All claims of the paper that the ledger has, for each variant, pair of sources and k."""
+    """Return all claims of the paper that the ledger has, for each variant, pair of sources and k."""
     places = list(product(request.variants, OUR_DATA.items(), (7, 12)))
     highest = [_highest(variant, *at) for variant in request.variants for at in _places()]
     return [
@@ -98,15 +98,15 @@ def claims(request: Request) -> list[Claim[KourEvidence]]:
 
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
-    """The ledger."""
+    """Return the ledger."""
     measures: dict[tuple[str, str, int | None], dict[str, Judged]] = {}
     for variant in request.variants:
-        for item in judged_as(results, variant, VARIANT_METRICS[variant]):
+        for item in judge_as(results, variant, VARIANT_METRICS[variant]):
             if item.data in OUR_DATA.values():
                 measures.setdefault((variant, item.data, _kind(item)), {})[get_metric(item.metric).name.upper()] = item
     unpadded = {
         (item.data, item.protocol.k): item
-        for item in judged_as(results, "paper", UNPADDED)
+        for item in judge_as(results, "paper", UNPADDED)
         if isinstance(item.protocol, Ksc)
     }
     keys = {metric.key: metric.name.upper() for metric in get_corpus_metrics(KOUR_METRICS)}
@@ -117,7 +117,7 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     }
     learned = IfcEvidence.of(results, keys)
     found = KourEvidence(measures, samples, unpadded)
-    return failures_first([*ledger(claims(request), found), *ledger(ifc_claims(), learned)])
+    return sort_failures_first([*ledger(claims(request), found), *ledger(ifc_claims(), learned)])
 
 
 def _kind(item: Judged) -> int | None:
@@ -133,7 +133,7 @@ def _places() -> Iterator[tuple[tuple[str, str], str, int, str]]:
 def _printed(theirs: tuple[str, str], k: int | None, measure: str) -> dict[str, float]:
     return {
         row["metric"]: row["value"]
-        for row in published("kour2022_table3").iter_rows(named=True)
+        for row in load_published("kour2022_table3").iter_rows(named=True)
         if (row["source_a"], row["source_b"], row["k"], row["measure"]) == (*theirs, k, measure)
     }
 
@@ -159,7 +159,8 @@ def _weighted(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Claim
     def test(evidence: KourEvidence) -> Finding:
         found = evidence.measures.get((variant, ours, k), {})
         gaps = {
-            name: paired(item.verdict("accuracy"), item.verdict("weighted_accuracy")) for name, item in found.items()
+            name: subtract_paired(item.verdict("accuracy"), item.verdict("weighted_accuracy"))
+            for name, item in found.items()
         }
         return all_hold({name: above("A", "A_w", gap) for name, gap in gaps.items()})
 
@@ -178,7 +179,7 @@ def _radar(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Iterator
         if first not in found or second not in found:
             return UNKNOWN
         means = [np.mean([found[name].verdict(m).values for m in measures], axis=0) for name in (first, second)]
-        return of_values(means[0] - means[1])
+        return estimate_mean(means[0] - means[1])
 
     for first, second in (("MAUVE", "DC"), ("DC", "PR"), ("DC", "FID")):
         printed = [np.mean([_printed(theirs, k, m)[name] for m in measures]) for name in (first, second)]
@@ -242,7 +243,7 @@ def _imbalance(theirs: tuple[str, str], ours: str) -> Iterator[Claim[KourEvidenc
         found = evidence.samples.get(ours, {})
         if "PR" not in found or "DC" not in found:
             return Finding(None, why=NOT_RUN)
-        gap = of_values(_relative_error(found["PR"]) - _relative_error(found["DC"]))
+        gap = estimate_mean(_relative_error(found["PR"]) - _relative_error(found["DC"]))
         return above("error of PR", "error of DC", gap)
 
     rule = "95 % interval over repetitions of the difference of their relative errors at 50 and 2,850 texts is above 0"
@@ -255,7 +256,7 @@ def _of_samples(theirs: tuple[str, str]) -> str:
 
 
 def _padding(k: int, measure: str) -> Claim[KourEvidence]:
-    """What the authors' code does with CHI: both are of the same corpora."""
+    """Return claims on what the authors' code does with CHI: both are of the same corpora."""
     theirs, ours = next(iter(OUR_DATA.items()))
     printed = _printed(theirs, k, measure)["CHI"]
 
@@ -264,7 +265,7 @@ def _padding(k: int, measure: str) -> Claim[KourEvidence]:
         if without is None or padded is None:
             return Finding(None, why=NOT_RUN)
         values = [np.array(item.verdict(measure).values) for item in (without, padded)]
-        gap = of_values(np.abs(values[0] - printed) - np.abs(values[1] - printed))
+        gap = estimate_mean(np.abs(values[0] - printed) - np.abs(values[1] - printed))
         found = above("distance without", "with padding", gap)
         return replace(found, ours=f"{values[0].mean():.2f} without, {values[1].mean():.2f} with padding")
 
@@ -281,7 +282,7 @@ def _other(theirs: tuple[str, str]) -> list[str]:
 
 
 def _first_settled(observed: Observations) -> float:
-    """The first size from which on no deviation from large samples shows; infinity where there is none."""
+    """Return the first size from which on no deviation from large samples shows; infinity where there is none."""
     sizes = sorted(set(observed.of("kind", "size").columns["size_a"].tolist()))
     gaps = [_deviation(observed, "size", size) for size in sizes]
     shows = [ahead(gap.low) or ahead(-gap.high) for gap in gaps]
@@ -307,7 +308,7 @@ def _throughput(theirs: tuple[str, str], ours: str) -> Claim[KourEvidence]:
         printed = _printed(theirs, 7, "time_100ops")
         if found.keys() != printed.keys():
             return Finding(None, why=NOT_RUN)
-        return rank_agreement(list(printed.values()), [found[name].verdict("throughput").value for name in printed])
+        return judge_order(list(printed.values()), [found[name].verdict("throughput").value for name in printed])
 
     shown = ", ".join(f"{name} {value:g}" for name, value in _printed(theirs, 7, "time_100ops").items())
     criterion = "exact one-sided permutation test of Spearman's ρ of our and the published throughput, p ≤ 0.05"

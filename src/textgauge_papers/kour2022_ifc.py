@@ -28,10 +28,10 @@ from textgauge.data import Corpus, load_corpus, published_texts
 from textgauge.encode import cache_root, make_cache_folder
 from textgauge.stats import spearman
 from textgauge_papers.generate import GptSettings, ifc_corpora
-from textgauge_papers.generate.settings import fingerprint, one_thread
+from textgauge_papers.generate.settings import hash_texts, one_thread
 from textgauge_papers.kour2022_tables import KOUR_METRICS
-from textgauge_papers.ledger import Claim, Finding, about, of_values, on_side
-from textgauge_papers.zwerdling_corpora import draw, sentences
+from textgauge_papers.ledger import Claim, Finding, about, estimate_mean, on_side
+from textgauge_papers.zwerdling_corpora import draw, read_sentences
 
 STEPS, RUNS = 20, 3
 _WRITTEN = 240
@@ -62,16 +62,16 @@ class FineTuning:
         return f"{_MODEL}; {self.per_step:,} texts learned and {_WRITTEN} written at each step"
 
     def data(self, run: int) -> str:
-        """The name of the data of one training run."""
+        """Return the name of the data of one training run."""
         return f"{self.name}, training run {run}"
 
 
 def _headlines() -> Texts:
-    return sentences("huffpost_headlines/huffpost", "text"), None
+    return read_sentences("huffpost_headlines/huffpost", "text"), None
 
 
 def _requests() -> Texts:
-    """Requests of the first labels in alphabetical order: writing and filtering takes time for each."""
+    """Return requests of the first labels in alphabetical order: writing and filtering takes time for each."""
     found = published_texts("banking77/train")
     labels = found.labels or ()
     kept = set(sorted(set(labels))[:_LABELS])
@@ -104,9 +104,9 @@ def _sources(study: FineTuning, run: int, seed: int) -> Sources:
 
 
 def _trained(study: FineTuning, texts: Sequence[str], labels: Sequence[str] | None, seed: int) -> Path:
-    """The folder of one training run, trained and filled where files are missing."""
+    """Return the folder of one training run, trained and filled where files are missing."""
     settings = f"{study.steps} {study.per_step} {_WRITTEN} {_GPT}"
-    name = f"{study.name}-{fingerprint([*texts, settings])}"
+    name = f"{study.name}-{hash_texts([*texts, settings])}"
     folder = make_cache_folder(cache_root() / "ifc") / name / f"seed-{seed}"
     if not (folder / f"{step_role(study.steps)}.txt").exists():
         made = ifc_corpora(
@@ -134,7 +134,7 @@ class IfcEvidence:
 
     @classmethod
     def of(cls, results: Results, names: Mapping[str, str]) -> IfcEvidence:
-        """What a run has; `names` are the printed names of metrics by key."""
+        """Return what a run has; `names` are the printed names of metrics by key."""
         found: dict[str, dict[str, list[Observations]]] = {}
         known = {(study.name, study.protocol) for study in STUDIES}
         for group in results.groups():
@@ -147,7 +147,7 @@ class IfcEvidence:
 
 
 def ifc_claims() -> Iterator[Claim[IfcEvidence]]:
-    """What figure 5 and section 5 say, for each way of training."""
+    """Yield what figure 5 and section 5 say, for each way of training."""
     for name in ("FID", "PR", "DC", "MAUVE", "CLASSIFIER", "IRPR"):
         rule = "Spearman's ρ of step and distance is below 0"
         yield from _claims(
@@ -181,7 +181,7 @@ def _claim(study: FineTuning, claim: str, rule: str, what: str, values: Found, p
     def test(evidence: IfcEvidence) -> Finding:
         runs = evidence.runs.get(study.name, {})
         found = values(runs)
-        return on_side(what, of_values(found)) if len(found) == RUNS else Finding(None, why=_WHY)
+        return on_side(what, estimate_mean(found)) if len(found) == RUNS else Finding(None, why=_WHY)
 
     criterion = f"the 95 % interval over {RUNS} training runs: {rule}"
     return Claim(f"{claim} ({study.about})", paper, study.about, criterion, test, study.deviation)
@@ -204,7 +204,7 @@ def _chi_behind(runs: Mapping[str, Sequence[Observations]]) -> list[float]:
 
 
 def _mean_by_step(observed: Observations, column: str | None = None) -> tuple[Floats, Floats]:
-    """Steps, and the mean over draws of the distance or of a column."""
+    """Return steps, and the mean over draws of the distance or of a column."""
     along = observed.of("kind", "step")
     values = along.value if column is None else along.columns[column]
     steps = np.unique(along.columns["step"])

@@ -11,7 +11,7 @@ from textgauge.bench import Judged, Results
 from textgauge.core import Row, plain_row
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.stats import spearman
-from textgauge_papers.paper import Request, compared, published
+from textgauge_papers.paper import Request, load_published, make_row
 
 KOUR_METRICS = "chi,zipf,fid,pr,dc,mauve,classifier,irpr"
 # The same eight as the authors' code has them.
@@ -48,15 +48,15 @@ _REASONS: tuple[tuple[str, dict[str, tuple[str, ...]]], ...] = (
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """Each published number next to ours, with the `reason` of their difference where one is known.
+    """Return each published number next to ours, with the `reason` of their difference where one is known.
 
     `rank_correlation` is Spearman's between the published and our order of the metrics for that measure and data.
     """
     return [row for variant in request.variants for row in _rows(results, variant)]
 
 
-def judged_as(results: Results, variant: str, metrics: str) -> list[Judged]:
-    """Verdicts on metrics, judged as a variant does."""
+def judge_as(results: Results, variant: str, metrics: str) -> list[Judged]:
+    """Return verdicts on metrics, judged as a variant does."""
     keys = {metric.key for metric in get_corpus_metrics(metrics)}
     return [
         item
@@ -66,19 +66,19 @@ def judged_as(results: Results, variant: str, metrics: str) -> list[Judged]:
 
 
 def _rows(results: Results, variant: str) -> list[Row]:
-    ours = _ours(judged_as(results, variant, VARIANT_METRICS[variant]))
+    ours = _ours(judge_as(results, variant, VARIANT_METRICS[variant]))
     found = []
-    for row in published("kour2022_table3").iter_rows(named=True):
+    for row in load_published("kour2022_table3").iter_rows(named=True):
         key = (row["source_a"], row["source_b"], row["k"], row["metric"], row["measure"])
         about = {name: row[name] for name in ("source_a", "source_b", "k", "metric", "measure")}
         mine = ours.get(key, float("nan"))
-        found_row = compared("3", {"variant": variant, **about}, row["value"], mine, "our data")
+        found_row = make_row("3", {"variant": variant, **about}, row["value"], mine, "our data")
         found.append(found_row | {"reason": _reason(found_row)})
     return _with_rank_correlation(found)
 
 
 def _reason(row: Row) -> str | None:
-    """What is known to make the two numbers differ."""
+    """Return what is known to make the two numbers differ."""
     known = [said for said, about in _REASONS if all(row[name] in values for name, values in about.items())]
     return "; ".join(known) or None
 

@@ -59,12 +59,12 @@ def about(topic: str, *claims: Claim[Evidence]) -> list[Claim[Evidence]]:
 
 
 def ledger(claims: Iterable[Claim[Evidence]], evidence: Evidence) -> list[Row]:
-    """The rows of a ledger: what was not replicated first, then what was, then what cannot be tested here."""
-    return failures_first(_row(claim, claim.test(evidence) if claim.test else Finding(None)) for claim in claims)
+    """Return the rows of a ledger: what was not replicated first, then what was, then what cannot be tested here."""
+    return sort_failures_first(_row(claim, claim.test(evidence) if claim.test else Finding(None)) for claim in claims)
 
 
-def failures_first(rows: Iterable[Row]) -> list[Row]:
-    """Rows in the order of a ledger."""
+def sort_failures_first(rows: Iterable[Row]) -> list[Row]:
+    """Return rows in the order of a ledger."""
     return sorted(rows, key=lambda row: RULINGS.index(row["verdict"]))
 
 
@@ -85,7 +85,7 @@ def _row(claim: Claim[Evidence], found: Finding) -> Row:
 
 
 def counts(rows: Sequence[Row]) -> str:
-    """One line over a ledger; of what was not replicated, how much is the opposite of the claim.
+    """Return one line over a ledger; of what was not replicated, how much is the opposite of the claim.
 
     >>> counts([{"verdict": "replicated"}, {"verdict": "not replicated"}, {"verdict": "replicated"}])
     '1 not replicated, 2 replicated, 0 not testable here (3 claims)'
@@ -99,7 +99,7 @@ def counts(rows: Sequence[Row]) -> str:
 
 
 def summary(rows: Iterable[Row]) -> list[Row]:
-    """How many claims on each finding hold, findings of which some do not first; of up to three failures, what we see.
+    """Count the claims on each finding that hold, failures first; of up to three failures, show what we see.
 
     >>> held = {"topic": "WMD is first", "verdict": "replicated"}
     >>> failed = held | {"verdict": "not replicated", "claim": "in order", "ours": "-0.04", "interval": "-0.08 to 0.02"}
@@ -107,7 +107,7 @@ def summary(rows: Iterable[Row]) -> list[Row]:
     [{'finding': 'WMD is first', 'holds': '1 of 2', 'does not hold': 'in order: -0.04 (-0.08 to 0.02)'}]
     """
     by_topic: dict[str, list[Row]] = {}
-    for row in failures_first(rows):
+    for row in sort_failures_first(rows):
         by_topic.setdefault(row["topic"], []).append(row)
     return [_summary_row(topic, own) for topic, own in by_topic.items()]
 
@@ -122,7 +122,7 @@ def _summary_row(topic: str, rows: Sequence[Row]) -> Row:
 
 
 def _rest(claim: str, topic: str) -> str:
-    """What a claim says besides its finding.
+    """Return what a claim says besides its finding.
 
     >>> _rest("EDA is worst (news)", "EDA is worst")
     'news'
@@ -161,31 +161,31 @@ class MeasuredDifference:
 UNKNOWN = MeasuredDifference(np.nan, np.nan, np.nan)
 
 
-def of_values(values: Sequence[float] | Floats) -> MeasuredDifference:
-    """Mean of differences that are repetitions, with Student's interval.
+def estimate_mean(values: Sequence[float] | Floats) -> MeasuredDifference:
+    """Return the mean of differences that are repetitions, with Student's interval.
 
-    >>> of_values([1.0, 2.0, 3.0]).interval
+    >>> estimate_mean([1.0, 2.0, 3.0]).interval
     '-0.484 to +4.48'
     """
     found = over_repetitions("difference", [float(value) for value in values])
     return MeasuredDifference(found.value, found.low, found.high)
 
 
-def of_draws(value: float, draws: Floats, units: int) -> MeasuredDifference:
-    """A difference with the interval of its resamples."""
+def estimate_from_draws(value: float, draws: Floats, units: int) -> MeasuredDifference:
+    """Return a difference with the interval of its resamples."""
     return MeasuredDifference(value, *percentile_interval(np.asarray(draws, dtype=np.float64), units, 0.95))
 
 
-def paired(first: Verdict, second: Verdict) -> MeasuredDifference:
-    """First less second of two metrics on the same trials, over repetitions or over resamples."""
+def subtract_paired(first: Verdict, second: Verdict) -> MeasuredDifference:
+    """Return first less second of two metrics on the same trials, over repetitions or over resamples."""
     if first.draws and second.draws:
         draws = np.subtract(first.draws, second.draws)
-        return of_draws(first.value - second.value, draws, min(first.units, second.units))
-    return of_values(np.subtract(first.values, second.values))
+        return estimate_from_draws(first.value - second.value, draws, min(first.units, second.units))
+    return estimate_mean(np.subtract(first.values, second.values))
 
 
 def welch(first: Floats, second: Floats) -> MeasuredDifference:
-    """Mean of the first less that of the second, of repetitions that two sides do not share.
+    """Return the mean of the first less that of the second, of repetitions that two sides do not share.
 
     >>> welch(np.array([2.0, 2.0]), np.array([1.0, 1.0])).interval
     '+1 to +1'
@@ -202,7 +202,7 @@ def welch(first: Floats, second: Floats) -> MeasuredDifference:
 
 
 def on_side(what: str, gap: MeasuredDifference, *, below: bool = False) -> Finding:
-    """Whether a value is above 0, or below it: its whole interval is."""
+    """Decide whether a value is above 0, or below it: its whole interval is."""
     if not gap.known:
         return Finding(None, why=NOT_RUN)
     ends = (-gap.high, -gap.low) if below else (gap.low, gap.high)
@@ -211,12 +211,12 @@ def on_side(what: str, gap: MeasuredDifference, *, below: bool = False) -> Findi
 
 
 def above(name: str, other: str, gap: MeasuredDifference) -> Finding:
-    """Whether the first is above the second: the whole interval of their difference is above 0."""
+    """Decide whether the first is above the second: the whole interval of their difference is above 0."""
     return on_side(f"{name} − {other}", gap)
 
 
 def above_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:
-    """Whether the first is above every other: all intervals of differences are; the closest rival is shown.
+    """Decide whether the first is above every other: all intervals of differences are; the closest rival is shown.
 
     Each must hold, so the level of the whole is no more than that of one.
     """
@@ -228,7 +228,7 @@ def above_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:
 
 
 def below_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:
-    """Whether the first is below every other, of differences first less other; the closest rival is shown."""
+    """Decide whether the first is below every other, of differences first less other; the closest rival is shown."""
     if not gaps or not all(gap.known for gap in gaps.values()):
         return Finding(None, why=NOT_RUN)
     rival = max(gaps, key=lambda other: gaps[other].high)
@@ -236,10 +236,10 @@ def below_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:
     return above(rival, name, MeasuredDifference(-gap.value, -gap.high, -gap.low))
 
 
-def rank_agreement(said: Sequence[float], own: Sequence[float]) -> Finding:
-    """Whether two orders of a few things agree: exact one-sided permutation test of Spearman's ρ.
+def judge_order(said: Sequence[float], own: Sequence[float]) -> Finding:
+    """Decide whether two orders of a few things agree: exact one-sided permutation test of Spearman's ρ.
 
-    >>> rank_agreement([1, 2, 3, 4], [10, 20, 30, 40]).interval
+    >>> judge_order([1, 2, 3, 4], [10, 20, 30, 40]).interval
     'p = 0.042'
     """
     from scipy.stats import rankdata
@@ -253,7 +253,7 @@ def rank_agreement(said: Sequence[float], own: Sequence[float]) -> Finding:
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:
-    """Whether every one of several findings holds; those that do not are named."""
+    """Decide whether every one of several findings holds; those that do not are named."""
     if not findings or any(found.holds is None for found in findings.values()):
         return Finding(None, why=NOT_RUN)
     failed = [name for name, found in findings.items() if not found.holds]

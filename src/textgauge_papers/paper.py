@@ -59,19 +59,19 @@ class Paper:
     not_drawn: tuple[Protocol, ...] = ()
 
 
-def plans_of(suite: Callable[[None, int], list[Plan]]) -> Callable[[Request], list[Plan]]:
-    """A suite with its own metrics and the seed of a request."""
+def bind_suite(suite: Callable[[None, int], list[Plan]]) -> Callable[[Request], list[Plan]]:
+    """Return a suite with its own metrics and the seed of a request."""
     return lambda request: suite(None, request.seed)
 
 
-def published(name: str) -> pl.DataFrame:
-    """A published table, as shipped with the package."""
+def load_published(name: str) -> pl.DataFrame:
+    """Return a published table, as shipped with the package."""
     import polars as pl
 
     return pl.read_csv(files("textgauge_papers").joinpath("published", f"{name}.csv").read_bytes())
 
 
-def compared(table: str, about: Mapping[str, Any], theirs: float, ours: float, source: str) -> Row:
-    """One row: what the number is, the published one, ours, and where ours comes from."""
+def make_row(table: str, about: Mapping[str, Any], theirs: float, ours: float, source: str) -> Row:
+    """Return one row: what the number is, the published one, ours, and where ours comes from."""
     row = {"table": table, **about, "published": theirs, "ours": ours}
     return row | {"difference": ours - theirs, "source": source}

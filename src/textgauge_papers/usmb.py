@@ -41,10 +41,10 @@ from textgauge_papers.ledger import (
     about,
     above_all,
     below_all,
+    estimate_from_draws,
     ledger,
-    of_draws,
 )
-from textgauge_papers.paper import Paper, PaperFigure, Request, compared, plans_of, published
+from textgauge_papers.paper import Paper, PaperFigure, Request, bind_suite, load_published, make_row
 
 # The five metrics of the benchmark; cosine on several encoders would count as their mean. A static encoder sees whole
 # texts in little time: a transformer takes an hour of one processor for these tasks.
@@ -102,7 +102,7 @@ _MISPRINT = "table 7 repeats the row of alignment (axis) of table 6: a misprint"
 
 
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """The five tasks of the unified benchmark on real data, with ensembles: about a quarter of an hour."""
+    """Run the five tasks of the unified benchmark on real data, with ensembles: about a quarter of an hour."""
     chosen = metrics or TASK_METRICS
     folded = task_plans(TASK_DATA, chosen, seed)
     return [
@@ -112,13 +112,13 @@ def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
 
 
 def rows(results: Results, _: Request) -> list[Row]:
-    """All tables: published numbers next to ours, and to what our formulas make of theirs."""
+    """Return all tables: published numbers next to ours, and to what our formulas make of theirs."""
     found = [*_our_rows(results), *_fed_rows()] if results.manifests else list(_fed_rows())
     return [plain_row(row) for row in found]
 
 
 def scores(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
-    """Every measure by published metric name: means over the data sets that give it."""
+    """Return every measure by published metric name: means over the data sets that give it."""
     values: dict[str, dict[str, list[float]]] = {}
     for name, items in _by_published_name(judged).items():
         for verdict in (verdict for item in items for verdict in item.verdicts):
@@ -128,7 +128,7 @@ def scores(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
 
 
 def task_scores(found: Mapping[str, float]) -> dict[str, float]:
-    """The columns of table 4 of one metric: alignment is the mean of its two halves, overall that of the five tasks.
+    """Return the columns of table 4: alignment is the mean of its two halves, overall that of the five tasks.
 
     >>> task_scores({"axis": 0.5, "comparisons": 0.7})["alignment"]
     0.6
@@ -153,14 +153,14 @@ def _our_rows(results: Results) -> Iterator[Row]:
 
 
 def _own(judged: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
-    """What the suite gives, and nothing else that a run may hold: its tasks, and retrieval from whole corpora."""
+    """Return what the suite gives of all that a run may hold: its tasks, and retrieval from whole corpora."""
     tasks = {(kind(), name) for kind, names in TASK_DATA.items() for name in names}
     whole = [item for item in judged if item.protocol == WHOLE and item.data in TASK_DATA[Retrieval]]
     return [item for item in judged if (item.protocol, item.data) in tasks], whole
 
 
 def _data(judged: Sequence[Judged]) -> dict[str, str]:
-    """The data sets that each measure is a mean over."""
+    """Return the data sets that each measure is a mean over."""
     found: dict[str, list[str]] = {}
     for item in judged:
         for verdict in item.verdicts:
@@ -169,7 +169,7 @@ def _data(judged: Sequence[Judged]) -> dict[str, str]:
 
 
 def _fed_rows() -> Iterator[Row]:
-    """Mean of the three rates of table 3; alignment and robustness of table 4 from the others; its overall scores."""
+    """Yield means of the rates of table 3; alignment and robustness of table 4 from the others; its overall scores."""
     axis, comparisons, rates, tasks = (_published(table) for table in _TABLES)
     for name, row in rates.items():
         mean = _mean([value for column, value in row.items() if column != "overall"])
@@ -190,7 +190,7 @@ def _table(table: str, ours: Scores, data: Mapping[str, str]) -> Iterator[Row]:
 
 
 def _weights(contributions: Sequence[Contribution]) -> Iterator[Row]:
-    for row in published("usmb_table6_7_weights").iter_rows(named=True):
+    for row in load_published("usmb_table6_7_weights").iter_rows(named=True):
         task = _PROTOCOLS.get(row["task"], row["task"])
         for name in [column for column in row if column not in ("task", "model")]:
             parts = [
@@ -200,7 +200,7 @@ def _weights(contributions: Sequence[Contribution]) -> Iterator[Row]:
             ]
             about = {"metric": name, "measure": "share", "task": row["task"], "model": row["model"]}
             notes = [_INSTEAD] * (name == _COSINE) + [_MISPRINT] * (row["task"] == "alignment_comparisons")
-            mine = compared(_WEIGHTS, about, row[name], _mean([item.share for item in parts]), "our data")
+            mine = make_row(_WEIGHTS, about, row[name], _mean([item.share for item in parts]), "our data")
             data = ", ".join(sorted({item.data for item in parts}))
             yield mine | {"note": "; ".join(notes) or None, "data": data}
 
@@ -208,11 +208,11 @@ def _weights(contributions: Sequence[Contribution]) -> Iterator[Row]:
 def _row(
     table: str, metric: str, measure: str, theirs: float, ours: float, source: str, note: str | None = None
 ) -> Row:
-    return compared(table, {"metric": metric, "measure": measure}, theirs, ours, source) | {"note": note}
+    return make_row(table, {"metric": metric, "measure": measure}, theirs, ours, source) | {"note": note}
 
 
 def _published(table: str) -> dict[str, dict[str, float]]:
-    frame = published(_TABLES[table])
+    frame = load_published(_TABLES[table])
     return {row.pop("metric"): row for row in frame.iter_rows(named=True)}
 
 
@@ -250,7 +250,7 @@ class UsmbEvidence:
     ideals: Mapping[str, Mapping[str, float]]
 
     def gaps(self, name: str, others: Sequence[str], measures: Sequence[str]) -> dict[str, MeasuredDifference]:
-        """First less each other in the mean of several measures, units of every data set resampled."""
+        """Return first less each other in the mean of several measures, units of every data set resampled."""
         return {other: self._gap(name, other, measures) for other in others}
 
     def _gap(self, name: str, other: str, measures: Sequence[str]) -> MeasuredDifference:
@@ -260,11 +260,11 @@ class UsmbEvidence:
         parts = [(a, b) for a, b in zip(*both, strict=True) if a is not None and b is not None]
         value = np.mean([a[0] - b[0] for a, b in parts])
         draws = np.mean([a[1] - b[1] for a, b in parts], axis=0)
-        return of_draws(float(value), draws, min(part[2] for pair in parts for part in pair))
+        return estimate_from_draws(float(value), draws, min(part[2] for pair in parts for part in pair))
 
 
 def ledger_rows(results: Results, _: Request) -> list[Row]:
-    """The ledger."""
+    """Return the ledger."""
     judged, whole = _own(results.judged())
     found = _resampled(judged)
     for name, measures in _resampled(whole).items():
@@ -298,7 +298,7 @@ def _resampled(judged: Sequence[Judged]) -> dict[str, dict[str, tuple[float, Flo
 
 
 def claims() -> list[Claim[UsmbEvidence]]:
-    """The paper's findings on the five tasks."""
+    """Return the paper's findings on the five tasks."""
     singles = [name for name in _published("4") if name != _ENSEMBLE]
 
     def others(name: str) -> list[str]:
@@ -374,7 +374,7 @@ PAPER = Paper(
     "usmb",
     (*_TABLES, _WEIGHTS),
     ("definition",),
-    plans_of(suite),
+    bind_suite(suite),
     rows,
     ledger_rows,
     _FIGURES,

@@ -20,8 +20,8 @@ from textgauge_papers.ledger import (
     about,
     above_all,
     below_all,
+    estimate_from_draws,
     ledger,
-    of_draws,
     on_side,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request
@@ -34,12 +34,12 @@ from textgauge_papers.yamshchikov2020_tables import (
     TABLE4,
     Numbers,
     best_end,
+    compute_our_numbers,
+    get_our_keys,
+    get_printed_value,
+    load_published_numbers,
+    mark_random_sets,
     order_correlation,
-    our_keys,
-    our_numbers,
-    printed_value,
-    published_numbers,
-    random_sets,
     rows,
 )
 
@@ -52,13 +52,13 @@ _RESAMPLES, _PAIRS = 1_000, 473  # of pairs within sets; the smallest set
 
 
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """The tables of Yamshchikov et al. 2021: thirteen metrics of pairs and people, on fourteen sets."""
+    """Compute the tables of Yamshchikov et al. 2021: thirteen metrics of pairs and people, on fourteen sets."""
     return make_plans([Agreement()], [read_rated(DATA)], metrics or YAMSHCHIKOV_METRICS, seed)
 
 
 def plans(request: Request) -> list[Plan]:
-    """The suite, with the word vectors requested and the built-in ones."""
-    return suite(list(dict.fromkeys(our_keys(request).values())), request.seed)
+    """Return the suite, with the word vectors requested and the built-in ones."""
+    return suite(list(dict.fromkeys(get_our_keys(request).values())), request.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +70,13 @@ class YamshchikovEvidence:
     kept: dict[tuple[object, str], Floats] = field(default_factory=dict)
 
     def of_resamples(self, measure: Callable[[str, Numbers], float], name: str) -> MeasuredDifference:
-        """A measure of one metric with its interval over resampled pairs."""
+        """Return a measure of one metric with its interval over resampled pairs."""
         if name not in self.drawn or HUMAN not in self.drawn:
             return UNKNOWN
-        return of_draws(measure(name, self.ours), self.resampled(measure, name), _PAIRS)
+        return estimate_from_draws(measure(name, self.ours), self.resampled(measure, name), _PAIRS)
 
     def resampled(self, measure: Callable[[str, Numbers], float], name: str) -> Floats:
-        """A measure of one metric on every resample."""
+        """Return a measure of one metric on every resample."""
         if (measure, name) not in self.kept:
             found = [measure(name, self._draw(at, name)) for at in range(_RESAMPLES)]
             self.kept[measure, name] = np.array(found)
@@ -88,17 +88,17 @@ class YamshchikovEvidence:
 
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
-    """The ledger."""
+    """Return the ledger."""
     groups = [group for group in rated_groups(results.groups()) if group.data == DATA]
     if not groups:
         return ledger(claims(request), YamshchikovEvidence(Numbers(), {}))
-    ours = our_numbers(groups[-1], request)
+    ours = compute_our_numbers(groups[-1], request)
     return ledger(claims(request), YamshchikovEvidence(ours, _resampled_means(groups[-1], request)))
 
 
 def claims(request: Request) -> list[Claim[YamshchikovEvidence]]:
     """Claims on our data, and those that follow from the published ranks and means."""
-    theirs = published_numbers(corrected=True)
+    theirs = load_published_numbers(corrected=True)
     names = [name for name in theirs.ranks if name != HUMAN]
     first, last = _correlations(names, request)
     return [
@@ -117,15 +117,15 @@ def claims(request: Request) -> list[Claim[YamshchikovEvidence]]:
 
 
 def _gap(name: str, numbers: Numbers) -> float:
-    """The least similar paraphrase or rewrite set less the most similar random one: inequality 1 where above 0."""
+    """Return the least similar paraphrase or rewrite set less the most similar random one (inequality 1)."""
     near = -numbers.means[name] if name in DISTANCES else numbers.means[name]
-    random = random_sets()
+    random = mark_random_sets()
     return float(near[~random].min() - near[random].max())
 
 
 def _inequality(name: str, theirs: Numbers, request: Request) -> Claim[YamshchikovEvidence]:
     printed = _gap(name, theirs)
-    random, ranks = random_sets(), theirs.ranks[name]  # printed means may tie, ranks do not
+    random, ranks = mark_random_sets(), theirs.ranks[name]  # printed means may tie, ranks do not
     passes = ranks[~random].max() < ranks[random].min()
 
     def test(evidence: YamshchikovEvidence) -> Finding:
@@ -152,7 +152,7 @@ def _correlations(names: list[str], request: Request) -> tuple[list[Claim[Yamshc
             return above_all("wmd", _gaps(evidence, value, "wmd", [n for n in names if n != "wmd"]))
 
         criterion = "95 % interval of its difference with every other metric, pairs resampled within sets, is above 0"
-        shown = f"{printed_value('wmd', measure):g}"
+        shown = f"{get_printed_value('wmd', measure):g}"
         instead = _instead("wmd", request)
         claim = f"wmd has the highest {measure.replace('_', ' ')}"
         found[0].append(Claim(claim, shown, DATA, criterion, first, instead))
@@ -166,7 +166,7 @@ def _correlations(names: list[str], request: Request) -> tuple[list[Claim[Yamshc
 
             criterion = "95 % interval of the difference of every other metric with it, pairs resampled, is above 0"
             claim = f"{last} has the lowest {measure.replace('_', ' ')}"
-            shown = f"{printed_value(last, measure):g}"
+            shown = f"{get_printed_value(last, measure):g}"
             found[1].append(Claim(claim, shown, DATA, criterion, lowest, _instead(last, request)))
     return found
 
@@ -178,7 +178,7 @@ def _gaps(
         return {"": UNKNOWN}
     own, drawn = value(name, evidence.ours), evidence.resampled(value, name)
     return {
-        other: of_draws(own - value(other, evidence.ours), drawn - evidence.resampled(value, other), _PAIRS)
+        other: estimate_from_draws(own - value(other, evidence.ours), drawn - evidence.resampled(value, other), _PAIRS)
         for other in others
     }
 
@@ -186,7 +186,7 @@ def _gaps(
 def _counted(
     name: str, measure: str, count: Callable[[str, Numbers], float], request: Request
 ) -> Claim[YamshchikovEvidence]:
-    printed = printed_value(name, measure)
+    printed = get_printed_value(name, measure)
 
     def test(evidence: YamshchikovEvidence) -> Finding:
         found = evidence.of_resamples(count, name)
@@ -209,14 +209,14 @@ def _coinciding(name: str, numbers: Numbers) -> float:
 
 
 def _sentiment() -> Claim[YamshchikovEvidence]:
-    at, random = list(SETS).index("yelp_rewrite"), random_sets()
+    at, random = list(SETS).index("yelp_rewrite"), mark_random_sets()
 
     def test(evidence: YamshchikovEvidence) -> Finding:
         if HUMAN not in evidence.drawn:
             return Finding(None, why=NOT_RUN)
         means, drawn = evidence.ours.means[HUMAN], evidence.drawn[HUMAN]
         gaps = {
-            name: of_draws(float(means[at] - means[place]), drawn[:, at] - drawn[:, place], _PAIRS)
+            name: estimate_from_draws(float(means[at] - means[place]), drawn[:, at] - drawn[:, place], _PAIRS)
             for place, name in enumerate(SETS)
             if place != at and not random[place]
         }
@@ -233,9 +233,9 @@ def _variability_order(names: list[str]) -> Claim[YamshchikovEvidence]:
     def test(evidence: YamshchikovEvidence) -> Finding:
         if any(name not in evidence.drawn for name in names):
             return Finding(None, why=NOT_RUN)
-        said = np.array([printed_value(name, measure) for name in names])
+        said = np.array([get_printed_value(name, measure) for name in names])
         own = np.array([[value(name, evidence.ours), *evidence.resampled(value, name)] for name in names])
-        found = of_draws(spearman(said, own[:, 0]), np.array([spearman(said, o) for o in own.T[1:]]), _PAIRS)
+        found = estimate_from_draws(spearman(said, own[:, 0]), np.array([spearman(said, o) for o in own.T[1:]]), _PAIRS)
         return on_side("Spearman's ρ", found)
 
     criterion = (
@@ -245,7 +245,7 @@ def _variability_order(names: list[str]) -> Claim[YamshchikovEvidence]:
 
 
 def _exact(theirs: Numbers, names: list[str]) -> Iterator[Claim[YamshchikovEvidence]]:
-    """What follows from the paper's own ranks must follow to the printed digit."""
+    """Yield claims that follow from the paper's own ranks, to the printed digit."""
     for measure, digits, of in (
         ("coinciding_ranks", 0, _coinciding),
         ("swaps", 0, _swaps),
@@ -259,7 +259,9 @@ def _exact(theirs: Numbers, names: list[str]) -> Iterator[Claim[YamshchikovEvide
             of: Callable[[str, Numbers], float] = of,
         ) -> Finding:
             wrong = [
-                name for name in names if round(of(name, theirs), digits) != round(printed_value(name, measure), digits)
+                name
+                for name in names
+                if round(of(name, theirs), digits) != round(get_printed_value(name, measure), digits)
             ]
             shown = f"{len(names) - len(wrong)} of {len(names)}"
             return Finding(not wrong, shown, "exact", f"not for {', '.join(wrong)}" if wrong else "")
@@ -271,7 +273,7 @@ def _exact(theirs: Numbers, names: list[str]) -> Iterator[Claim[YamshchikovEvide
 def _resampled_means(group: Group, request: Request) -> dict[str, Floats]:
     """Set means on resamples of the pairs within each set, the same for all metrics: resamples by sets."""
     columns, labels = pair_columns(group), list(SETS.values())
-    near = {name: -group.observed[key].value for name, key in our_keys(request).items() if key in group.observed}
+    near = {name: -group.observed[key].value for name, key in get_our_keys(request).items() if key in group.observed}
     values = {**near, HUMAN: columns["rating"].astype(np.float64)}
     own = np.stack([-of if name in DISTANCES else of for name, of in values.items()], axis=1)
     found = np.empty((_RESAMPLES, len(labels), own.shape[1]))

@@ -19,7 +19,7 @@ from textgauge.bench import Group, Results, pair_columns, rated_groups
 from textgauge.core import Floats, Row, plain_row
 from textgauge.metrics import get_metric
 from textgauge.stats import orders, pearson, spearman
-from textgauge_papers.paper import Request, compared, published
+from textgauge_papers.paper import Request, load_published, make_row
 
 DATA = "yamshchikov14"
 HUMAN = "human"
@@ -66,27 +66,27 @@ class Numbers:
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """All tables and the figure: published numbers next to ours, and to what our formulas make of theirs.
+    """Return all tables and the figure: published numbers next to ours, and to what our formulas make of theirs.
 
     `note` says what stands in for a model and which misprint was put right. Variability is a small range over a large
     one, so that printed means tell little of it: `low` and `high` are the ends of what means that round to the printed
     ones can give.
     """
     found = _of_run(results, request)
-    made = [] if found is None else [_noted(row, request) for row in _our_rows(published_numbers(), found)]
-    theirs = published_numbers(corrected=True)
+    made = [] if found is None else [_add_note(row, request) for row in _our_rows(load_published_numbers(), found)]
+    theirs = load_published_numbers(corrected=True)
     made += [row | _reach(row, theirs) | {"note": _fed_note(row)} for row in _fed_rows(theirs)]
     return [plain_row(row) for row in made]
 
 
-def published_numbers(*, corrected: bool = False) -> Numbers:
-    """The published means, deviations and ranks; `corrected` puts the misprinted mean right."""
+def load_published_numbers(*, corrected: bool = False) -> Numbers:
+    """Return the published means, deviations and ranks; `corrected` puts the misprinted mean right."""
     numbers = Numbers()
     place = {name: at for at, name in enumerate(SETS)}
-    for dataset, metric, mean, std in published("yamshchikov2020_table1_2").iter_rows():
+    for dataset, metric, mean, std in load_published("yamshchikov2020_table1_2").iter_rows():
         for table, value in ((numbers.means, mean), (numbers.deviations, std)):
             table.setdefault(metric, np.full(len(SETS), np.nan))[place[dataset]] = value
-    for row in published("yamshchikov2020_table3_ranks").iter_rows(named=True):
+    for row in load_published("yamshchikov2020_table3_ranks").iter_rows(named=True):
         numbers.ranks[row["metric"]] = np.array([row[name] for name in SETS], dtype=np.float64)
     if corrected:
         for (dataset, metric), value in _MISPRINT.items():
@@ -94,7 +94,7 @@ def published_numbers(*, corrected: bool = False) -> Numbers:
     return numbers
 
 
-def _noted(row: Row, request: Request) -> Row:
+def _add_note(row: Row, request: Request) -> Row:
     instead = INSTEAD.get(row["metric"])
     note = None if instead is None else instead.format(wordvec="wordvec", vectors=Path(request.word_vectors).name)
     if row["measure"] == "mean" and (row["dataset"], row["metric"]) in _MISPRINT:
@@ -110,12 +110,12 @@ def _fed_note(row: Row) -> str | None:
 def _reach(row: Row, theirs: Numbers) -> Row:
     if row["measure"] != TABLE4["variability"][0]:
         return {}
-    low, high = variability_of_rounded(theirs.means[row["metric"]], random_sets(), _HALF)
+    low, high = variability_of_rounded(theirs.means[row["metric"]], mark_random_sets(), _HALF)
     return {"low": low, "high": high}
 
 
 def variability_of_rounded(means: Floats, random: NDArray[np.bool_], half: float) -> tuple[float, float]:
-    """The least and the greatest variability of means that lie within `half` of the ones given.
+    """Return the least and the greatest variability of means that lie within `half` of the ones given.
 
     The greatest and the least of some means can each take every value within `half` of theirs. Variability grows with
     the greatest on random sets and falls with the greatest on the others, and so with the least ones the other way
@@ -141,21 +141,21 @@ def _said_misprint(metric: str) -> str:
     return "; ".join(f"mean of {d} misprinted, read as {value}" for (d, m), value in _MISPRINT.items() if m == metric)
 
 
-def our_keys(request: Request) -> dict[str, str]:
-    """Our metrics by published name."""
+def get_our_keys(request: Request) -> dict[str, str]:
+    """Return our metrics by published name."""
     named = _OURS | {"cosine_fasttext": f"wordvec_cosine@{request.word_vectors}"}
     return {name: get_metric(text).key for name, text in named.items()}
 
 
 def _of_run(results: Results, request: Request) -> Numbers | None:
     groups = [group for group in rated_groups(results.groups()) if group.data == DATA]
-    return our_numbers(groups[-1], request) if groups else None
+    return compute_our_numbers(groups[-1], request) if groups else None
 
 
-def our_numbers(group: Group, request: Request) -> Numbers:
-    """Means, deviations and ranks of a run."""
+def compute_our_numbers(group: Group, request: Request) -> Numbers:
+    """Return means, deviations and ranks of a run."""
     numbers, labels, columns = Numbers(), list(SETS.values()), pair_columns(group)
-    near = {name: -group.observed[key].value for name, key in our_keys(request).items() if key in group.observed}
+    near = {name: -group.observed[key].value for name, key in get_our_keys(request).items() if key in group.observed}
     for name, values in {**near, HUMAN: columns["rating"].astype(np.float64)}.items():
         own = values if name not in DISTANCES else -values
         numbers.means[name] = orders.set_means(own, columns["set"], labels)
@@ -165,7 +165,7 @@ def our_numbers(group: Group, request: Request) -> Numbers:
 
 
 def best_end(name: str) -> Literal["smaller", "larger"]:
-    """Which values of a published metric are nearer."""
+    """Return which values of a published metric are nearer."""
     return "smaller" if name in DISTANCES else "larger"
 
 
@@ -194,14 +194,14 @@ def _set_rows(name: str, theirs: Numbers, ours: Numbers) -> Iterator[Row]:
     for table, measure, published_values, our_values in (*columns, ("3", "rank", theirs.ranks, ours.ranks)):
         for dataset, their, mine in zip(SETS, published_values[name], our_values[name], strict=True):
             about = {"dataset": dataset, "metric": name, "measure": measure}
-            yield compared(table, about, float(their), float(mine), "our data")
+            yield make_row(table, about, float(their), float(mine), "our data")
 
 
 def _table4(name: str, numbers: Numbers, source: str, which: tuple[str, ...]) -> Iterator[Row]:
     for kind in which:
         measure, value = TABLE4[kind]
         about = {"dataset": None, "metric": name, "measure": measure}
-        yield compared("4", about, printed_value(name, measure), value(name, numbers), source)
+        yield make_row("4", about, get_printed_value(name, measure), value(name, numbers), source)
 
 
 def _correlation(name: str, numbers: Numbers) -> float:
@@ -209,16 +209,16 @@ def _correlation(name: str, numbers: Numbers) -> float:
 
 
 def order_correlation(name: str, numbers: Numbers) -> float:
-    """Spearman of the ranks of sets by a metric and by people."""
+    """Return Spearman of the ranks of sets by a metric and by people."""
     return spearman(numbers.ranks[name], numbers.ranks[HUMAN])
 
 
 def _variability(name: str, numbers: Numbers) -> float:
-    return orders.variability(numbers.means[name], random_sets())
+    return orders.variability(numbers.means[name], mark_random_sets())
 
 
-def random_sets() -> NDArray[np.bool_]:
-    """Which sets are random pairs."""
+def mark_random_sets() -> NDArray[np.bool_]:
+    """Return which sets are random pairs."""
     return np.array([dataset.endswith("_random") for dataset in SETS])
 
 
@@ -233,21 +233,21 @@ def _table5(name: str, numbers: Numbers, source: str) -> Iterator[Row]:
     for measure, of in (("coinciding_ranks", orders.coinciding), ("swaps", orders.swaps)):
         about = {"dataset": None, "metric": name, "measure": measure}
         value = of(numbers.ranks[name], numbers.ranks[HUMAN])
-        yield compared("5", about, printed_value(name, measure), value, source)
+        yield make_row("5", about, get_printed_value(name, measure), value, source)
 
 
 def _figure1(numbers: Numbers, source: str) -> Iterator[Row]:
-    """The cells above the diagonal: every two of the thirteen metrics and people."""
+    """Yield the cells above the diagonal: every two of the thirteen metrics and people."""
     printed = {
-        row["metric"]: row for row in published("yamshchikov2020_figure1_order_correlation").iter_rows(named=True)
+        row["metric"]: row for row in load_published("yamshchikov2020_figure1_order_correlation").iter_rows(named=True)
     }
     for name, other in combinations([name for name in printed if name in numbers.ranks], 2):
         about = {"dataset": None, "metric": name, "measure": "order_correlation", "other": other}
         value = spearman(numbers.ranks[name], numbers.ranks[other])
-        yield compared("figure1", about, float(printed[name][other]), value, source)
+        yield make_row("figure1", about, float(printed[name][other]), value, source)
 
 
-def printed_value(name: str, measure: str) -> float:
-    """A number of tables 4 and 5."""
-    rows = published("yamshchikov2020_table4_5").iter_rows(named=True)
+def get_printed_value(name: str, measure: str) -> float:
+    """Return a number of tables 4 and 5."""
+    rows = load_published("yamshchikov2020_table4_5").iter_rows(named=True)
     return next(float(row[measure]) for row in rows if row["metric"] == name)

@@ -25,10 +25,10 @@ from textgauge_papers.ledger import (
     above,
     above_all,
     below_all,
+    judge_order,
     ledger,
-    rank_agreement,
 )
-from textgauge_papers.paper import Paper, PaperFigure, Request, compared, published
+from textgauge_papers.paper import Paper, PaperFigure, Request, load_published, make_row
 from textgauge_papers.zwerdling_suite import Described, Zwerdling2021
 
 Values = Mapping[tuple[str, str], float]
@@ -58,19 +58,19 @@ def plans(_: Request) -> list[Plan]:
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """Each published number next to ours."""
-    ours = {one.name: our_values(one) for one in _described(results, request)}
+    """Return each published number next to ours."""
+    ours = {one.name: get_our_values(one) for one in _get_descriptions(results, request)}
     made = [row for corpus in _TABLES if _OUR_CORPUS[corpus] in ours for row in _rows(corpus, ours)]
     made += list(_people(ours[_RATED])) if _RATED in ours else []
     return [plain_row(row) for row in made]
 
 
-def _described(results: Results, request: Request) -> list[Described]:
-    return _PROGRAM.run(results.store.folder, seed=request.seed, on_step=_silent, on_note=_silent)
+def _get_descriptions(results: Results, request: Request) -> list[Described]:
+    return _PROGRAM.run(results.store.folder, seed=request.seed, on_step=_ignore_message, on_note=_ignore_message)
 
 
-def our_values(one: Described) -> dict[tuple[str, str], float]:
-    """Values of a description by the paper's names of models."""
+def get_our_values(one: Described) -> dict[tuple[str, str], float]:
+    """Return values of a description by the paper's names of models."""
     theirs = {ours: name for name, ours in _OUR_MODEL.items()}
     found = {(theirs[role], "texts"): float(size) for role, size in one.sizes.items()}
     for row in one.rows:
@@ -82,10 +82,10 @@ def our_values(one: Described) -> dict[tuple[str, str], float]:
     return found
 
 
-def published_values(corpus: str) -> dict[tuple[str, str], float]:
-    """The paper's values; `unique` of train and test are their numbers of texts, and all sizes were equal."""
+def load_published_values(corpus: str) -> dict[tuple[str, str], float]:
+    """Return the paper's values; `unique` of train and test are their numbers of texts, and all sizes were equal."""
     found = {}
-    for row in published("zwerdling_table1_3_4").iter_rows(named=True):
+    for row in load_published("zwerdling_table1_3_4").iter_rows(named=True):
         if row["corpus"] != corpus:
             continue
         model = row["model"]
@@ -98,7 +98,7 @@ def published_values(corpus: str) -> dict[tuple[str, str], float]:
 
 
 def _rows(corpus: str, ours: Mapping[str, Values]) -> Iterator[Row]:
-    theirs, mine = published_values(corpus), ours[_OUR_CORPUS[corpus]]
+    theirs, mine = load_published_values(corpus), ours[_OUR_CORPUS[corpus]]
     about = {"corpus": corpus, "our_corpus": _OUR_CORPUS[corpus]}
     for (model, name), value in theirs.items():
         own = mine.get((model, name), float("nan"))
@@ -106,22 +106,22 @@ def _rows(corpus: str, ours: Mapping[str, Values]) -> Iterator[Row]:
             continue
         size = "as test" if name.startswith("drawn.") else "all"
         row = {**about, "model": model, "property": name.removeprefix("drawn."), "texts": size}
-        yield compared(_TABLES[corpus], row, value, own, "our data")
+        yield make_row(_TABLES[corpus], row, value, own, "our data")
 
 
 def _people(mine: Values) -> Iterator[Row]:
     """Table 2: Spearman's correlation over models of people's marks with the paper's property, and with ours."""
-    marks = {row["model"]: row for row in published("zwerdling_table2_human").iter_rows(named=True)}
+    marks = {row["model"]: row for row in load_published("zwerdling_table2_human").iter_rows(named=True)}
     for question, (name, more) in _ASKED_PEOPLE.items():
         said = np.array([float(row[question]) for row in marks.values()])
         about = {"corpus": "amazon", "our_corpus": _RATED, "property": name.removeprefix("drawn."), "people": question}
         both = [
             spearman(said[known], own[known] if more else -own[known])
-            for values in (published_values("amazon"), mine)
+            for values in (load_published_values("amazon"), mine)
             for own in [np.array([values.get((model, name), np.nan) for model in marks])]
             for known in [np.isfinite(own)]
         ]
-        yield compared("2", about, both[0], both[1], "our data")
+        yield make_row("2", about, both[0], both[1], "our data")
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Ends:
     high: float
 
     def less(self, other: Ends) -> MeasuredDifference:
-        """The difference, with an interval that holds whatever the two have in common."""
+        """Return the difference, with an interval that holds whatever the two have in common."""
         return MeasuredDifference(self.value - other.value, self.low - other.high, self.high - other.low)
 
 
@@ -155,19 +155,19 @@ def intervals(one: Described) -> dict[tuple[str, str], Ends]:
 
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
-    """The ledger."""
-    found = {one.name: intervals(one) | _counts(one) for one in _described(results, request)}
+    """Return the ledger."""
+    found = {one.name: intervals(one) | _counts(one) for one in _get_descriptions(results, request)}
     return ledger([claim for corpus in _TABLES for claim in claims(corpus)] + _of_people(), found)
 
 
 def _counts(one: Described) -> dict[tuple[str, str], Ends]:
-    """Numbers that are counted, not estimated."""
-    values = our_values(one)
+    """Return numbers that are counted, not estimated."""
+    values = get_our_values(one)
     return {key: Ends(value, value, value) for key, value in values.items() if key[1] == "vocab"}
 
 
 def claims(corpus: str) -> list[Claim[Intervals]]:
-    """What the paper finds on one corpus."""
+    """Return what the paper finds on one corpus."""
     recall, precision, f1 = (f"drawn.semantic_{name}" for name in ("recall", "precision", "f1"))
     gpt, vae, eda = "gpt-2", "vae", "eda"
     return [
@@ -192,7 +192,7 @@ _LM = "plausibility"
 
 def _fewest_errors(corpus: str) -> Claim[Intervals]:
     """With EDA's place, the order of the three."""
-    printed = published_values(corpus)
+    printed = load_published_values(corpus)
     best = min(_GENERATED, key=lambda model: printed[model, "grammar"])
     others = _all("grammar", *(model for model in _GENERATED if model != best))
     said = {"vae": "the VAE", "gpt-2": "GPT-2"}[best]
@@ -208,7 +208,7 @@ def _all(name: str, *models: str) -> list[tuple[str, str]]:
 def _order(
     corpus: str, claim: str, first: tuple[str, str], others: list[tuple[str, str]], *, below: bool = False
 ) -> Claim[Intervals]:
-    printed = published_values(corpus)
+    printed = load_published_values(corpus)
     shown = ", ".join(f"{model} {printed[model, name]:g}" for model, name in [first, *others])
 
     def test(evidence: Intervals) -> Finding:
@@ -225,7 +225,7 @@ def _order(
 
 
 def _named(key: tuple[str, str]) -> str:
-    """A model and its property, in words."""
+    """Return a model and its property, in words."""
     return f"{key[0]} {_in_words(key[1])}"
 
 
@@ -234,7 +234,7 @@ def _in_words(name: str) -> str:
 
 
 def _if_fit(corpus: str, test: Callable[[Intervals], Finding]) -> Callable[[Intervals], Finding]:
-    """A test that is made only where the VAE's texts are about as near to test as train is."""
+    """Return a test that is made only where the VAE's texts are about as near to test as train is."""
 
     def gated(evidence: Intervals) -> Finding:
         values = evidence.get(_OUR_CORPUS[corpus], {})
@@ -268,7 +268,7 @@ def _new_terms(corpus: str) -> Claim[Intervals]:
         shown = f"eda {eda:g}, vae {vae:g}, gpt-2 {lm:g}"
         return Finding(vae == 0 and min(eda, lm) > 0, shown, "counted")
 
-    printed = published_values(corpus)
+    printed = load_published_values(corpus)
     shown = ", ".join(f"{model} {printed[model, 'vocab']:g}" for model in _GENERATED)
     criterion = "terms that train lacks: none by the VAE, some by EDA and by the language model"
     return _claim(corpus, "only EDA and the language model make new terms", shown, criterion, _if_fit(corpus, test))
@@ -294,12 +294,12 @@ def _of_people() -> list[Claim[Intervals]]:
     for question, (name, more) in _ASKED_PEOPLE.items():
         if question == "make_sense":
             continue
-        values, said = published_values("amazon"), _marks(question)
+        values, said = load_published_values("amazon"), _marks(question)
         pairs = [(mark, values.get((model, name), np.nan)) for model, mark in said.items()]
         known = [(mark, own if more else -own) for mark, own in pairs if np.isfinite(own)]
 
         def test(_: Intervals, known: list[tuple[float, float]] = known) -> Finding:
-            return rank_agreement([mark for mark, _ in known], [own for _, own in known])
+            return judge_order([mark for mark, _ in known], [own for _, own in known])
 
         claim = f"people's marks for {_in_words(question)} agree with {_in_words(name)}"
         criterion = "exact one-sided permutation test of Spearman's ρ over the corpora, p ≤ 0.05"
@@ -313,11 +313,13 @@ def _of_people() -> list[Claim[Intervals]]:
 
 
 def _marks(question: str) -> dict[str, float]:
-    return {row["model"]: float(row[question]) for row in published("zwerdling_table2_human").iter_rows(named=True)}
+    return {
+        row["model"]: float(row[question]) for row in load_published("zwerdling_table2_human").iter_rows(named=True)
+    }
 
 
 def _number(cell: object) -> float:
-    """A published cell: a number, a share in per cent, or nothing.
+    """Return a published cell: a number, a share in per cent, or nothing.
 
     >>> _number("93.2%"), _number(621)
     (0.932, 621.0)
@@ -328,7 +330,7 @@ def _number(cell: object) -> float:
     return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
 
 
-def _silent(_: str) -> None:
+def _ignore_message(_: str) -> None:
     """Say nothing: what there is to say was said when the suite ran."""
 
 

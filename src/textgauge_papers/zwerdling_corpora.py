@@ -13,7 +13,7 @@ from textgauge.core import InputError, MissingExtra, write_table
 from textgauge.data import load_texts, read_table
 from textgauge_papers.datasets import find_path
 from textgauge_papers.generate import GptSettings, VaeSettings, eda, train_language_model, train_vae
-from textgauge_papers.generate.settings import content_key, generator_of, one_thread
+from textgauge_papers.generate.settings import hash_text, make_generator, one_thread
 
 Say = Callable[[str], None]
 
@@ -61,7 +61,7 @@ class Source:
 Study = Callable[[Path, Making, Say, Say], Corpora]
 
 
-def corpora_of(source: Source, folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpora:
+def make_corpora(source: Source, folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpora:
     """Train, test and what is generated of train; kept in `folder`/corpora, and taken from there if it is there."""
     place = folder / "corpora" / source.name
     train, test = _split(source, place, making, on_note)
@@ -103,16 +103,16 @@ def draw(texts: Sequence[str], n: int, seed: int, number: int = 0) -> list[str]:
     >>> draw(["a", "b", "c"], 2, seed=0) == draw(["c", "a", "b"], 2, seed=0)
     True
     """
-    ordered = sorted(texts, key=content_key)
-    rows = generator_of(seed, _DRAW, number).permutation(len(ordered))[:n].tolist()
+    ordered = sorted(texts, key=hash_text)
+    rows = make_generator(seed, _DRAW, number).permutation(len(ordered))[:n].tolist()
     return [ordered[row] for row in sorted(rows)]
 
 
 def split(texts: Iterable[str], making: Making) -> tuple[list[str], list[str]]:
-    """Sentences of 3 to 40 words, each once, as train and test, nine to one; seed and content decide which is which."""
+    """Split sentences of 3 to 40 words, each once, into train and test, nine to one, by seed and content."""
     clean = {" ".join(text.split()) for text in texts}
     fit = [text for text in clean if _FEWEST <= len(text.split()) <= _MOST]
-    ordered = sorted(fit, key=lambda text: (content_key(f"{making.seed} {text}"), text))
+    ordered = sorted(fit, key=lambda text: (hash_text(f"{making.seed} {text}"), text))
     ordered = ordered[: making.limit or None]
     held_out = len(ordered) // _TENTH
     if not held_out:
@@ -120,19 +120,19 @@ def split(texts: Iterable[str], making: Making) -> tuple[list[str], list[str]]:
     return ordered[held_out:], ordered[:held_out]
 
 
-def sentences(file: str, column: str, only: tuple[str, str] | None = None, *, first: bool = False) -> list[str]:
-    """A column of a table: of rows with one value in another column (`only`), its first sentences alone (`first`)."""
+def read_sentences(file: str, column: str, only: tuple[str, str] | None = None, *, first: bool = False) -> list[str]:
+    """Read a column of a table: rows with one value in another column (`only`), first sentences alone (`first`)."""
     table = read_table(find_path(file, ", ".join([column, *([only[0]] if only else [])])))
     cells = table.get_texts(column)
     kept = [only is None or value == only[1] for value in table.columns[table.find_column(only[0] if only else column)]]
     texts = [" ".join(cell.split()) for cell, keep in zip(cells, kept, strict=True) if cell and keep]
-    return [first_sentence(text) for text in texts] if first else texts
+    return [cut_first_sentence(text) for text in texts] if first else texts
 
 
-def first_sentence(text: str) -> str:
+def cut_first_sentence(text: str) -> str:
     """Up to the first stop, question or exclamation mark before white space.
 
-    >>> first_sentence("Is 3.5 mg safe? I take it daily.")
+    >>> cut_first_sentence("Is 3.5 mg safe? I take it daily.")
     'Is 3.5 mg safe?'
     """
     found = re.match(r".+?[.?!](?=\s|$)", text)
@@ -175,10 +175,12 @@ def _as_many(texts: Sequence[str], n: int, name: str, on_note: Say) -> Sequence[
     return texts if len(texts) <= n else draw(texts, n, 0)
 
 
-PHONE = Source("phone", partial(sentences, "phone_reviews/phone_review_sentences", "text"))
-NEWS = Source("news", partial(sentences, "huffpost_headlines/huffpost_v3_recent", "headline", ("category", "POLITICS")))
-HEALTH = Source("health", partial(sentences, "health_questions/health_questions", "question", first=True))
+PHONE = Source("phone", partial(read_sentences, "phone_reviews/phone_review_sentences", "text"))
+NEWS = Source(
+    "news", partial(read_sentences, "huffpost_headlines/huffpost_v3_recent", "headline", ("category", "POLITICS"))
+)
+HEALTH = Source("health", partial(read_sentences, "health_questions/health_questions", "question", first=True))
 STUDIES: dict[str, Study] = {
-    **{source.name: partial(corpora_of, source) for source in (PHONE, NEWS, HEALTH)},
+    **{source.name: partial(make_corpora, source) for source in (PHONE, NEWS, HEALTH)},
     "texygen_coco": captions,
 }

@@ -17,7 +17,7 @@ import numpy as np
 
 from textgauge.core import InputError, ResourceError, Row, UnknownName, listen, plain_row, write_atomically, write_table
 from textgauge.encode import cached_folder
-from textgauge_papers.generate.settings import fingerprint
+from textgauge_papers.generate.settings import hash_texts
 from textgauge_papers.zwerdling_corpora import STUDIES, Corpora, Making, Say, Study, draw
 
 _FORMAT = 1
@@ -67,10 +67,10 @@ class Described:
     warnings: list[str]
 
 
-def described(
+def describe_corpora(
     name: str, corpora: Corpora, backends: Backends, folder: Path, on_step: Callable[[str], None]
 ) -> tuple[Described, bool]:
-    """The description that is kept, or a new one, and whether it is new."""
+    """Return the description that is kept, or a new one, and whether it is new."""
     path = folder / "descriptions" / f"{name}-{_fingerprint(corpora, backends)}.json"
     kept = _read(path, name)
     if kept is not None:
@@ -81,7 +81,7 @@ def described(
     if sampled:
         rows = [row for row in rows if row["property"] != _PLAUSIBLE] + _plausible(corpora, backends, on_step)
     sizes = {role: len(texts) for role, texts in _sets(corpora).items()}
-    found = Described(name, sizes, rows, _drawn(corpora, backends, on_step), list(whole.warnings))
+    found = Described(name, sizes, rows, _describe_draws(corpora, backends, on_step), list(whole.warnings))
     write_table(path.with_suffix(".parquet"), whole.per_text)
     content = {"format": _FORMAT, "backends": asdict(backends), **asdict(found)}
     write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False))
@@ -119,8 +119,8 @@ def _plausible(corpora: Corpora, backends: Backends, on_step: Callable[[str], No
     return [row for row in found.to_dicts() if row["property"] == _PLAUSIBLE]
 
 
-def _drawn(corpora: Corpora, backends: Backends, on_step: Callable[[str], None]) -> list[Row]:
-    """Means over draws at one size for all: that of test, or of the smallest corpus."""
+def _describe_draws(corpora: Corpora, backends: Backends, on_step: Callable[[str], None]) -> list[Row]:
+    """Return means over draws at one size for all: that of test, or of the smallest corpus."""
     everything = {**corpora.generated, _TRAIN: corpora.train}
     size = min(len(corpora.test), *map(len, everything.values()))
     numbers = range(backends.draws)
@@ -153,13 +153,13 @@ def _sets(corpora: Corpora) -> dict[str, Any]:
 
 
 def _fingerprint(corpora: Corpora, backends: Backends) -> str:
-    texts = {role: fingerprint(part) for role, part in _sets(corpora).items()}
+    texts = {role: hash_texts(part) for role, part in _sets(corpora).items()}
     about = json.dumps([_FORMAT, asdict(backends), texts], sort_keys=True)
     return hashlib.blake2b(about.encode(), digest_size=6).hexdigest()
 
 
 def _read(path: Path, name: str) -> Described | None:
-    """What is kept; None where it is missing or damaged."""
+    """Return what is kept; None where it is missing or damaged."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         parts = (found["sizes"], found["rows"], found["drawn"], found["warnings"])
@@ -223,7 +223,7 @@ class Zwerdling2021:
                 missing.append(f"{name} is left out: {error}")
                 on_note(missing[-1])
                 continue
-            description, new = described(name, corpora, backends, folder, on_step)
+            description, new = describe_corpora(name, corpora, backends, folder, on_step)
             on_note(f"{name}: {'described' if new else 'was there'}, kept in {folder / 'descriptions'}")
             found.append(description)
         if not found:
@@ -259,7 +259,7 @@ def _alike(found: list[Described]) -> dict[str, list[str]]:
 
 
 def side_by_side(found: list[Described]) -> list[Row]:
-    """One row per source and property: the generators, test and train; `texts` tells whole corpora from draws."""
+    """Return one row per source and property: generators, test and train; `texts` tells corpora from draws."""
     rows: dict[tuple[str, str, str], Row] = {}
     for one in found:
         cells = [("all", row) for row in one.rows] + [(str(row["texts"]), row) for row in one.drawn]

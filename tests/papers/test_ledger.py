@@ -14,11 +14,11 @@ from textgauge_papers.ledger import (
     above_all,
     all_hold,
     counts,
+    estimate_mean,
+    judge_order,
     ledger,
-    of_values,
     on_side,
-    paired,
-    rank_agreement,
+    subtract_paired,
     summary,
     welch,
 )
@@ -63,12 +63,12 @@ def test_all_of_several():
 def test_differences_are_paired():
     shared = np.array([0.1, 0.9, 0.4, 0.6])
     first, second = (Verdict("m", float(v.mean()), values=tuple(v)) for v in (shared + 0.1, shared))
-    gap = paired(first, second)
+    gap = subtract_paired(first, second)
     assert (gap.low, gap.high) == pytest.approx((0.1, 0.1))
     draws = np.random.default_rng(0).normal(size=500)
     one, two = (Verdict("m", v, draws=tuple(draws + v), units=50) for v in (0.5, 0.2))
-    assert (paired(one, two).low, paired(one, two).high) == pytest.approx((0.3, 0.3))
-    assert not of_values([1.0]).known
+    assert (subtract_paired(one, two).low, subtract_paired(one, two).high) == pytest.approx((0.3, 0.3))
+    assert not estimate_mean([1.0]).known
 
 
 def test_a_claim_below_0_shows_the_value_as_it_is():
@@ -88,10 +88,10 @@ def test_welchs_interval_is_scipys():
 
 def test_agreement_of_orders_is_exact_and_the_same_every_time():
     said, own = [1.0, 2, 3, 4, 5, 6, 7, 8], [2.0, 1, 4, 3, 6, 5, 8, 7]
-    found = {rank_agreement(said, own).interval for _ in range(3)}
+    found = {judge_order(said, own).interval for _ in range(3)}
     assert found == {"p = 0.002"}  # 92 of 40,320 orders
-    assert rank_agreement(said, own[::-1]).why == "p above 0.05"
-    assert rank_agreement([1, 1, 2], [1, 2, 3]).interval == "p = 0.333"
+    assert judge_order(said, own[::-1]).why == "p above 0.05"
+    assert judge_order([1, 1, 2], [1, 2, 3]).interval == "p = 0.333"
 
 
 def test_a_summary_counts_by_finding_and_names_few_failures():

@@ -13,7 +13,7 @@ from textgauge.stats import orders
 from textgauge_papers import PAPERS
 from textgauge_papers import yamshchikov2020 as paper
 from textgauge_papers import yamshchikov2020_tables as tables
-from textgauge_papers.paper import Request, published
+from textgauge_papers.paper import Request, load_published
 
 COLUMNS = ["table", "dataset", "metric", "measure", "published", "ours", "difference", "source"]
 
@@ -61,7 +61,7 @@ def test_the_reach_of_rounding_is_that_of_the_worst_means():
 
 
 def test_the_misprint_is_put_right_where_means_are_fed_and_said(fed):
-    printed, read = (tables.published_numbers(corrected=c).means["wmd"] for c in (False, True))
+    printed, read = (tables.load_published_numbers(corrected=c).means["wmd"] for c in (False, True))
     assert sorted(np.flatnonzero(printed != read)) == [list(tables.SETS).index("paraphrase_random")]
     assert (printed.min(), read.max()) == (0.34, 1.34)
     noted = [row for row in fed if row["metric"] == "wmd" and row["source"] == "published means"]
@@ -69,8 +69,8 @@ def test_the_misprint_is_put_right_where_means_are_fed_and_said(fed):
 
 
 def test_names_are_those_of_the_published_files():
-    assert set(tables._OURS) | {"human"} == set(published("yamshchikov2020_table3_ranks")["metric"])
-    assert set(tables.SETS) == set(published("yamshchikov2020_table1_2")["dataset"])
+    assert set(tables._OURS) | {"human"} == set(load_published("yamshchikov2020_table3_ranks")["metric"])
+    assert set(tables.SETS) == set(load_published("yamshchikov2020_table1_2")["dataset"])
     assert PAPERS["yamshchikov2020"].tables == ("1", "2", "3", "4", "5", "figure1")
 
 

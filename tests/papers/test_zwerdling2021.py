@@ -14,7 +14,7 @@ from textgauge_papers import PAPERS, zwerdling_corpora
 from textgauge_papers import zwerdling2021 as paper
 from textgauge_papers.ledger import ledger
 from textgauge_papers.paper import Request
-from textgauge_papers.zwerdling_corpora import Making, Source, captions, corpora_of, sentences, split
+from textgauge_papers.zwerdling_corpora import Making, Source, captions, make_corpora, read_sentences, split
 from textgauge_papers.zwerdling_suite import Described, Zwerdling2021
 
 WORDS = "red green blue small large old new fast slow kind"
@@ -46,7 +46,7 @@ def run(tmp_path):
 
     def go(folder="kept", studies=None, **options):
         said.clear()
-        studies = studies or {"tiny": partial(corpora_of, TINY)}
+        studies = studies or {"tiny": partial(make_corpora, TINY)}
         chosen = Zwerdling2021(**QUICK | options)
         return chosen.run(tmp_path / folder, seed=0, on_step=lambda _: None, on_note=said.append, studies=studies)
 
@@ -139,7 +139,7 @@ def test_ready_made_corpora_are_used_and_cut_to_size(run, torchless):
 
 def test_sources_that_are_not_here_are_left_out_and_at_least_one_is_needed(run, torchless, monkeypatch):
     monkeypatch.delenv("TEXTGAUGE_DATA", raising=False)
-    studies = {"captions": captions, "tiny": partial(corpora_of, TINY)}
+    studies = {"captions": captions, "tiny": partial(make_corpora, TINY)}
     assert [one.name for one in run(studies=studies)] == ["tiny"]
     assert "captions is left out" in run.said[0]
     assert "TEXTGAUGE_DATA" in run.said[0]
@@ -165,10 +165,10 @@ def test_tables_are_read_from_the_data_folders(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_DATA", str(tmp_path))
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "file.csv").write_text("kind,body\na,First one. And more.\nb,Second  one\na,\n")
-    assert sentences("set/file", "body") == ["First one. And more.", "Second one"]
-    assert sentences("set/file", "body", ("kind", "a"), first=True) == ["First one."]
+    assert read_sentences("set/file", "body") == ["First one. And more.", "Second one"]
+    assert read_sentences("set/file", "body", ("kind", "a"), first=True) == ["First one."]
     with pytest.raises(ResourceError, match=r"columns body.*set/other"):
-        sentences("set/other", "body")
+        read_sentences("set/other", "body")
 
 
 def test_captions_are_sampled_but_train_is_whole(tmp_path, monkeypatch):
@@ -200,7 +200,7 @@ def test_parameters_are_read_as_they_are_typed():
 @pytest.mark.parametrize("corpus", ["amazon", "news", "yahoo"])
 def test_claims_have_the_order_of_the_published_numbers(corpus):
     """Published values as if they were sure: the claims are the paper's, but for those it makes of some corpora."""
-    exact = {key: paper.Ends(value, value, value) for key, value in paper.published_values(corpus).items()}
+    exact = {key: paper.Ends(value, value, value) for key, value in paper.load_published_values(corpus).items()}
     rows = ledger(paper.claims(corpus), {paper._OUR_CORPUS[corpus]: exact})
     refuted = [row["claim"] for row in rows if row["verdict"] == "not replicated"]
     assert refuted == (["the VAE's semantic precision is above train's (yahoo)"] if corpus == "yahoo" else [])
@@ -256,7 +256,7 @@ def judged(monkeypatch, tmp_path, description):
 
 
 def test_claims_on_a_vae_that_is_too_weak_are_not_testable():
-    exact = {key: paper.Ends(value, value, value) for key, value in paper.published_values("news").items()}
+    exact = {key: paper.Ends(value, value, value) for key, value in paper.load_published_values("news").items()}
     train = exact["train", "drawn.semantic_f1"].value
     exact["vae", "drawn.semantic_f1"] = paper.Ends(*[0.8 * train] * 3)
     rows = {row["claim"]: row for row in ledger(paper.claims("news"), {"news": exact})}

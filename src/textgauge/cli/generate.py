@@ -19,7 +19,7 @@ from textgauge.core.progress import Step
 from textgauge.data import load_texts
 from textgauge.data.source import accepted
 from textgauge_papers.generate import GptSettings, Sampling, VaeSettings
-from textgauge_papers.generate.settings import settings_of
+from textgauge_papers.generate.settings import parse_settings
 
 app = App(name="generate", help="Generate texts from a corpus: by EDA, a sentence VAE or a language model.")
 
@@ -68,7 +68,7 @@ class _Training:
         """The sizes of the small GPT; a model that is named brings its own."""
         if model is not None and self.settings:
             raise InputError("--param is for the small GPT; a model that is named brings its own sizes")
-        return None if model is not None else settings_of(GptSettings, self.settings or [])
+        return None if model is not None else parse_settings(GptSettings, self.settings or [])
 
     def given(self, step: Step) -> dict[str, Any]:
         """What functions that train take of it."""
@@ -138,7 +138,7 @@ def vae_command(
     """
     from textgauge_papers.generate import train_vae
 
-    learn = partial(train_vae, epochs=epochs, settings=settings_of(VaeSettings, how.settings or []))
+    learn = partial(train_vae, epochs=epochs, settings=parse_settings(VaeSettings, how.settings or []))
     how.learn_and_write(learn, train, out, n)
 
 
@@ -228,7 +228,7 @@ def steps_command(
     """
     from textgauge_papers.generate import ifc_corpora
 
-    chosen = settings_of(GptSettings, how.settings or [])
+    chosen = parse_settings(GptSettings, how.settings or [])
     found = load_texts(train, column=how.column, labels=labels)
     if labels is not None and found.labels is None:
         raise InputError(f"{train} has no labels: --labels names their column in a table")

@@ -42,7 +42,7 @@ ContractCheck = Callable[[Any], None]
 
 
 def checks_of(metric: Metric) -> tuple[ContractCheck, ...]:
-    """All checks that apply to a metric: those of any metric, and those of its kind."""
+    """Return all checks that apply to a metric: those of any metric, and those of its kind."""
     return (*DECLARED_CHECKS, *(CORPUS_CHECKS if isinstance(metric, CorpusMetric) else PAIR_CHECKS))
 
 
@@ -108,7 +108,7 @@ def assert_same_source(
     level: float = 0.95,
     seed: int = 0,
 ) -> None:
-    """The candidate is not much farther from the reference than another sample of its source would be.
+    """Check that the candidate is not much farther from the reference than another sample of its source would be.
 
     `max_ratio` limits the distance over the mean distance of two corpora of these sizes from one source.
 
@@ -121,7 +121,7 @@ def assert_same_source(
 def assert_no_near_copies(
     generated: Source, train: Source, *, max_share: float = 0.05, threshold: float = 0.9, level: float = 0.95
 ) -> None:
-    """At most a share of the generated texts are near copies of train texts."""
+    """Check that at most a share of the generated texts are near copies of train texts."""
     _assert(CopiesCheck(generated=generated, train=train, max=max_share, threshold=threshold), level, 0)
 
 
@@ -135,7 +135,7 @@ def assert_not_worse(
     level: float = 0.95,
     seed: int = 0,
 ) -> None:
-    """The candidate's score against the references is at most `max_drop` worse than that of the baseline."""
+    """Check that the candidate's score against the references is at most `max_drop` worse than that of the baseline."""
     check: Any = ScoreCheck(
         candidate=candidate, baseline=baseline, reference=reference, metric=metric, max_drop=max_drop
     )

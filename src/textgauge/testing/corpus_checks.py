@@ -193,7 +193,7 @@ CORPUS_CHECKS: tuple[Check, ...] = (
 
 
 def without_models(metric: CorpusMetric) -> CorpusMetric:
-    """The metric on something that needs no model: the given vectors, or plain words."""
+    """Return the metric on something that needs no model: the given vectors, or plain words."""
     if metric.needs == "tokens":
         return metric.with_input("words")
     if metric.reads_texts:

@@ -44,7 +44,7 @@ class ProtocolCase:
         return list(self.protocol.trials(self.data, _SEED))
 
     def judged(self, value: Callable[[int], Floats]) -> list[Verdict]:
-        """The verdicts on a metric that has these values, given the number of trials."""
+        """Return the verdicts on a metric that has these values, given the number of trials."""
         metric = "energy" if self.protocol.of == "corpora" else "jaccard"
         batches = self.batches
         others = {key: _observations(batches, _spread_out) for key in self.protocol.also([metric])}

@@ -14,8 +14,8 @@ from textgauge.core import InputError, warn
 from textgauge.data import Corpus
 from textgauge_papers.generate.language_model import GptSettings, train_language_model
 from textgauge_papers.generate.sampling import Sampling
-from textgauge_papers.generate.settings import content_key
-from textgauge_papers.generate.training import Say, silent
+from textgauge_papers.generate.settings import hash_text
+from textgauge_papers.generate.training import Say, ignore_message
 
 # From texts to the probabilities of all labels, one row a text.
 Classifier = Callable[[Sequence[str]], NDArray[np.float64]]
@@ -45,15 +45,15 @@ def conditional(
     settings: GptSettings | None = None,
     sampling: Sampling | None = None,
     checkpoint: str | Path | None = None,
-    on_step: Say = silent,
-    on_note: Say = silent,
+    on_step: Say = ignore_message,
+    on_note: Say = ignore_message,
 ) -> list[Labelled]:
-    """Give `n` new texts for each label: those of `candidates`·n that the classifier is surest of.
+    """Return `n` new texts for each label: those of `candidates`·n that the classifier is surest of.
 
     The model learns "label, separator, text" (see `train_language_model`), and the classifier is a logistic
     regression on sentence embeddings of the same texts. Source: Anaby-Tavor et al. 2020.
     """
-    known = known_labels(texts, labels, n, candidates)
+    known = check_labels(texts, labels, n, candidates)
     writer = train_language_model(
         texts,
         labels=labels,
@@ -72,11 +72,11 @@ def conditional(
         on_step(f"writing texts of {label}")
         return writer.generate(count, seed=number, sampling=sampling, label=label)
 
-    return filtered(write, classify, known, n=n, candidates=candidates, seed=seed, taken=texts)
+    return filter_texts(write, classify, known, n=n, candidates=candidates, seed=seed, taken=texts)
 
 
 def classifier(texts: Sequence[str], labels: Sequence[str], *, embedder: str = "minilm") -> Classifier:
-    """A logistic regression on sentence embeddings; columns of its probabilities are the sorted labels."""
+    """Return a logistic regression on sentence embeddings; columns of its probabilities are the sorted labels."""
     from sklearn.linear_model import LogisticRegression
 
     fitted = LogisticRegression(C=10.0, max_iter=1_000, tol=1e-3)
@@ -84,7 +84,7 @@ def classifier(texts: Sequence[str], labels: Sequence[str], *, embedder: str = "
     return lambda new: np.asarray(fitted.predict_proba(_embedded(new, embedder)), dtype=np.float64)
 
 
-def filtered(
+def filter_texts(
     write: Write,
     classify: Classifier,
     labels: Sequence[str],
@@ -119,15 +119,15 @@ def filtered(
 
 
 def _seed_of(seed: int, label: str) -> int:
-    return (seed + content_key(label)) % 2**63
+    return (seed + hash_text(label)) % 2**63
 
 
 def _embedded(texts: Sequence[str], embedder: str) -> NDArray[np.float64]:
     return np.asarray(Corpus.of(list(texts)).embeddings(embedder), dtype=np.float64)
 
 
-def known_labels(texts: Sequence[str], labels: Sequence[str], n: int, candidates: float) -> list[str]:
-    """The sorted labels; refuses what no conditional texts can be written of."""
+def check_labels(texts: Sequence[str], labels: Sequence[str], n: int, candidates: float) -> list[str]:
+    """Return the sorted labels; refuse what no conditional texts can be written of."""
     if len(texts) != len(labels):
         raise InputError(f"{len(texts)} texts but {len(labels)} labels")
     if n < 1 or not candidates >= 1:

@@ -12,7 +12,7 @@ import numpy as np
 
 from textgauge.core import InputError
 from textgauge.encode import Synonyms
-from textgauge_papers.generate.settings import content_key, generator_of
+from textgauge_papers.generate.settings import hash_text, make_generator
 
 Compat = Literal["none", "eda"]
 Rng = np.random.Generator
@@ -80,7 +80,7 @@ def eda(
     compat: Compat = "none",
     synonyms: Synonyms | None = None,
 ) -> list[str]:
-    """Give `n` changed texts (by default as many as there are), spread evenly over the texts and in their order.
+    """Return `n` changed texts (by default as many as there are), spread evenly over the texts and in their order.
 
     Each is one of: synonyms for max(1, ⌊alpha_sr·words⌋) words; max(1, ⌊alpha_ri·words⌋) synonyms of its words put
     in anywhere; max(1, ⌊alpha_rs·words⌋) swaps of two words; every word deleted with probability p_rd. The operations
@@ -104,10 +104,10 @@ def eda(
         synonyms = thesaurus().synonyms_of
     lookup = _Lookup(synonyms or (lambda _: ()))
     offered: list[tuple[float, Operation]] = [
-        (alpha_sr, lambda text, rng: replaced(text, alpha_sr, lookup, rng)),
-        (alpha_ri, lambda text, rng: inserted(text, alpha_ri, lookup, rng)),
-        (alpha_rs, lambda text, rng: swapped(text, alpha_rs, rng)),
-        (p_rd, lambda text, rng: deleted(text, p_rd, rng)),
+        (alpha_sr, lambda text, rng: replace_words(text, alpha_sr, lookup, rng)),
+        (alpha_ri, lambda text, rng: insert_words(text, alpha_ri, lookup, rng)),
+        (alpha_rs, lambda text, rng: swap_words(text, alpha_rs, rng)),
+        (p_rd, lambda text, rng: delete_words(text, p_rd, rng)),
     ]
     operations = [operation for strength, operation in offered if strength]
     if not operations:
@@ -123,7 +123,7 @@ def eda(
     return made
 
 
-def replaced(text: SplitText, alpha: float, lookup: _Lookup, rng: Rng) -> SplitText:
+def replace_words(text: SplitText, alpha: float, lookup: _Lookup, rng: Rng) -> SplitText:
     """Synonyms for some different words, everywhere they stand."""
     wanted = _number(text, alpha)
     new: dict[str, str] = {}
@@ -135,7 +135,7 @@ def replaced(text: SplitText, alpha: float, lookup: _Lookup, rng: Rng) -> SplitT
     return SplitText(tuple(new.get(word, word) for word in text.words), text.gaps)
 
 
-def inserted(text: SplitText, alpha: float, lookup: _Lookup, rng: Rng) -> SplitText:
+def insert_words(text: SplitText, alpha: float, lookup: _Lookup, rng: Rng) -> SplitText:
     """Synonyms of some words, put in at random places."""
     words, gaps = list(text.words), list(text.gaps)
     for _ in range(_number(text, alpha) if words else 0):
@@ -149,7 +149,7 @@ def inserted(text: SplitText, alpha: float, lookup: _Lookup, rng: Rng) -> SplitT
     return SplitText(tuple(words), tuple(gaps))
 
 
-def swapped(text: SplitText, alpha: float, rng: Rng) -> SplitText:
+def swap_words(text: SplitText, alpha: float, rng: Rng) -> SplitText:
     """Words exchanged two by two; signs stay where they are."""
     words = list(text.words)
     for _ in range(_number(text, alpha) if len(words) > 1 else 0):
@@ -158,8 +158,8 @@ def swapped(text: SplitText, alpha: float, rng: Rng) -> SplitText:
     return SplitText(tuple(words), text.gaps)
 
 
-def deleted(text: SplitText, p: float, rng: Rng) -> SplitText:
-    """Each word left out with probability p, and the gap before it; at least one stays."""
+def delete_words(text: SplitText, p: float, rng: Rng) -> SplitText:
+    """Leave out each word, and the gap before it, with probability p; at least one stays."""
     if len(text.words) < 2:
         return text
     kept = rng.random(len(text.words)) >= p
@@ -185,9 +185,9 @@ class _Lookup:
 
 
 def _variant(text: str, earlier: list[str], seed: int, operations: list[Operation], compat: Compat) -> str:
-    key, turns, number = content_key(text), len(operations), len(earlier)
-    first = int(generator_of(seed, key, 1).integers(turns)) + number
-    rng = generator_of(seed, key, 2, number)
+    key, turns, number = hash_text(text), len(operations), len(earlier)
+    first = int(make_generator(seed, key, 1).integers(turns)) + number
+    rng = make_generator(seed, key, 2, number)
     if compat == "eda":
         return str(operations[first % turns](SplitText.of(_letters(text)), rng))
     parsed, changed = SplitText.of(text), text
@@ -200,9 +200,9 @@ def _variant(text: str, earlier: list[str], seed: int, operations: list[Operatio
 
 
 def _counts(texts: Sequence[str], n: int, seed: int) -> list[int]:
-    """How many variants each text gets; who gets one more is decided by content, not by place."""
+    """Return how many variants each text gets; who gets one more is decided by content, not by place."""
     every, more = divmod(n, len(texts))
-    lots = [int(generator_of(seed, content_key(text), 0).integers(2**62)) for text in texts]
+    lots = [int(make_generator(seed, hash_text(text), 0).integers(2**62)) for text in texts]
     chosen = set(sorted(range(len(texts)), key=lambda row: (lots[row], row))[:more])
     return [every + (row in chosen) for row in range(len(texts))]
 
@@ -218,7 +218,7 @@ def _cased(word: str, like: str) -> str:
 
 
 def _letters(text: str) -> str:
-    """The authors' clean-up: lower case, apostrophes dropped, all that is not a letter a space."""
+    """Clean a text as the authors do: lower case, apostrophes dropped, all that is not a letter a space."""
     lower = text.lower().replace("’", "").replace("'", "")
     return " ".join(_NOT_LETTERS.sub(" ", lower).split())
 

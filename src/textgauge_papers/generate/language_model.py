@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from textgauge.core import InputError
 from textgauge.encode import without_surrogates
-from textgauge_papers.generate.sampling import Sampling, continued, texts_of, uniforms_of
-from textgauge_papers.generate.settings import fingerprint, need_torch
-from textgauge_papers.generate.training import Ids, Recipe, Say, Training, padded, silent, started, train
+from textgauge_papers.generate.sampling import Sampling, continue_texts, draw_uniforms, join_tokens
+from textgauge_papers.generate.settings import hash_texts, import_torch
+from textgauge_papers.generate.training import Ids, Recipe, Say, Training, ignore_message, pad_rows, seed_weights, train
 
 _NOTHING = -100  # the target of what is no token
 _SPECIAL = ("<s>", "</s>", "<sep>")
@@ -25,10 +25,10 @@ class Codec(Protocol):
     separator: Ids
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
-        """The tokens of each text."""
+        """Return the tokens of each text."""
 
     def decode(self, ids: Ids) -> str:
-        """The text of tokens, without special tokens."""
+        """Return the text of tokens, without special tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +85,13 @@ class Pieces:
         return int(self._pieces.get_vocab_size())
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
-        """The tokens of each text; what looks like a special token is text."""
+        """Return the tokens of each text; what looks like a special token is text."""
         clean = [" ".join(without_surrogates(text).split()) for text in texts]
         self._pieces.encode_special_tokens = True
         return [found.ids for found in self._pieces.encode_batch(clean)]
 
     def decode(self, ids: Ids) -> str:
-        """The text, white space run together."""
+        """Return the text, white space run together."""
         return " ".join(str(self._pieces.decode(ids, skip_special_tokens=True)).split())
 
 
@@ -117,29 +117,29 @@ class GeneratorModel:
         return []
 
     def examples(self, texts: Sequence[str], labels: Sequence[str] | None = None) -> list[Ids]:
-        """Texts as tokens, each after its label if there are labels, cut at the longest."""
+        """Return texts as tokens, each after its label if there are labels, cut at the longest."""
         before = [self.codec.start] * len(texts) if labels is None else self.prompts(labels)
         rows = zip(before, self.codec.encode(texts), strict=True)
         return [[*prompt, *ids, self.codec.end][: self.longest] for prompt, ids in rows]
 
     def prompts(self, labels: Sequence[str]) -> list[Ids]:
-        """The tokens before the texts of each label: start, label, separator."""
+        """Return the tokens before the texts of each label: start, label, separator."""
         known = list(dict.fromkeys(labels))
         coded = dict(zip(known, self.codec.encode(known), strict=True))
         return [[*self.codec.start, *coded[label], *self.codec.separator] for label in labels]
 
     def loss(self, rows: list[Ids], step: int) -> Any:
-        """Mean cross-entropy of the next token."""
-        torch = need_torch("a language model")
-        ids, targets = padded([row[:-1] for row in rows]), padded([row[1:] for row in rows], _NOTHING)
+        """Return the mean cross-entropy of the next token."""
+        torch = import_torch("a language model")
+        ids, targets = pad_rows([row[:-1] for row in rows]), pad_rows([row[1:] for row in rows], _NOTHING)
         logits, _ = self.logits(ids, None, targets != _NOTHING)
         return torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=_NOTHING)
 
     def generate(
         self, n: int, *, seed: int = 0, sampling: Sampling | None = None, label: str | None = None
     ) -> list[str]:
-        """New texts, of a label if the model was trained with labels."""
-        torch = need_torch("a language model")
+        """Write new texts, of a label if the model was trained with labels."""
+        torch = import_torch("a language model")
         self.network.eval()
         prompt = self.codec.start if label is None else self.prompts([label])[0]
         room = self.longest - len(prompt)
@@ -151,14 +151,14 @@ class GeneratorModel:
             return logits[:, -1], memory
 
         def write(numbers: list[int]) -> list[str]:
-            uniforms, _ = uniforms_of(numbers, room, seed)
+            uniforms, _ = draw_uniforms(numbers, room, seed)
             prompts = torch.tensor([prompt] * len(numbers))
             how = sampling or Sampling()
-            rows = continued(step, prompts, None, uniforms, end=self.codec.end, sampling=how, never=self.never())
+            rows = continue_texts(step, prompts, None, uniforms, end=self.codec.end, sampling=how, never=self.never())
             return [self.codec.decode(row) for row in rows]
 
         with torch.inference_mode():
-            return texts_of(write, n)
+            return join_tokens(write, n)
 
 
 class SmallGpt(GeneratorModel):
@@ -167,11 +167,11 @@ class SmallGpt(GeneratorModel):
     kind = "gpt"
 
     def __init__(self, pieces: Pieces, settings: GptSettings, *, seed: int = 0) -> None:
-        need_torch("a language model")
+        import_torch("a language model")
         s = settings
         self.codec, self.settings, self.longest = pieces, settings, s.longest
         self.recipe = Recipe(batch=s.batch, rate=s.rate, warmup=s.warmup)
-        with started(seed):
+        with seed_weights(seed):
             self.network = gpt_network(vocabulary=len(pieces), layers=s.layers, width=s.width, longest=s.longest)
         self._pieces = pieces
 
@@ -180,7 +180,7 @@ class SmallGpt(GeneratorModel):
         return {"kind": self.kind, "settings": asdict(self.settings), "tokenizer": self._pieces.written}
 
     def logits(self, ids: Any, memory: Any, mask: Any = None) -> tuple[Any, Any]:
-        """Rows are filled up on the right, where causal attention does not look: no mask is needed."""
+        """Return logits; rows are filled up on the right, where causal attention does not look, no mask is needed."""
         dropout = self.settings.dropout
         return gpt_logits(self.network, ids, memory, heads=self.settings.heads, dropout=dropout)
 
@@ -192,7 +192,7 @@ class SmallGpt(GeneratorModel):
 def language_model(
     texts: Sequence[str], *, model: str | None = None, settings: GptSettings | None = None, seed: int = 0
 ) -> GeneratorModel:
-    """A model to be trained: a small GPT with a tokenizer of these texts, or a ready one by hub name or folder."""
+    """Return a model to train: a small GPT with a tokenizer of these texts, or a ready one by hub name or folder."""
     if not texts:
         raise InputError("a language model needs at least one text")
     if model is not None:
@@ -200,7 +200,7 @@ def language_model(
 
         return Pretrained(TunedSettings(model=model))
     chosen = settings or GptSettings()
-    need_torch("a language model")
+    import_torch("a language model")
     return SmallGpt(Pieces.of(texts, size=chosen.vocabulary), chosen, seed=seed)
 
 
@@ -213,8 +213,8 @@ def train_language_model(
     model: str | None = None,
     settings: GptSettings | None = None,
     checkpoint: str | Path | None = None,
-    on_step: Say = silent,
-    on_note: Say = silent,
+    on_step: Say = ignore_message,
+    on_note: Say = ignore_message,
 ) -> GeneratorModel:
     """Train a causal language model; a `checkpoint` folder lets the same call resume.
 
@@ -228,7 +228,7 @@ def train_language_model(
         learner,
         learner.recipe,
         seed=seed,
-        data=fingerprint([*texts, *(labels or [])]),
+        data=hash_texts([*texts, *(labels or [])]),
         folder=None if checkpoint is None else Path(checkpoint),
         on_step=on_step,
         on_note=on_note,
@@ -238,11 +238,11 @@ def train_language_model(
 
 
 def gpt_network(*, vocabulary: int, layers: int, width: int, longest: int) -> Any:
-    """The layers, with weights drawn from torch's random numbers as they stand.
+    """Return the layers, with weights drawn from torch's random numbers as they stand.
 
     Source of the sizes of first weights: Radford et al. 2019 (0.02, smaller by √(2·layers) where a block adds).
     """
-    nn = need_torch("a language model").nn
+    nn = import_torch("a language model").nn
 
     def block() -> Any:
         return nn.ModuleDict(
@@ -273,7 +273,7 @@ def gpt_network(*, vocabulary: int, layers: int, width: int, longest: int) -> An
 
 def gpt_logits(network: Any, ids: Any, memory: Any, *, heads: int, dropout: float) -> tuple[Any, Any]:
     """Logits after every token, and keys and values of all tokens so far, block by block; None is an empty memory."""
-    torch = need_torch("a language model")
+    torch = import_torch("a language model")
     drop = torch.nn.functional.dropout
     past = 0 if memory is None else memory[0][0].shape[2]
     places = torch.arange(past, past + ids.shape[1])
@@ -289,7 +289,7 @@ def gpt_logits(network: Any, ids: Any, memory: Any, *, heads: int, dropout: floa
 
 
 def _attention(block: Any, x: Any, memory: Any, heads: int) -> tuple[Any, Any]:
-    torch = need_torch("a language model")
+    torch = import_torch("a language model")
     rows, length, width = x.shape
     mixed = block["mixed"](block["norm_1"](x)).view(rows, length, 3, heads, width // heads)
     query, key, value = mixed.permute(2, 0, 3, 1, 4)

@@ -38,12 +38,12 @@ class ReadyCodec:
         self.separator: Ids = self.encode([_SEPARATOR])[0]
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
-        """The tokens of each text, without special ones."""
+        """Return the tokens of each text, without special ones."""
         clean = [without_surrogates(text) for text in texts]
         return [list(ids) for ids in self._tokenizer(clean, add_special_tokens=False)["input_ids"]]
 
     def decode(self, ids: Ids) -> str:
-        """The text, white space run together."""
+        """Return the text, white space run together."""
         return " ".join(str(self._tokenizer.decode(ids, skip_special_tokens=True)).split())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.core import InputError
-from textgauge_papers.generate.settings import generator_of, need_torch
+from textgauge_papers.generate.settings import import_torch, make_generator
 
 # From tokens (texts by places) and memory to the logits of the next token and the new memory.
 Step = Callable[[Any, Any], tuple[Any, Any]]
@@ -36,9 +36,9 @@ class Sampling:
             raise InputError(f"top_k is 0 or more and top_p in (0, 1], not {self.top_k} and {self.top_p}")
 
 
-def drawn(logits: Any, uniform: Any, sampling: Sampling) -> Any:
-    """One token for each row of logits, by a number in [0, 1) for each: the place where the sum passes it."""
-    torch = need_torch("generation")
+def draw_tokens(logits: Any, uniform: Any, sampling: Sampling) -> Any:
+    """Return one token for each row of logits, by a number in [0, 1) for each: the place where the sum passes it."""
+    torch = import_torch("generation")
     if sampling.temperature == 0:
         return logits.argmax(dim=-1)
     logits, places = logits.float() / sampling.temperature, None
@@ -54,17 +54,17 @@ def drawn(logits: Any, uniform: Any, sampling: Sampling) -> Any:
     return at if places is None else places.gather(1, at[:, None])[:, 0]
 
 
-def continued(
+def continue_texts(
     step: Step, prompts: Any, memory: Any, uniforms: Any, *, end: int, sampling: Sampling, never: Sequence[int] = ()
 ) -> list[list[int]]:
-    """The tokens that follow each prompt, until `end` or as many as there are random numbers; at least one."""
-    torch = need_torch("generation")
+    """Return the tokens that follow each prompt, until `end` or as many as there are random numbers; at least one."""
+    torch = import_torch("generation")
     tokens, written, done = prompts, [], torch.zeros(len(prompts), dtype=torch.bool)
     for place in range(uniforms.shape[1]):
         logits, memory = step(tokens, memory)
         logits = logits.clone()
         logits[:, [*never, *([end] if place == 0 else [])]] = -torch.inf
-        chosen = drawn(logits, uniforms[:, place], sampling)
+        chosen = draw_tokens(logits, uniforms[:, place], sampling)
         done = done | (chosen == end)
         written.append(torch.where(done, end, chosen))
         if bool(done.all()):
@@ -74,8 +74,8 @@ def continued(
     return [row[: row.index(end)] if end in row else row for row in rows]
 
 
-def texts_of(write: Callable[[list[int]], list[str]], n: int) -> list[str]:
-    """The first `n` texts that are not blank; `write` gives the texts of some numbers, batch by batch."""
+def join_tokens(write: Callable[[list[int]], list[str]], n: int) -> list[str]:
+    """Return the first `n` texts that are not blank; `write` gives the texts of some numbers, batch by batch."""
     if n < 1:
         raise InputError(f"n is at least 1, not {n}")
     found: list[str] = []
@@ -87,13 +87,13 @@ def texts_of(write: Callable[[list[int]], list[str]], n: int) -> list[str]:
     raise InputError("the model writes blank texts only; train it longer")
 
 
-def uniforms_of(numbers: Sequence[int], length: int, seed: int, *, extra: int = 0) -> tuple[Any, Any]:
+def draw_uniforms(numbers: Sequence[int], length: int, seed: int, *, extra: int = 0) -> tuple[Any, Any]:
     """For each text number: uniform numbers, one a token, and `extra` normal ones; always the same for a seed."""
-    torch = need_torch("generation")
+    torch = import_torch("generation")
     uniform = np.empty((len(numbers), length))
     normal = np.empty((len(numbers), extra), dtype=np.float32)
     for row, number in enumerate(numbers):
-        rng = generator_of(seed, _WRITE, number)
+        rng = make_generator(seed, _WRITE, number)
         normal[row] = rng.standard_normal(extra)
         uniform[row] = rng.random(length)
     return torch.from_numpy(uniform), torch.from_numpy(normal)

@@ -16,11 +16,11 @@ from textgauge.core import InputError, MissingExtra, UnknownName
 T = TypeVar("T")
 
 
-def settings_of(kind: type[T], given: Sequence[str]) -> T:
-    """Settings from `name=value` texts; what is not named is as usual.
+def parse_settings(kind: type[T], given: Sequence[str]) -> T:
+    """Parse settings from `name=value` texts; what is not named is as usual.
 
     >>> from textgauge_papers.generate import GptSettings
-    >>> settings_of(GptSettings, ["width=64", "dropout=0"]).width
+    >>> parse_settings(GptSettings, ["width=64", "dropout=0"]).width
     64
     """
     kinds = {item.name: type(item.default) for item in fields(kind)}  # type: ignore[arg-type]
@@ -38,26 +38,26 @@ def settings_of(kind: type[T], given: Sequence[str]) -> T:
     return kind(**values)
 
 
-def content_key(text: str) -> int:
-    """A whole number that stands for a text, the same on every machine."""
+def hash_text(text: str) -> int:
+    """Return a whole number that stands for a text, the same on every machine."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def generator_of(seed: int, *words: int) -> np.random.Generator:
-    """A random generator for one purpose; whole numbers name the purpose."""
+def make_generator(seed: int, *words: int) -> np.random.Generator:
+    """Return a random generator for one purpose; whole numbers name the purpose."""
     return np.random.default_rng(np.random.SeedSequence([seed, *words]))
 
 
-def fingerprint(texts: Sequence[str]) -> str:
-    """A short hash of texts in their order."""
+def hash_texts(texts: Sequence[str]) -> str:
+    """Return a short hash of texts in their order."""
     digest = hashlib.blake2b(digest_size=8)
     for text in texts:
-        digest.update(content_key(text).to_bytes(8, "little"))
+        digest.update(hash_text(text).to_bytes(8, "little"))
     return digest.hexdigest()
 
 
-def need_torch(what: str) -> Any:
-    """Give torch."""
+def import_torch(what: str) -> Any:
+    """Return torch."""
     try:
         import torch
     except ImportError:
@@ -71,7 +71,7 @@ def one_thread() -> Iterator[None]:
     if find_spec("torch") is None:  # what trains says so
         yield
         return
-    torch = need_torch("training")
+    torch = import_torch("training")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

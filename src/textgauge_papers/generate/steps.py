@@ -8,11 +8,11 @@ from pathlib import Path
 
 from textgauge.bench import ngram_corpora
 from textgauge.core import InputError
-from textgauge_papers.generate.conditional import classifier, filtered, known_labels
+from textgauge_papers.generate.conditional import check_labels, classifier, filter_texts
 from textgauge_papers.generate.language_model import GeneratorModel, GptSettings, language_model
 from textgauge_papers.generate.sampling import Sampling
-from textgauge_papers.generate.settings import fingerprint, generator_of
-from textgauge_papers.generate.training import Say, Training, silent
+from textgauge_papers.generate.settings import hash_texts, make_generator
+from textgauge_papers.generate.training import Say, Training, ignore_message
 
 NGRAM, GPT, READY = "ngram", "gpt", "hf:"
 _ORDER = 41
@@ -33,8 +33,8 @@ def ifc_corpora(
     sampling: Sampling | None = None,
     seed: int = 0,
     checkpoint: str | Path | None = None,
-    on_step: Say = silent,
-    on_note: Say = silent,
+    on_step: Say = ignore_message,
+    on_note: Say = ignore_message,
 ) -> Iterator[tuple[int, list[str]]]:
     """Increasingly fine-tuned corpora: a model learns `per_step` texts, `passes` times over, then writes `n` texts
     (by default as many as it learned); and so on. Once all texts were used, they come again from the start.
@@ -58,18 +58,18 @@ def ifc_corpora(
     if model != GPT and not model.startswith(READY):
         raise InputError(f"a model that learns step by step is {GPT}, {NGRAM} or {READY}NAME, not {model!r}")
     ready = model.removeprefix(READY) if model.startswith(READY) else None
-    known = None if labels is None else known_labels(texts, labels, count, candidates)
+    known = None if labels is None else check_labels(texts, labels, count, candidates)
     learner = language_model([*texts, *(known or [])], model=ready, settings=settings, seed=seed)
     training = Training(
         learner,
         learner.recipe,
         seed=seed,
-        data=fingerprint([*texts, *(labels or []), f"{per_step} {passes}"]),
+        data=hash_texts([*texts, *(labels or []), f"{per_step} {passes}"]),
         folder=None if checkpoint is None else Path(checkpoint),
         on_step=on_step,
         on_note=on_note,
     )
-    order, examples = generator_of(seed, _ORDER).permutation(len(texts)), learner.examples(texts, labels)
+    order, examples = make_generator(seed, _ORDER).permutation(len(texts)), learner.examples(texts, labels)
     begun = training.epoch + (training.batch > 0)
     first = max(-(-begun // passes), 1)
     if first > steps:
@@ -104,7 +104,9 @@ def _writer(
     def write(seed: int) -> list[str]:
         with warnings.catch_warnings():  # a label whose texts are all copies has fewer
             warnings.simplefilter("ignore", UserWarning)
-            kept = filtered(of_label, classify, known, n=n, candidates=candidates, seed=seed, taken=texts, fill=True)
+            kept = filter_texts(
+                of_label, classify, known, n=n, candidates=candidates, seed=seed, taken=texts, fill=True
+            )
         return [row.text for row in kept]
 
     return write

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from textgauge.core import InputError, Stage, replacing
-from textgauge_papers.generate.settings import generator_of, need_torch
+from textgauge_papers.generate.settings import import_torch, make_generator
 
 Ids = list[int]
 Say = Callable[[str], None]
@@ -29,7 +29,7 @@ FILE = "checkpoint.safetensors"
 _FORMAT = 1
 
 
-def silent(_: str) -> None:
+def ignore_message(_: str) -> None:
     """Say nothing."""
 
 
@@ -42,7 +42,7 @@ class Trainable(Protocol):
         """Kind, settings and vocabulary, as plain JSON: what the model is made again from."""
 
     def loss(self, rows: list[Ids], step: int) -> Any:
-        """The mean loss of some examples, after this many steps of training."""
+        """Return the mean loss of some examples, after this many steps of training."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,18 +55,18 @@ class Recipe:
 
 
 @contextmanager
-def seeded(*words: int) -> Iterator[None]:
+def seed_torch(*words: int) -> Iterator[None]:
     """Torch's global random numbers from a seed, put back as they were afterwards."""
-    torch = need_torch("training")
+    torch = import_torch("training")
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(generator_of(*words).integers(2**62)))
+        torch.manual_seed(int(make_generator(*words).integers(2**62)))
         yield
 
 
 @contextmanager
-def started(seed: int) -> Iterator[None]:
-    """The random numbers that weights start from."""
-    with seeded(seed, _START):
+def seed_weights(seed: int) -> Iterator[None]:
+    """Draw the weights that a model starts from by this seed."""
+    with seed_torch(seed, _START):
         yield
 
 
@@ -82,10 +82,10 @@ class Training:
         data: str,
         folder: Path | None = None,
         every: float = 60.0,
-        on_step: Say = silent,
-        on_note: Say = silent,
+        on_step: Say = ignore_message,
+        on_note: Say = ignore_message,
     ) -> None:
-        torch = need_torch("training")
+        torch = import_torch("training")
         self.model, self.recipe, self.seed, self.data = model, recipe, seed, data
         self.folder, self.every, self.on_step, self.on_note = folder, every, on_step, on_note
         self.epoch, self.batch, self.steps = 0, 0, 0
@@ -98,8 +98,8 @@ class Training:
             self._take_up(found)
 
     def run(self, examples: Sequence[Ids]) -> float:
-        """One epoch over the examples, from where it was left; gives the mean loss."""
-        batches = batches_of(examples, self.recipe.batch, self.seed, self.epoch)
+        """Train one epoch over the examples, from where it was left, and return the mean loss."""
+        batches = split_batches(examples, self.recipe.batch, self.seed, self.epoch)
         start = saved = time.monotonic()
         self.model.network.train()
         while self.batch < len(batches):
@@ -130,8 +130,8 @@ class Training:
         return self._sum / max(self.batch, 1)
 
     def _step(self, rows: list[Ids]) -> None:
-        torch = need_torch("training")
-        with seeded(self.seed, _STEP, self.epoch, self.batch):
+        torch = import_torch("training")
+        with seed_torch(self.seed, _STEP, self.epoch, self.batch):
             loss = self.model.loss(rows, self.steps)
             self._optimizer.zero_grad(set_to_none=True)
             loss.backward()
@@ -165,7 +165,7 @@ class Training:
 
 def restore(named: dict[str, Any], found: Checkpoint, where: str) -> None:
     """Put the weights of a checkpoint into a network's parameters; names and shapes must be the same."""
-    torch = need_torch("training")
+    torch = import_torch("training")
     weights = {name: found.tensors.get(f"model.{name}") for name in named}
     wrong = [name for name, value in weights.items() if value is None or value.shape != named[name].shape]
     if wrong:
@@ -185,9 +185,9 @@ def train(training: Training, examples: Sequence[Ids], *, epochs: int) -> None:
         training.run(examples)
 
 
-def batches_of(examples: Sequence[Ids], size: int, seed: int, epoch: int) -> list[list[int]]:
-    """The rows of each batch of an epoch: shuffled, then texts of similar length together, then batches shuffled."""
-    rng = generator_of(seed, _ORDER, epoch)
+def split_batches(examples: Sequence[Ids], size: int, seed: int, epoch: int) -> list[list[int]]:
+    """Split the rows of an epoch: shuffled, texts of similar length together, batches shuffled."""
+    rng = make_generator(seed, _ORDER, epoch)
     order = rng.permutation(len(examples))
     lengths = np.array([len(ids) for ids in examples])
     batches: list[list[int]] = []
@@ -198,9 +198,9 @@ def batches_of(examples: Sequence[Ids], size: int, seed: int, epoch: int) -> lis
     return [batches[place] for place in rng.permutation(len(batches)).tolist()]
 
 
-def padded(rows: Sequence[Ids], fill: int = 0) -> Any:
-    """Rows of ids as one tensor, filled up on the right."""
-    torch = need_torch("training")
+def pad_rows(rows: Sequence[Ids], fill: int = 0) -> Any:
+    """Return rows of ids as one tensor, filled up on the right."""
+    torch = import_torch("training")
     width = max(map(len, rows))
     return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
 

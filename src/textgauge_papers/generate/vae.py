@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from textgauge.core import InputError
-from textgauge_papers.generate.sampling import Sampling, continued, texts_of, uniforms_of
-from textgauge_papers.generate.settings import fingerprint, need_torch
-from textgauge_papers.generate.training import Ids, Recipe, Say, Training, padded, silent, started, train
+from textgauge_papers.generate.sampling import Sampling, continue_texts, draw_uniforms, join_tokens
+from textgauge_papers.generate.settings import hash_texts, import_torch
+from textgauge_papers.generate.training import Ids, Recipe, Say, Training, ignore_message, pad_rows, seed_weights, train
 from textgauge_papers.generate.word_level import END, PAD, START, UNKNOWN, Vocabulary
 
 
@@ -54,10 +54,10 @@ class Vae:
     kind = "vae"
 
     def __init__(self, vocabulary: Vocabulary, settings: VaeSettings, *, seed: int = 0) -> None:
-        nn = need_torch("a sentence VAE").nn
+        nn = import_torch("a sentence VAE").nn
         s = settings
         self.vocabulary, self.settings = vocabulary, settings
-        with started(seed):
+        with seed_weights(seed):
             self.network = nn.ModuleDict(
                 {
                     "words": nn.Embedding(len(vocabulary), s.embedding, padding_idx=PAD),
@@ -76,20 +76,20 @@ class Vae:
         return {"kind": self.kind, "settings": asdict(self.settings), "vocabulary": list(self.vocabulary.words)}
 
     def examples(self, texts: Sequence[str]) -> list[Ids]:
-        """Texts as numbers of words, cut at the longest."""
+        """Return texts as numbers of words, cut at the longest."""
         rows = [self.vocabulary.encode(text)[: self.settings.longest] for text in texts]
         return [row for row in rows if row]
 
     def loss(self, rows: list[Ids], step: int) -> Any:
         """Reconstruction and the weighted Kullback–Leibler term, a mean over texts."""
-        torch = need_torch("a sentence VAE")
+        torch = import_torch("a sentence VAE")
         mean, log_variance = self._encoded(rows)
         z = mean + torch.randn_like(mean) * (0.5 * log_variance).exp()
-        inputs = padded([[START, *row] for row in rows])
+        inputs = pad_rows([[START, *row] for row in rows])
         hidden = torch.rand(inputs.shape) < self.settings.word_dropout
         inputs = inputs.masked_fill(hidden & (inputs > UNKNOWN), UNKNOWN)
         logits, _ = self._decoded(inputs, z, self._first(z))
-        targets = padded([[*row, END] for row in rows], PAD)
+        targets = pad_rows([[*row, END] for row in rows], PAD)
         lost = torch.nn.functional.cross_entropy(
             logits.flatten(0, 1), targets.flatten(), ignore_index=PAD, reduction="sum"
         )
@@ -98,12 +98,12 @@ class Vae:
         return (lost + weight * divergence) / len(rows)
 
     def generate(self, n: int, *, seed: int = 0, sampling: Sampling = VAE_SAMPLING) -> list[str]:
-        """Texts read from draws of N(0, 1); made of words of the training texts alone."""
-        torch = need_torch("a sentence VAE")
+        """Return texts read from draws of N(0, 1); made of words of the training texts alone."""
+        torch = import_torch("a sentence VAE")
         self.network.eval()
 
         def write(numbers: list[int]) -> list[str]:
-            uniforms, z = uniforms_of(numbers, self.settings.longest, seed, extra=self.settings.latent)
+            uniforms, z = draw_uniforms(numbers, self.settings.longest, seed, extra=self.settings.latent)
             prompts = torch.full((len(numbers), 1), START)
 
             def step(tokens: Any, memory: Any) -> tuple[Any, Any]:
@@ -111,15 +111,15 @@ class Vae:
                 return logits[:, -1], memory
 
             never = [PAD, START, UNKNOWN]
-            rows = continued(step, prompts, self._first(z), uniforms, end=END, sampling=sampling, never=never)
+            rows = continue_texts(step, prompts, self._first(z), uniforms, end=END, sampling=sampling, never=never)
             return [self.vocabulary.decode(row) for row in rows]
 
         with torch.inference_mode():
-            return texts_of(write, n)
+            return join_tokens(write, n)
 
     def _encoded(self, rows: list[Ids]) -> tuple[Any, Any]:
-        torch = need_torch("a sentence VAE")
-        states, _ = self.network["encoder"](self.network["words"](padded(rows)))
+        torch = import_torch("a sentence VAE")
+        states, _ = self.network["encoder"](self.network["words"](pad_rows(rows)))
         last = torch.tensor([len(row) - 1 for row in rows])
         ends = states[torch.arange(len(rows)), last]
         return self.network["mean"](ends), self.network["spread"](ends)
@@ -128,7 +128,7 @@ class Vae:
         return self.network["first"](z).tanh()[None]
 
     def _decoded(self, inputs: Any, z: Any, memory: Any) -> tuple[Any, Any]:
-        torch = need_torch("a sentence VAE")
+        torch = import_torch("a sentence VAE")
         latent = z[:, None].expand(-1, inputs.shape[1], -1)
         states, memory = self.network["decoder"](torch.cat([self.network["words"](inputs), latent], dim=-1), memory)
         return self.network["out"](states) @ self.network["words"].weight.T, memory
@@ -141,8 +141,8 @@ def train_vae(
     seed: int = 0,
     settings: VaeSettings | None = None,
     checkpoint: str | Path | None = None,
-    on_step: Say = silent,
-    on_note: Say = silent,
+    on_step: Say = ignore_message,
+    on_note: Say = ignore_message,
 ) -> Vae:
     """Train a sentence VAE; a `checkpoint` folder lets the same call resume (extra `generate`)."""
     chosen = settings or VaeSettings()
@@ -155,7 +155,7 @@ def train_vae(
         model,
         Recipe(batch=chosen.batch, rate=chosen.rate),
         seed=seed,
-        data=fingerprint(texts),
+        data=hash_texts(texts),
         folder=None if checkpoint is None else Path(checkpoint),
         on_step=on_step,
         on_note=on_note,

@@ -34,9 +34,9 @@ class Vocabulary:
         return {word: number for number, word in enumerate(self.words)}
 
     def encode(self, text: str) -> list[int]:
-        """The numbers of a text's words."""
+        """Return the numbers of a text's words."""
         return [self._numbers.get(piece, UNKNOWN) for piece in split_words(text)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of numbers; the vocabulary's own signs are left out."""
+        """Return the text of numbers; the vocabulary's own signs are left out."""
         return join_words(self.words[number] for number in ids if number >= len(_SPECIAL))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge.core import InputError
-from textgauge_papers.generate.conditional import classifier, conditional, filtered
+from textgauge_papers.generate.conditional import classifier, conditional, filter_texts
 
 LABELS = ["animal", "money"]
 
@@ -22,7 +22,7 @@ def test_the_surest_right_ones_are_kept():
         asked.append((label, count, seed))
         return {"animal": ["aam", "a", "mm", "aaa", "a", "old"], "money": ["m", "am m", "mmm"]}[label]
 
-    found = filtered(write, classify, LABELS, n=2, candidates=3, taken=["old"])
+    found = filter_texts(write, classify, LABELS, n=2, candidates=3, taken=["old"])
     assert [row.label for row in found] == ["animal", "animal", "money", "money"]
     assert [row.text for row in found] == ["aaa", "a", "mmm", "m"]
     assert found[0].confidence == pytest.approx(3.1 / 3.2)
@@ -32,13 +32,13 @@ def test_the_surest_right_ones_are_kept():
 
 def test_fewer_than_asked_for_is_said():
     with pytest.warns(UserWarning, match=r"fewer than 2 texts passed the classifier for money \(0\)"):
-        found = filtered(lambda *_: ["aa", "aaa"], classify, LABELS, n=2, candidates=1)
+        found = filter_texts(lambda *_: ["aa", "aaa"], classify, LABELS, n=2, candidates=1)
     assert [row.label for row in found] == ["animal", "animal"]
 
 
 def test_nothing_new_is_nothing():
     with pytest.warns(UserWarning, match="fewer"):
-        assert filtered(lambda *_: ["a"], classify, LABELS, n=1, candidates=1, taken=["a"]) == []
+        assert filter_texts(lambda *_: ["a"], classify, LABELS, n=1, candidates=1, taken=["a"]) == []
 
 
 def test_the_classifier_learns_labels():
@@ -64,6 +64,6 @@ def test_what_does_not_fit_is_refused(labels, options, complaint):
 
 
 def test_what_lacks_is_filled_up_with_the_surest_of_the_rest():
-    found = filtered(lambda *_: ["am", "mm", "aaa"], classify, LABELS, n=3, candidates=1, fill=True)
+    found = filter_texts(lambda *_: ["am", "mm", "aaa"], classify, LABELS, n=3, candidates=1, fill=True)
     assert [row.text for row in found[:3]] == ["aaa", "am", "mm"]
     assert [row.text for row in found[3:]] == ["mm", "am", "aaa"]

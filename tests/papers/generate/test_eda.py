@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.core import InputError
-from textgauge_papers.generate.eda import STOP_WORDS, SplitText, deleted, eda, inserted, replaced, swapped
+from textgauge_papers.generate.eda import (
+    STOP_WORDS,
+    SplitText,
+    delete_words,
+    eda,
+    insert_words,
+    replace_words,
+    swap_words,
+)
 
 KNOWN = {"card": ("bill", "menu"), "lost": ("missing",), "new": ("fresh", "novel"), "bank": ("depository",)}
 TEXTS = ["I lost my new Card!", "Is the BANK open, please?", "My card: stolen (again).", "one two three four five six"]
@@ -29,7 +37,9 @@ def test_any_text_is_its_words_and_gaps(text):
 
 def test_synonyms_keep_case_and_signs_and_replace_every_occurrence():
     rng = np.random.default_rng(0)
-    made = replaced(SplitText.of("Lost: my card, a CARD. The card!"), 0.5, lambda word: synonyms(word.lower()), rng)
+    made = replace_words(
+        SplitText.of("Lost: my card, a CARD. The card!"), 0.5, lambda word: synonyms(word.lower()), rng
+    )
     assert made.words[0] == "Missing"
     assert made.words[2] == made.words[6] in {"bill", "menu"}
     assert made.words[4] in {"BILL", "MENU"}
@@ -39,7 +49,7 @@ def test_synonyms_keep_case_and_signs_and_replace_every_occurrence():
 @pytest.mark.parametrize(("words", "alpha", "count"), [(10, 0.1, 1), (20, 0.1, 2), (5, 0.1, 1), (29, 0.1, 2)])
 def test_the_number_of_insertions_follows_alpha(words, alpha, count):
     text = SplitText.of(" ".join(["card"] * words) + ".")
-    made = inserted(text, alpha, synonyms, np.random.default_rng(0))
+    made = insert_words(text, alpha, synonyms, np.random.default_rng(0))
     assert len(made.words) == words + count
     assert str(made).endswith(".")
     assert Counter(made.words)["card"] == words
@@ -47,7 +57,7 @@ def test_the_number_of_insertions_follows_alpha(words, alpha, count):
 
 def test_swaps_keep_the_words_and_the_signs_in_place():
     text = SplitText.of("a, b. c; d!")
-    made = swapped(text, 0.5, np.random.default_rng(1))
+    made = swap_words(text, 0.5, np.random.default_rng(1))
     assert sorted(made.words) == ["a", "b", "c", "d"]
     assert made.gaps == text.gaps
 
@@ -55,10 +65,10 @@ def test_swaps_keep_the_words_and_the_signs_in_place():
 def test_deletion_keeps_one_word_and_the_last_sign():
     rng = np.random.default_rng(0)
     for _ in range(20):
-        made = str(deleted(SplitText.of("one two three."), 0.9, rng))
+        made = str(delete_words(SplitText.of("one two three."), 0.9, rng))
         assert made.endswith(".")
         assert len(SplitText.of(made).words) >= 1
-    shares = [len(deleted(SplitText.of("w " * 200), 0.1, rng).words) / 200 for _ in range(50)]
+    shares = [len(delete_words(SplitText.of("w " * 200), 0.1, rng).words) / 200 for _ in range(50)]
     assert np.mean(shares) == pytest.approx(0.9, abs=0.01)
 
 

@@ -11,9 +11,9 @@ from textgauge.core import InputError  # noqa: E402
 from textgauge.encode.tokenizers import words_of  # noqa: E402
 from textgauge_papers.generate import GptSettings, Sampling, VaeSettings, ifc_corpora, train_language_model, train_vae  # noqa: E402
 from textgauge_papers.generate.language_model import Pieces, SmallGpt  # noqa: E402
-from textgauge_papers.generate.sampling import drawn  # noqa: E402
+from textgauge_papers.generate.sampling import draw_tokens  # noqa: E402
 from textgauge_papers.generate.settings import one_thread  # noqa: E402
-from textgauge_papers.generate.training import FILE, Training, batches_of, load_checkpoint  # noqa: E402
+from textgauge_papers.generate.training import FILE, Training, load_checkpoint, split_batches  # noqa: E402
 
 THINGS = ["cat", "dog", "card"]
 TEXTS = [
@@ -177,16 +177,16 @@ LOGITS = torch.log(torch.tensor([[0.1, 0.5, 0.15, 0.25]]))
 )
 def test_tokens_are_drawn_with_their_probabilities(sampling, expected):
     uniform = (torch.arange(20_000, dtype=torch.float64) + 0.5) / 20_000
-    found = drawn(LOGITS.expand(20_000, -1), uniform, sampling)
+    found = draw_tokens(LOGITS.expand(20_000, -1), uniform, sampling)
     np.testing.assert_allclose(np.bincount(found.numpy(), minlength=4) / 20_000, expected, atol=1e-4)
 
 
 def test_batches_hold_every_row_once_and_change_with_the_epoch():
     examples = [[0] * (1 + i % 7) for i in range(101)]
-    first, second = (batches_of(examples, 8, 0, epoch) for epoch in (0, 1))
+    first, second = (split_batches(examples, 8, 0, epoch) for epoch in (0, 1))
     assert sorted(row for batch in first for row in batch) == list(range(101))
     assert first != second
-    assert first == batches_of(examples, 8, 0, 0)
+    assert first == split_batches(examples, 8, 0, 0)
 
 
 def steps(folder, upto):

@@ -27,7 +27,7 @@ def split_words(text: str) -> list[str]:
 
 
 def join_words(pieces: Iterable[str]) -> str:
-    """The text of words and signs; a space is put between two words that would join into one.
+    """Return the text of words and signs; a space is put between two words that would join into one.
 
     >>> join_words([" It's", " fine", "24", ","])
     "It's fine 24,"
@@ -105,8 +105,9 @@ class NgramGenerator:
 def ngram_corpora(
     texts: Sequence[str], *, steps: int = 8, per_step: int = 1_000, order: int = 3, seed: int = 0
 ) -> list[list[str]]:
-    """What an n-gram model writes after it has seen more and more of the texts: twice as many at every step, all at
-    the last.
+    """Return what an n-gram model writes after it has seen more and more of the texts.
+
+    It sees twice as many at every step, all at the last.
 
     >>> corpora = ngram_corpora(["a b c", "a c b", "b c a", "c a b"], steps=3, per_step=2)
     >>> [len(corpus) for corpus in corpora]
