@@ -16,9 +16,52 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from textgauge.cli.door import STDIN
 from textgauge.core.errors import ArgumentError, InputError, TextgaugeError, UnknownName
+from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
     from cyclopts import App, CycloptsError
+
+    from textgauge.cli.door import argument, calling, command, option, with_options
+    from textgauge.cli.output import (
+        ColumnOption,
+        Format,
+        FormatOption,
+        SeedOption,
+        note,
+        print_answer,
+        print_result,
+        print_table,
+    )
+    from textgauge.cli.progress import progress as show_progress
+    from textgauge.cli.progress import progress_bar
+else:
+    __getattr__ = export_lazily(
+        __name__,
+        {
+            "door": "argument calling command option with_options",
+            "output": "ColumnOption Format FormatOption SeedOption note print_answer print_result print_table",
+            "progress": "progress_bar show_progress=progress",
+        },
+    )
+
+__all__ = [
+    "ColumnOption",
+    "Format",
+    "FormatOption",
+    "SeedOption",
+    "argument",
+    "calling",
+    "command",
+    "main",
+    "note",
+    "option",
+    "print_answer",
+    "print_result",
+    "print_table",
+    "progress_bar",
+    "show_progress",
+    "with_options",
+]
 
 GROUP = "textgauge.commands"
 COMMANDS = {
@@ -32,8 +75,6 @@ COMMANDS = {
     "report": "textgauge.cli.report:report",
     "figures": "textgauge.cli.report:figures",
     "train": "textgauge.cli.train:app",
-    "reproduce": "textgauge.cli.reproduce:reproduce",
-    "generate": "textgauge.cli.generate:app",
     "ls": "textgauge.cli.catalogue:ls",
     "datasets": "textgauge.cli.catalogue:datasets",
     "resources": "textgauge.cli.catalogue:resources",
@@ -150,6 +191,7 @@ def _option_name(value: str) -> str:
 def read_config(app: App, folder: Path) -> list[Any]:
     """Read defaults of options from textgauge.toml, or from [tool.textgauge] of pyproject.toml, a table per command."""
     import tomllib
+    from importlib.metadata import entry_points
 
     from cyclopts.config import Dict
 
@@ -166,7 +208,8 @@ def read_config(app: App, folder: Path) -> list[Any]:
         if name == "pyproject.toml":
             table = table.get("tool", {}).get("textgauge")
         if table is not None:
-            commands = [command for command in app if not command.startswith("-")]
+            commands = {command for command in app if not command.startswith("-")}
+            commands |= {plugin.name for plugin in entry_points(group=GROUP)}
             for key, value in table.items():
                 if key not in commands:
                     raise InputError(f"{name}: {UnknownName.among('command', key, commands)}")

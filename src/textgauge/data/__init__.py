@@ -19,7 +19,7 @@ from textgauge.data.datasets import (
 from textgauge.data.formats import read_embeddings, read_table
 from textgauge.data.pool import GIVEN, Pool
 from textgauge.data.samples import list_samples, sample, sample_pairs
-from textgauge.data.source import load_aligned, load_corpus, load_pairs, load_texts
+from textgauge.data.source import accepted, load_aligned, load_corpus, load_pairs, load_texts
 from textgauge.data.tables import TextTable
 from textgauge.data.tasks import (
     ClusteringTexts,
@@ -54,6 +54,7 @@ __all__ = [
     "RetrievalSet",
     "TextPairs",
     "TextTable",
+    "accepted",
     "data_folders",
     "fetch_dataset",
     "find_data_table",

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from textgauge.bench import Plan, Store
-from textgauge.cli.door import argument, command, option
-from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table
-from textgauge.cli.progress import progress, progress_bar
-from textgauge.core.errors import InputError, ResourceError, UnknownName
-from textgauge.core.result import TableResult
-from textgauge.core.tabular import Row, format_cell
-
-if TYPE_CHECKING:
-    from textgauge.bench.results import Results
-    from textgauge_papers.paper import Paper, Request
+from textgauge.bench import Plan, Results, Store, compute
+from textgauge.cli import (
+    Format,
+    FormatOption,
+    argument,
+    command,
+    note,
+    option,
+    print_answer,
+    print_result,
+    print_table,
+    progress_bar,
+    show_progress,
+)
+from textgauge.core import InputError, ResourceError, Row, TableResult, UnknownName, format_cell
+from textgauge.encode import cache_root, make_cache_folder
+from textgauge_papers.ledger import counts, summary
+from textgauge_papers.paper import Paper, Request
 
 _SHORT = ("verdict", "claim", "paper", "ours", "interval", "why", "deviation", "data")  # of a ledger on a terminal
 
@@ -53,10 +60,7 @@ def reproduce(
     Each claim is judged by itself, at 95 %: the counts are not adjusted for the number of claims.
     `--format json` and `csv` give the list of claims; with `--tables` or `--table` they give the tables.
     """
-    from textgauge.bench.results import Results
-    from textgauge.encode.resources import cache_root, make_cache_folder
     from textgauge_papers import PAPERS
-    from textgauge_papers.paper import Request
 
     if every == (paper is not None):
         raise InputError(f"name one paper ({', '.join(PAPERS)}), or --all")
@@ -116,8 +120,6 @@ def _draw(paper: Paper, results: Results, folder: Path) -> None:
 
 
 def _print_ledger(rows: list[Row], took: dict[str, float], form: Format) -> None:
-    from textgauge_papers.ledger import counts, summary
-
     if not rows:
         return
     own: dict[str, list[Row]] = {}
@@ -149,10 +151,8 @@ def _known(row: Row) -> Row:
 
 def _compute(paper: Paper, request: Request, store: Store, jobs: int) -> bool:
     """Run what the store lacks; whether anything failed."""
-    from textgauge.bench.run import compute
-
     if paper.program is not None:
-        with progress() as step:
+        with show_progress() as step:
             paper.program.run_rows(store.folder, seed=request.seed, on_step=step, on_note=note)
         return False
     failures = compute(_plans(paper, request), store, jobs=jobs, progress=progress_bar).failures

@@ -10,15 +10,19 @@ from typing import Annotated, Any
 
 from cyclopts import App
 
-from textgauge.cli.door import argument, command, option, with_options
-from textgauge.cli.output import ColumnOption, SeedOption, note
-from textgauge.cli.progress import progress
-from textgauge.core.errors import InputError
-from textgauge.core.files import check_table_path, write_table
-from textgauge.core.progress import Step
-from textgauge.data import load_texts
-from textgauge.data.source import accepted
-from textgauge_papers.generate import GptSettings, Sampling, VaeSettings
+from textgauge.cli import ColumnOption, SeedOption, argument, command, note, option, show_progress, with_options
+from textgauge.core import InputError, Step, check_table_path, write_table
+from textgauge.data import accepted, load_texts
+from textgauge_papers.generate import (
+    GptSettings,
+    Sampling,
+    VaeSettings,
+    conditional,
+    eda,
+    ifc_corpora,
+    train_language_model,
+    train_vae,
+)
 from textgauge_papers.generate.settings import parse_settings
 
 app = App(name="generate", help="Generate texts from a corpus: by EDA, a sentence VAE or a language model.")
@@ -79,7 +83,7 @@ class _Training:
         """Train a model and write texts of it."""
         _check_out(out)
         texts = load_texts(train, column=self.column).texts
-        with progress() as step:
+        with show_progress() as step:
             model = learn(texts, checkpoint=self.checkpoint, seed=self.seed, on_step=step, on_note=note)
             step("writing texts")
             made = model.generate(n or len(texts), seed=self.seed, sampling=self.sampling)
@@ -113,8 +117,6 @@ def eda_command(
 
     Example: textgauge generate eda train.txt -o eda.txt --n 5000
     """
-    from textgauge_papers.generate import eda
-
     _check_out(out)
     texts = load_texts(train, column=column).texts
     strengths = {"alpha_sr": alpha_sr, "alpha_ri": alpha_ri, "alpha_rs": alpha_rs, "p_rd": p_rd}
@@ -136,8 +138,6 @@ def vae_command(
 
     Example: textgauge generate vae train.txt -o vae.txt --n 5000 --epochs 15 --checkpoint vae-model
     """
-    from textgauge_papers.generate import train_vae
-
     learn = partial(train_vae, epochs=epochs, settings=parse_settings(VaeSettings, how.settings or []))
     how.learn_and_write(learn, train, out, n)
 
@@ -157,8 +157,6 @@ def lm_command(
 
     Example: textgauge generate lm train.txt -o lm.txt --n 5000 --epochs 10 --checkpoint lm-model
     """
-    from textgauge_papers.generate import train_language_model
-
     learn = partial(train_language_model, model=model, epochs=epochs, settings=how.gpt(model))
     how.learn_and_write(learn, train, out, n)
 
@@ -181,14 +179,12 @@ def conditional_command(
 
     Example: textgauge generate conditional train.csv --label intent -o new.csv --n 50 --checkpoint model
     """
-    from textgauge_papers.generate import conditional
-
     _check_out(out)
     chosen = how.gpt(model)
     found = load_texts(train, column=how.column, labels=label)
     if found.labels is None:
         raise InputError(f"{train} has no labels: name their column with --label")
-    with progress() as step:
+    with show_progress() as step:
         given: dict[str, Any] = {"model": model, "candidates": candidates, "embedder": embedder, "settings": chosen}
         made = conditional(found.texts, found.labels, n=n, epochs=epochs, **given, **how.given(step))
     _write(out, [{"text": row.text, "label": row.label, "confidence": row.confidence} for row in made])
@@ -226,14 +222,12 @@ def steps_command(
     Examples: textgauge generate steps train.txt --folder steps --steps 8 --per-step 1000 --passes 5 ·
     textgauge generate steps train.csv --labels intent --folder steps --steps 20 --n 300
     """
-    from textgauge_papers.generate import ifc_corpora
-
     chosen = parse_settings(GptSettings, how.settings or [])
     found = load_texts(train, column=how.column, labels=labels)
     if labels is not None and found.labels is None:
         raise InputError(f"{train} has no labels: --labels names their column in a table")
     out.mkdir(parents=True, exist_ok=True)
-    with progress() as step:
+    with show_progress() as step:
         given: dict[str, Any] = {"passes": passes, "n": n, "model": model, "settings": chosen, "candidates": candidates}
         given |= {"labels": found.labels if labels else None, **how.given(step)}
         for number, corpus in ifc_corpora(found.texts, steps=steps, per_step=per_step, **given):
