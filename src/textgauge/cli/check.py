@@ -90,8 +90,8 @@ class _Files:
     def run(self, checks: Sequence[Check], level: float, seed: int, baselines: Path | None = None) -> None:
         """Run checks, print and write the outcomes; the exit code says what came out."""
         stored = self.baselines or baselines
-        with progress() as watch:
-            report = run_checks(checks, level=level, seed=seed, baselines=stored, update=self.update, on_step=watch)
+        with progress():
+            report = run_checks(checks, level=level, seed=seed, baselines=stored, update=self.update)
         if self.junit is not None:
             write_atomically(self.junit, report.to_junit())
         if self.markdown is not None:

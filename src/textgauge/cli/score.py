@@ -132,7 +132,7 @@ def score(
     with progress() as step:
         if baseline is not None:
             other = load_aligned(baseline, column=column)
-            found = run_contrast(left=texts, baseline=other, right=references, metrics=names, on_step=step, **options)
+            found = run_contrast(left=texts, baseline=other, right=references, metrics=names, **options)
             print_result(found, form, output)
             return
         fitted = None if background is None else load_aligned(background, column=column)
@@ -142,7 +142,7 @@ def score(
             step.row({"metric": scores.metric, "mean": format_cell(mean)})
 
         given: dict[str, Any] = {"metrics": names, "background": fitted, "columns": scores, "scheduler": scheduler}
-        report = run_score(left=texts, right=references, on_step=step, on_score=keep, **given, **options)
+        report = run_score(left=texts, right=references, on_score=keep, **given, **options)
         if summary or form.for_people:
             report.summary()
     if output is not None:
@@ -217,9 +217,9 @@ def _print_systems(
     column = options["column"]
     sources = _systems(files, named)
     right = load_references(list(references), column=column)
-    with progress() as watch:
+    with progress():
         systems = {name: load_aligned(path, column=column) for name, path in sources.items()}
-        report = score_systems(systems, right, metrics=metrics, on_step=watch, **options)
+        report = score_systems(systems, right, metrics=metrics, **options)
     if segments is not None:
         write_table(segments, report.items())
         note(f"values of every item: {segments}")

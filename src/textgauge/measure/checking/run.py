@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
 from textgauge.core.limits import stored_bytes
-from textgauge.core.progress import Stage
+from textgauge.core.progress import begin_step
 from textgauge.core.sealed import seal_json, shape_error, unsealed_json
 from textgauge.core.tabular import listed, one_line
 from textgauge.measure.checking.check import Bound, Check, Measured, Outcome, Setting, change, needed_sentence
@@ -33,7 +33,6 @@ def run_checks(
     seed: int = 0,
     baselines: Path | str | None = None,
     update: bool = False,
-    on_step: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
     """Run checks and decide each bound: pass, fail, or undecided with these numbers of texts.
 
@@ -62,7 +61,7 @@ def run_checks(
     setting = Setting(1 - (1 - level) / count, seed)
     found = []
     for number, (check, those) in enumerate(zip(checks, bounds, strict=True)):
-        on_step(Stage(check.title, number, len(checks), "checking"))
+        begin_step(check.title, number, len(checks), "checking")
         measured = check.measure(setting)
         found += [_decided(check, bound, measured[bound.of], stored, update) for bound in those]
     if update and stored is not None:

@@ -14,9 +14,9 @@ from textgauge.core.tabular import one_line, plain
 from textgauge.data import Corpus, Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.measure.checking.check import Bound, Check, Measured, Setting, fingerprint
-from textgauge.measure.scoring.contrast import resampled_differences
 from textgauge.measure.scoring.report import Bootstrap, Summed, item_counts, item_statistics
 from textgauge.measure.scoring.score import References, all_references, checked_pairs, require_texts
+from textgauge.measure.scoring.systems import resample_differences
 from textgauge.metrics import PairMetric, get_pair_metrics
 from textgauge.stats.resampling import percentile_interval
 
@@ -128,7 +128,7 @@ def _drop(measured: Measured, system: _Scored, stored: Mapping[str, Any], settin
     yours = Summed(rows, mine.score, mine.bounds)
     if len(rows) != len(mine.rows):
         raise InputError(f"the baseline has {len(rows)} items, the candidate {len(mine.rows)}")
-    drawn = metric.orient(resampled_differences(mine, yours, how))  # farther from the references is larger
+    drawn = metric.orient(resample_differences(mine, yours, how))  # farther from the references is larger
     low, high = percentile_interval(drawn, len(mine.rows), how.level)
     lost = metric.orient(system.values - values)
     return replace(

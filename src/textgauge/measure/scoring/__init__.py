@@ -1,9 +1,8 @@
 """Score pairs of texts with many metrics at once, test two systems against each other, and rank several."""
 
-from textgauge.measure.scoring.contrast import Contrast, ContrastReport, contrast
 from textgauge.measure.scoring.report import ScoreReport, Summary
 from textgauge.measure.scoring.score import DEFAULT_METRICS, score
-from textgauge.measure.scoring.systems import SystemsReport, score_systems
+from textgauge.measure.scoring.systems import Contrast, ContrastReport, SystemsReport, contrast, score_systems
 
 __all__ = [
     "DEFAULT_METRICS",

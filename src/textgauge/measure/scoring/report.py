@@ -15,7 +15,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.charts import without_network
 from textgauge.core.errors import InputError
 from textgauge.core.naming import parse
-from textgauge.core.result import Result
+from textgauge.core.result import Column, Result, show_rows
 from textgauge.core.tabular import (
     ARROWS,
     BLUE,
@@ -273,9 +273,7 @@ class ScoreReport(Result):
 
     def readable(self) -> list[Row]:
         """One row per metric: the score of the whole set first, then mean, interval and spread over the pairs."""
-        rows = [row.to_dict() for row in self.summary()]
-        whole = any(row["whole"] is not None for row in rows)
-        return [_readable(row, whole=whole) for row in rows]
+        return show_rows([row.to_dict() for row in self.summary()], _COLUMNS)
 
     @property
     def citations(self) -> tuple[str, ...]:
@@ -325,12 +323,19 @@ def _scores(found: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {format_cell(value)}" for name, value in found.items())
 
 
-def _readable(row: Row, *, whole: bool) -> Row:
-    ends = f" ({format_interval(row['whole_low'], row['whole_high'])})" if row["whole"] is not None else ""
-    cells = {"metric": row["metric"], "closer": ARROWS[row["closer"]]}
-    cells |= {"whole set": f"{format_cell(row['whole'])}{ends}"} if whole else {}
-    cells |= {"mean": format_cell(row["mean"]), "interval": format_interval(row["low"], row["high"])}
-    return cells | {"std": format_cell(row["std"]), "n": row["n"]}
+def _whole(value: float | None, low: float | None, high: float | None) -> str:
+    return format_cell(value) if value is None else f"{format_cell(value)} ({format_interval(low, high)})"
+
+
+_COLUMNS = (
+    Column("metric"),
+    Column("closer", form=ARROWS.get),
+    Column("whole set", "whole whole_low whole_high", _whole, when="whole"),
+    Column("mean", form=format_cell),
+    Column("interval", "low high", format_interval),
+    Column("std", form=format_cell),
+    Column("n"),
+)
 
 
 def spread_chart(scores: Sequence[PairScores]) -> alt.VConcatChart:

@@ -14,7 +14,7 @@ import numpy as np
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError, MissingExtra, ResourceError
 from textgauge.core.parallel import dask_executor, map_parts
-from textgauge.core.progress import Stage, Step, show_in_notebook
+from textgauge.core.progress import begin_step
 from textgauge.core.sizes import blocks
 from textgauge.data import GIVEN, Corpus, Pairs, load_aligned
 from textgauge.data.source import Source
@@ -47,22 +47,42 @@ def score(
     resamples: int = 1_000,
     seed: int = 0,
     scheduler: str | None = None,
-    on_step: Step = show_in_notebook,
     on_score: Callable[[PairScores], None] = lambda _: None,
 ) -> ScoreReport:
-    """Score every left text (candidate, query) with its right text (reference, document).
+    """Score pairs of texts: candidate and reference, query and document, text and paraphrase.
 
-    Texts are lists, columns, frames, paths and names as in `compare`; `column` names the column of files and frames,
-    `PATH:COLUMN` that of one file. Blank texts are kept, for the sake of their place. `right` may hold a list of
-    references for each left text. `columns` are scores that the pairs have already, by name: the metric `column:NAME`
-    reads them. `background` is the corpus that `tfidf`, `bm25plus` and
-    idf weights are fitted on; all texts of the pairs by default. The report has the values of every pair, and
-    `summary()` their means with bootstrap intervals at `level`, and the score of the whole set where one exists.
-    `on_step` is called with the name of each step, `on_score` with the values of each metric as soon as they are known.
-    A metric whose model or package is missing has no values and a reason; if that is every metric, the error is raised.
-    `scheduler` is the address of a Dask scheduler whose workers score the pairs, or `local:N` for N processes here;
-    metrics that are fitted on all texts are computed here in any case. The numbers are those of one process.
+    The report has the values of every pair, and `summary()` their means with bootstrap intervals, and the score of the
+    whole set where one exists. Blank texts are kept, for the sake of their place. A metric whose model or package is
+    missing has no values and a reason; if that is every metric, the error is raised.
 
+    Parameters
+    ----------
+    left
+        The texts to score (candidates, queries): lists, columns, frames, paths and names as in `compare`.
+    right
+        The references (documents), one for each text, or a list of references for each.
+    metrics
+        Metrics, separated by commas or repeated; `rouge1@words|13a` is a grid.
+    background
+        The corpus that tfidf, bm25plus and idf weights are fitted on; by default all texts given.
+    columns
+        Scores that the pairs have already, by name: the metric `column:NAME` reads them.
+    column
+        The column that holds the texts, for tables; by default `text`, or the only column of texts.
+    level
+        Confidence level of the intervals.
+    resamples
+        Number of resamples in the bootstrap.
+    seed
+        Random seed.
+    scheduler
+        Use a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine. Metrics that are fitted on all
+        texts are computed here in any case. The numbers are those of one process.
+    on_score
+        Called with the values of each metric as soon as they are known.
+
+    Examples
+    --------
     >>> report = score(["a red cat", "one dog"], ["a red dog", "one dog"], metrics="jaccard,levenshtein")
     >>> report["jaccard"].values.round(3).tolist()
     [0.5, 1.0]
@@ -75,7 +95,7 @@ def score(
     missing: list[ResourceError | MissingExtra] = []
     with dask_executor(scheduler) as cluster:
         for number, metric in enumerate(chosen):
-            on_step(Stage(metric.key, number, len(chosen), "scoring"))
+            begin_step(metric.key, number, len(chosen), "scoring")
             try:
                 scores, counts = _measured(metric, pairs, cluster)
                 found.append(scores)

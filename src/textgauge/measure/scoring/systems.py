@@ -1,25 +1,175 @@
-"""`score` with several systems: their scores against the same references, ranked by paired resampling of items."""
+"""Two systems with the same references and paired tests of their difference; several systems, ranked.
+
+Items are resampled for all systems and metrics alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, MissingExtra, ResourceError
-from textgauge.core.progress import Stage
-from textgauge.core.result import Result
-from textgauge.core.tabular import ARROWS, FlatRow, Row, format_cell, format_interval, format_ranks, plain
+from textgauge.core.progress import begin_step
+from textgauge.core.result import Column, Result
+from textgauge.core.tabular import (
+    FlatRow,
+    Row,
+    format_cell,
+    format_interval,
+    format_p,
+    format_ranks,
+    format_value,
+    plain,
+)
 from textgauge.data import Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.measure.scoring.report import Bootstrap, Summed, canonical_order, shared_statistics
 from textgauge.measure.scoring.score import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
+from textgauge.stats.decisions import baseline_sentence
 from textgauge.stats.rankings import Ranking, ranking, ranking_answer, ranking_differences
-from textgauge.stats.resampling import resampled_sums
+from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
+from textgauge.stats.simultaneous import holm
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contrast(FlatRow):
+    """Two systems under one metric: both scores, their difference and how sure it is.
+
+    `of` says what is compared: the score of the whole set where the metric has one, else the mean over items.
+    `low` and `high` bound the difference; both p-values are two-sided, for "the systems do not differ". `p_adjusted` is
+    that of randomisation, adjusted for all metrics by Holm's correction.
+    """
+
+    metric: str
+    of: str
+    value: float
+    baseline: float
+    difference: float
+    low: float
+    high: float
+    p_bootstrap: float
+    p_randomisation: float
+    p_adjusted: float
+    n: int
+    signature: str
+
+
+@dataclass(frozen=True, repr=False)
+class ContrastReport(Result):
+    """Two systems under several metrics; iterate over the contrasts, or take one by its place or metric."""
+
+    command: ClassVar[str] = "score"
+    columns: ClassVar[tuple[Column, ...]] = (
+        *(Column(name, form=format_cell) for name in ("metric", "of", "value", "baseline", "difference")),
+        Column("interval", "low high", format_interval),
+        Column("p bootstrap", "p_bootstrap", format_p),
+        Column("p randomisation", "p_randomisation", format_p),
+        Column("adjusted p", "p_adjusted", format_p),
+    )
+
+    rows: tuple[Contrast, ...]
+
+    @property
+    def answer(self) -> str:
+        """Which metrics find the candidate better or worse than the baseline, by their tests adjusted together."""
+        larger = {row.metric: get_pair_metrics([row.metric])[0].closer == "larger" for row in self.rows}
+        closer = {row.metric: row.difference > 0 if larger[row.metric] else row.difference < 0 for row in self.rows}
+        return baseline_sentence({row.metric: row.p_adjusted for row in self.rows}, closer)
+
+
+def contrast(
+    *,
+    left: Source,
+    baseline: Source,
+    right: References,
+    metrics: str | Iterable[str | Metric],
+    column: str | None = None,
+    level: float = 0.95,
+    resamples: int = 1_000,
+    seed: int = 0,
+) -> ContrastReport:
+    """Compare the texts of a system with those of a baseline, both against the same references.
+
+    The interval and one p-value come from the paired bootstrap (Koehn 2004, centred as in sacrebleu), the other p-value
+    from approximate randomisation (Riezler and Maxwell 2005); that one is also adjusted for all metrics. Every metric
+    sees the same resamples. Fitted weights come from the references, which both systems share.
+
+    Parameters
+    ----------
+    left
+        The texts of the system.
+    baseline
+        The texts of another system: test the difference from it, metric by metric.
+    right
+        The references; a list for each item holds several.
+    metrics
+        Metrics, separated by commas or repeated.
+    column
+        The column that holds the texts, for tables.
+    level
+        Confidence level of the intervals.
+    resamples
+        Number of resamples in bootstrap and test.
+    seed
+        Random seed.
+
+    Examples
+    --------
+    >>> found = contrast(left=["a b c", "d e"], baseline=["a b", "x y"], right=["a b c", "d e"], metrics="jaccard")
+    >>> round(found[0].difference, 3)
+    0.667
+    """
+    how = Bootstrap(level=level, resamples=resamples, seed=seed)
+    systems = list(_load_systems({"the system": left, "the baseline": baseline}, right, column).values())
+    chosen = [metric.on_given(systems[0]) for metric in get_pair_metrics(metrics)]
+    require_texts(systems[0], chosen)
+    rows = []
+    for number, metric in enumerate(chosen):
+        begin_step(metric.key, number, len(chosen), "scoring")
+        rows.append(_contrast(metric, systems, how))
+    p = holm(np.array([row.p_randomisation for row in rows])).tolist()
+    return ContrastReport(tuple(replace(row, p_adjusted=own) for row, own in zip(rows, p, strict=True)))
+
+
+def _contrast(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contrast:
+    values = [metric.measure(pairs).values for pairs in systems]
+    of, (mine, yours) = shared_statistics(metric, systems, values, canonical_order(*systems))
+    observed = mine.value - yours.value
+    draws = resample_differences(mine, yours, how)
+    low, high = percentile_interval(draws, len(mine.rows), how.level)
+    swapped = swapped_sums(mine.rows, yours.rows, how.resamples, how.seed)
+    exchanged = mine.score(swapped[0]) - yours.score(swapped[1])
+    return Contrast(
+        metric=metric.key,
+        of=of,
+        value=mine.value,
+        baseline=yours.value,
+        difference=observed,
+        low=low,
+        high=high,
+        p_bootstrap=_two_sided(observed, draws - draws.mean()),
+        p_randomisation=_two_sided(observed, exchanged),
+        p_adjusted=math.nan,
+        n=len(mine.rows),
+        signature=metric.signature,
+    )
+
+
+def resample_differences(mine: Summed, yours: Summed, how: Bootstrap) -> Floats:
+    """Return the first score minus the second, over resamples of the items they share."""
+    joint = resampled_sums(np.hstack([mine.rows, yours.rows]), how.resamples, how.seed)
+    width = mine.rows.shape[1]
+    return mine.score(joint[:, :width]) - yours.score(joint[:, width:])
+
+
+def _two_sided(observed: float, under_null: Floats) -> float:
+    return math.nan if math.isnan(observed) else permutation_p(abs(observed), np.abs(under_null))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +185,15 @@ class SystemScore(FlatRow):
     high: float
     n: int
     signature: str
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    tier: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemsReport(Result):
-    """Several systems on the same items: `scores`, and `rankings` by metric, whose places are those of `names`.
+    """Several systems on the same items, best first by each metric; `rankings` have the places of `names`.
 
     `segments` has the values of single items, by metric and system; `missing` the reason for each metric that could not
     be computed.
@@ -47,9 +201,18 @@ class SystemsReport(Result):
 
     command: ClassVar[str] = "score"
     keys: ClassVar[tuple[str, ...]] = ("metric", "system")
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("metric"),
+        Column("system"),
+        Column("value", "value closer", format_value),
+        Column("interval", "low high", format_interval),
+        Column("rank", "rank_low rank_high", format_ranks),
+        Column("tier"),
+        Column("of"),
+    )
 
     names: tuple[str, ...]
-    scores: tuple[SystemScore, ...]
+    rows: tuple[SystemScore, ...]
     rankings: Mapping[str, Ranking]
     segments: Mapping[str, Sequence[PairScores]]
     missing: Mapping[str, str]
@@ -70,53 +233,24 @@ class SystemsReport(Result):
         return ranking_differences(self.names, self.rankings)
 
     @property
-    def rows(self) -> list[Row]:
-        """The rows as dictionaries."""
-        return self.to_dicts()
-
-    @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against a metric on these texts, and why one is missing."""
-        found = [text for scores in self.segments.values() for one in scores for text in one.warnings]
-        found += [f"{metric}: {reason}" for metric, reason in self.missing.items()]
+        texts = [text for scores in self.segments.values() for one in scores for text in one.warnings]
+        texts += [f"{metric}: {reason}" for metric, reason in self.missing.items()]
         for metric, scores in self.segments.items():
             counts = {name: len(one) - len(one.defined) for name, one in zip(self.names, scores, strict=True)}
             if any(counts.values()):
-                said = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
-                found.append(f"{metric} is undefined for items ({said}), which are left out for all systems")
-        return tuple(dict.fromkeys(found))
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One flat dictionary per metric and system, best first: value, interval, ranks, tier."""
-        rows = {(score.metric, score.system): score.to_dict() for score in self.scores}
-        return [
-            rows[metric, self.names[place["place"]]] | {name: place[name] for name in place if name != "place"}
-            for metric, found in self.rankings.items()
-            for place in found.placings()
-        ]
+                which = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
+                texts.append(f"{metric} is undefined for items ({which}), which are left out for all systems")
+        return tuple(dict.fromkeys(texts))
 
     def items(self) -> list[Row]:
-        """One flat dictionary per system and item, with a field per metric."""
+        """Return one flat dictionary per system and item, with a field per metric."""
         columns = {metric: [one.values.tolist() for one in scores] for metric, scores in self.segments.items()}
         return [
             {"system": name, "index": item} | {metric: plain(values[at][item]) for metric, values in columns.items()}
             for at, name in enumerate(self.names)
             for item in range(len(next(iter(columns.values()))[at]))
-        ]
-
-    def readable(self) -> list[Row]:
-        """One row per metric and system, best first."""
-        return [
-            {
-                "metric": row["metric"],
-                "system": row["system"],
-                "value": f"{format_cell(row['value'])} {ARROWS[row['closer']]}",
-                "interval": format_interval(row["low"], row["high"]),
-                "rank": format_ranks(row["rank_low"], row["rank_high"]),
-                "tier": row["tier"],
-                "of": row["of"],
-            }
-            for row in self.to_dicts()
         ]
 
 
@@ -129,9 +263,8 @@ def score_systems(
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
-    on_step: Callable[[str], None] = lambda _: None,
 ) -> SystemsReport:
-    """Score the texts of several systems, given by name, against the same references, and rank the systems.
+    """Rank several systems, given by name, by the scores of their texts against the same references.
 
     By each metric: the score of the whole set where the metric has one, else the mean over the items that have a value
     for every system; its interval; the differences between systems with intervals that hold together at `level` for all
@@ -143,17 +276,17 @@ def score_systems(
     [0]
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    pairs = _all_pairs(systems, right, column)
+    pairs = _load_systems(systems, right, column)
     first = next(iter(pairs.values()))
     chosen = [metric.on_given(first) for metric in get_pair_metrics(metrics)]
     require_texts(first, chosen)
     order = canonical_order(*pairs.values())
-    found: list[SystemScore] = []
+    rows: list[SystemScore] = []
     rankings: dict[str, Ranking] = {}
     segments: dict[str, Sequence[PairScores]] = {}
     missing: dict[str, ResourceError | MissingExtra] = {}
     for number, metric in enumerate(chosen):
-        on_step(Stage(metric.key, number, len(chosen), "scoring"))
+        begin_step(metric.key, number, len(chosen), "scoring")
         try:
             segments[metric.key] = [metric.measure(one) for one in pairs.values()]
         except (ResourceError, MissingExtra) as error:
@@ -161,61 +294,58 @@ def score_systems(
             continue
         values = [scores.values for scores in segments[metric.key]]
         of, ordered = shared_statistics(metric, list(pairs.values()), values, order)
-        found += _scores(metric, of, dict(zip(systems, ordered, strict=True)), how)
-        rankings[metric.key] = _ranked(metric, ordered, how, 1 - (1 - level) / len(chosen))
+        rankings[metric.key] = _rank_systems(metric, ordered, how, 1 - (1 - level) / len(chosen))
+        for row in rankings[metric.key].placings():
+            place = row.pop("place")
+            summed = ordered[place]
+            low, high = summed.interval(how)
+            rows.append(
+                SystemScore(
+                    metric=metric.key,
+                    system=list(systems)[place],
+                    of=of,
+                    value=summed.value,
+                    closer=metric.closer,
+                    low=low,
+                    high=high,
+                    n=len(summed.rows) if of == "whole set" else int(summed.rows[:, 1].sum()),
+                    signature=metric.signature,
+                    **row,
+                )
+            )
     if len(missing) == len(chosen):
         raise next(iter(missing.values()))
     return SystemsReport(
-        tuple(systems), tuple(found), rankings, segments, {key: str(error) for key, error in missing.items()}, level
+        tuple(systems), tuple(rows), rankings, segments, {key: str(error) for key, error in missing.items()}, level
     )
 
 
-def _all_pairs(systems: Mapping[str, Source], right: References, column: str | None) -> dict[str, Pairs]:
+def _load_systems(systems: Mapping[str, Source], right: References, column: str | None) -> dict[str, Pairs]:
     if not systems:
         raise InputError("there is no system to score")
     references: Any = load_aligned(right, column=column)  # type: ignore[arg-type]
     fitted = all_references(references)
-    found = {}
+    pairs = {}
     for name, source in systems.items():
         texts = load_aligned(source, column=column)
         if len(texts) != len(references):
             raise InputError(f"{name} has {len(texts)} texts, but the references have {len(references)} items")
-        found[name] = checked_pairs(texts, references, fitted)
-    return found
+        pairs[name] = checked_pairs(texts, references, fitted)
+    return pairs
 
 
-def _scores(metric: PairMetric, of: str, statistics: Mapping[str, Summed], how: Bootstrap) -> list[SystemScore]:
-    rows = []
-    for name, summed in statistics.items():
-        low, high = summed.interval(how)
-        rows.append(
-            SystemScore(
-                metric=metric.key,
-                system=name,
-                of=of,
-                value=summed.value,
-                closer=metric.closer,
-                low=low,
-                high=high,
-                n=len(summed.rows) if of == "whole set" else int(summed.rows[:, 1].sum()),
-                signature=metric.signature,
-            )
-        )
-    return rows
-
-
-def _ranked(metric: PairMetric, statistics: Sequence[Summed], how: Bootstrap, level: float) -> Ranking:
-    """The systems by their scores; every resample holds the same items for all of them."""
+def _rank_systems(metric: PairMetric, statistics: Sequence[Summed], how: Bootstrap, level: float) -> Ranking:
+    """Rank the systems by their scores; every resample holds the same items for all of them."""
     n = len(statistics[0].rows)
-    drawn = np.column_stack([one.score(resampled_sums(one.rows, how.resamples, how.seed)) for one in statistics])
-    oriented = metric.orient(drawn[np.isfinite(drawn).all(axis=1)])
+    draws = np.column_stack([one.score(resampled_sums(one.rows, how.resamples, how.seed)) for one in statistics])
+    oriented = metric.orient(draws[np.isfinite(draws).all(axis=1)])
     values = metric.orient(np.array([one.value for one in statistics]))
     return ranking(values, _errors(oriented, n), oriented - oriented.mean(axis=0), freedom=n - 1, level=level)
 
 
-def _errors(drawn: Floats, n: int) -> Floats:
+def _errors(draws: Floats, n: int) -> Floats:
     """Standard errors of differences of columns; resampling n items misses the factor n/(n − 1) of the variance."""
-    if n < 2 or len(drawn) < 2:
-        return np.full((drawn.shape[1], drawn.shape[1]), np.nan)
-    spread = np.std(drawn[:, :, None] - drawn[:, None, :], axis=0)
+    if n < 2 or len(draws) < 2:
+        return np.full((draws.shape[1], draws.shape[1]), np.nan)
+    spread = np.std(draws[:, :, None] - draws[:, None, :], axis=0)
     return np.asarray(spread * np.sqrt(n / (n - 1)))
