@@ -40,17 +40,16 @@ def test_two_texts_give_one_number():
     jaccard = textgauge.get_metric("jaccard")
     score = jaccard("a red cat", "a red dog")
     assert (score.value, float(score), f"{score:.2f}", round(score, 1)) == (0.5, 0.5, "0.50", 0.5)
-    assert score == 0.5
-    assert score != 0.4
+    assert np.mean([score, score]) == 0.5
     assert 0.4 < score <= 0.5 < jaccard("a", "a")
     assert score.signature == jaccard(["a red cat"], ["a red dog"]).signature
-    assert jaccard(left="a red cat", right="a red dog") == 0.5
+    assert jaccard(left="a red cat", right="a red dog").value == 0.5
 
 
 def test_two_texts_with_parts_references_and_without_a_value():
     rouge = textgauge.get_metric("rouge1")
     assert rouge("a", "a b").parts == pytest.approx({"precision": 1.0, "recall": 0.5})
-    assert rouge("a b", ["x y", "a b"]) == 1
+    assert rouge("a b", ["x y", "a b"]).value == 1
     (undefined,) = textgauge.get_metric("bm25plus")([""], [""]).values
     assert math.isnan(textgauge.get_metric("bm25plus")("", "").value) == math.isnan(undefined)
 

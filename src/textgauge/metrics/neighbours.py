@@ -23,7 +23,7 @@ from textgauge.metrics.numerics.neighbours import (
     find_nearest,
     to_ground,
 )
-from textgauge.metrics.numerics.subsets import Gram, Subsets
+from textgauge.metrics.numerics.subsets import Subsets
 
 
 class CrossNearest(NamedTuple):
@@ -63,11 +63,6 @@ def nearest(comparison: Comparison, on: str) -> CrossNearest:
 def ball_counts(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
     """Return which balls, reaching to the k-th neighbour, hold which texts, by a ground."""
     return comparison.derive(_ball_counts, on, k, ties)
-
-
-def gram_of(corpus: Corpus, embedder: str, sides: Subsets) -> Gram | None:
-    """The products of a corpus's embeddings for these sides; None for large corpora and extreme numbers."""
-    return corpus.derive(_gram_of, embedder, sides)
 
 
 def harmonic_mean(a: Floats | float, b: Floats | float) -> Floats:
@@ -127,10 +122,6 @@ def _comparisons(joint: Corpus, sides: Subsets) -> list[Comparison]:
 
 def _joint_rows(corpus: Corpus, embedder: str, ground: str) -> Joint:
     return Joint(corpus.embeddings(embedder), ground)
-
-
-def _gram_of(corpus: Corpus, embedder: str, sides: Subsets) -> Gram | None:
-    return Gram.fitting(corpus.embeddings(embedder), np.lexsort(sides.masks))
 
 
 def _get_sides(on: str, *corpora: Corpus) -> list[Side]:

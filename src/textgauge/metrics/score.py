@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, SupportsFloat
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from textgauge.core.tabular import Tabular, count_of, format_cell, format_p, plain
 
@@ -61,6 +61,10 @@ class Score(Tabular):
     def __float__(self) -> float:
         return self.value
 
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the value as NumPy sees it: `np.mean([score, score])` is a number."""
+        return np.asarray(self.value, dtype=dtype)
+
     def __round__(self, digits: int | None = None) -> float:
         return round(self.value, digits)
 
@@ -68,13 +72,11 @@ class Score(Tabular):
         return format(self.value if form else str(self), form)
 
     def __eq__(self, other: object) -> bool:
-        """Whether a number is the value, or another score says all the same."""
-        if isinstance(other, int | float):
-            return self.value == other
+        """Whether another score says all the same; compare `value` with numbers."""
         return self.to_dict() == other.to_dict() if isinstance(other, Score) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return hash((self.metric, self.value, self.signature))
 
     def __lt__(self, other: SupportsFloat) -> bool:
         return self.value < float(other)

@@ -15,9 +15,8 @@ from textgauge.data.storage import iterate_rows, mean_rows, sum_rows
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.group_sums import list_sides, sum_by_group
-from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.null_values import PERMUTATION, NullValues
-from textgauge.metrics.numerics.frechet import frechet, frechet_from_gram, frechet_many, frechet_of_groups
+from textgauge.metrics.numerics.frechet import frechet, frechet_many, frechet_of_groups
 from textgauge.metrics.numerics.subsets import Subsets
 from textgauge.metrics.registry import register
 
@@ -121,14 +120,13 @@ class Frechet(EmbeddingMetric):
         return self.correct == "none"
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """Draws of few texts on one Gram matrix, others on the moments of their sides."""
+        """Draws share the moments of their sides."""
         if self.correct != "none":
             return super().compute_many(joint, draws)
         X, sides = joint.embeddings(self.embedder), list_sides(draws)
         if draws.groups is not None:
             return {VALUE: frechet_of_groups(_sum_products(X, draws.groups), sides)}
-        gram = gram_of(joint, self.embedder, sides) if np.median(sides.sizes) < X.shape[1] / 2 else None
-        return {VALUE: frechet_many(X, sides) if gram is None else frechet_from_gram(gram, sides)}
+        return {VALUE: frechet_many(X, sides)}
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """As for every metric, but with at most 399 permutations of corpora that fill many dimensions."""

@@ -6,7 +6,7 @@ where there are fewer rows than dimensions, a Cholesky factor of the covariance 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -18,12 +18,10 @@ from textgauge.core.parallel import map_threads, one_blas_thread
 from textgauge.core.progress import report
 from textgauge.core.sizes import blocks
 from textgauge.data.storage import iterate_rows, mean_rows
-from textgauge.metrics.numerics.subsets import Gram, Partition, Subsets
+from textgauge.metrics.numerics.subsets import Subsets
 
 _BLOCK = 1_024  # rows in double precision at a time
 _FEW_SIDES = 64  # this many factors of 1 MB may be kept
-_LONG = 192  # eigenvalues of fewer rows take less than a millisecond
-_THIN = 8  # parts of fewer rows than this fraction of the dimension are not worth a matrix of each
 _MANY_ROWS = 4_000
 _MOST_ROWS = 50_000  # beyond, products are exact
 _FLOAT32_BLOCK = 512
@@ -77,9 +75,12 @@ def _sum_of_roots(ascending: NDArray[np.floating]) -> float:
 def frechet_many(rows: NDArray[np.floating], sides: Subsets) -> Floats:
     """`frechet` of all draws of these sides; NaN where a side has fewer than two rows."""
     complements = _Complements.of(rows, sides)
-    moments = _of_sides(rows, sides)
-    if len(sides) < _FEW_SIDES:
-        moments = cache(moments)
+    centre = rows.mean(axis=0, dtype=np.float64)  # the distance does not move with the origin, and cancels less
+
+    def get_moments(side: int) -> Moments:
+        return _moments(rows[sides.rows[side]] - centre)
+
+    moments: Callable[[int], Moments] = cache(get_moments) if len(sides) < _FEW_SIDES else get_moments
 
     def one(draw: int) -> float:
         a, b = int(sides.left[draw]), int(sides.right[draw])
@@ -132,62 +133,6 @@ def _root_trace(A: Floats, B: Floats) -> float:
     return _sum_of_roots(np.linalg.eigvalsh(product, UPLO="U"))
 
 
-def _of_sides(rows: NDArray[np.floating], sides: Subsets) -> Callable[[int], Moments]:
-    """What gives the moments of a side, of many rows from the parts that it shares with others."""
-    centre = rows.mean(axis=0, dtype=np.float64)  # the distance does not move with the origin, and cancels less
-    atoms = Partition.of(sides)
-
-    def alone(side: int) -> Moments:
-        return _moments(rows[sides.rows[side]] - centre)
-
-    if atoms is None or _THIN * len(rows) < len(atoms.rows) * rows.shape[1]:
-        return alone
-    texts, members = atoms.rows, atoms.members
-    part = cache(lambda atom: _Part.of(rows[texts[atom]] - centre))
-
-    def moments(side: int) -> Moments:
-        if sides.sizes[side] <= rows.shape[1]:
-            return alone(side)
-        return _of_parts([part(atom) for atom in np.flatnonzero(members[side]).tolist()])
-
-    return moments
-
-
-def frechet_from_gram(gram: Gram, sides: Subsets) -> Floats:
-    """`frechet_many` without the rows, which is faster for sides that are small against the dimension."""
-    n, within, diagonal = sides.sizes.astype(np.float64), np.zeros(len(sides)), gram.squares
-    ordered = [rows[gram.ordered(rows)] for rows in sides.rows]
-    for side, rows in enumerate(ordered):
-        within[side] = gram.block(rows, rows).mean() if len(rows) else 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):  # sides of one text
-        traces = (sides.masks @ diagonal - n * within) / (n - 1.0)
-
-    def one(draw: int) -> float:
-        a, b = int(sides.left[draw]), int(sides.right[draw])
-        if min(n[a], n[b]) < 2:
-            return np.nan
-        block = gram.block(ordered[a], ordered[b])
-        gap = max(float(within[a] + within[b] - 2.0 * _centre(block)), 0.0)
-        root = nuclear_norm(block) / np.sqrt((n[a] - 1.0) * (n[b] - 1.0))
-        return max(float(gap + traces[a] + traces[b] - 2.0 * root), 0.0)
-
-    if n.max(initial=0.0) >= _LONG:
-        return map_threads(one, len(sides.left))
-    with one_blas_thread():  # threads would spend more on taking turns
-        return np.array([one(draw) for draw in range(len(sides.left))])
-
-
-def _centre(block: Floats) -> float:
-    """Take the means of rows and columns from a block; its own mean."""
-    if not block.size:
-        return 0.0
-    across = block.mean(axis=0)
-    mean = float(across.mean())
-    block -= across - mean
-    block -= block.mean(axis=1)[:, None]
-    return mean
-
-
 class Moments(NamedTuple):
     """Mean, trace of the covariance, and a factor F with F^T F = covariance."""
 
@@ -209,31 +154,6 @@ def _moments(X: NDArray[np.floating]) -> Moments:
 def _of_scatter(n: int, mean: Floats, scatter: Floats) -> Moments:
     covariance = scatter / (n - 1.0)
     return Moments(mean, float(np.trace(covariance)), _factor(covariance))
-
-
-class _Part(NamedTuple):
-    """What some of the rows of several sides add to the moments of each."""
-
-    size: int
-    mean: Floats
-    scatter: Floats
-
-    @classmethod
-    def of(cls, X: Floats) -> _Part:
-        mean = X.mean(axis=0)
-        return cls(len(X), mean, _scatter(X, mean))
-
-
-def _of_parts(parts: Sequence[_Part]) -> Moments:
-    """Moments of all rows of the parts: they scatter within the parts, and with the means of these."""
-    sizes, means = np.array([part.size for part in parts]), np.stack([part.mean for part in parts])
-    n = int(sizes.sum())
-    mean = sizes @ means / n
-    gaps = np.sqrt(sizes)[:, None] * (means - mean)
-    scatter = gaps.T @ gaps
-    for part in parts:
-        scatter += part.scatter
-    return _of_scatter(n, mean, scatter)
 
 
 def _scatter(X: NDArray[np.floating], mean: Floats) -> Floats:
