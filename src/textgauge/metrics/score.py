@@ -61,7 +61,7 @@ class Score(Tabular):
     def __float__(self) -> float:
         return self.value
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the value as NumPy sees it: `np.mean([score, score])` is a number."""
         return np.asarray(self.value, dtype=dtype)
 

@@ -20,10 +20,9 @@ from textgauge.metrics.properties.base import (
     PropertyValue,
     list_properties,
 )
-from textgauge.metrics.properties.duplicates import duplicates_within
-from textgauge.metrics.properties.repetition import modes, repetition
+from textgauge.metrics.properties.repeats import duplicates_within, modes, repetition
 from textgauge.metrics.properties.texts import lengths, script_counts
-from textgauge.metrics.properties.vocabulary import unknown_share
+from textgauge.metrics.properties.wording import unknown_share
 from textgauge.metrics.uncertainty import normal_reach
 from textgauge.stats.correlation import complete, spearman
 from textgauge.stats.decisions import ALPHA, better, properties_sentence

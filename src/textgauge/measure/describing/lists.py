@@ -12,11 +12,11 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches
-from textgauge.metrics.properties.diversity import RUN, templates
-from textgauge.metrics.properties.duplicates import duplicates_within
 from textgauge.metrics.properties.meaning import nearest_other, outlying
-from textgauge.metrics.properties.repetition import modes as modes_of
+from textgauge.metrics.properties.repeats import duplicates_within
+from textgauge.metrics.properties.repeats import modes as modes_of
 from textgauge.metrics.properties.texts import lengths
+from textgauge.metrics.properties.wording import RUN, templates
 
 if TYPE_CHECKING:
     import polars as pl

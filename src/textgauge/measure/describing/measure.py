@@ -18,8 +18,8 @@ from textgauge.core.sizes import blocks
 from textgauge.data import Corpus
 from textgauge.data.pool import Pool
 from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
-from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
-from textgauge.metrics.properties.uniqueness import numbered
+from textgauge.metrics.properties.meaning import nearest_meaning, nearest_wording
+from textgauge.metrics.properties.texts import numbered
 
 Columns = tuple[Floats | Ints, Floats | Ints]
 BackendColumns = tuple[Floats, str]  # two numbers for each text, NaN where not needed, and the backend's signature

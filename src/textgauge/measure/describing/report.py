@@ -28,11 +28,9 @@ from textgauge.measure.describing.findings import (
 )
 from textgauge.measure.describing.measure import NO_TEST
 from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, list_properties
-from textgauge.metrics.properties.duplicates import duplicates_across, duplicates_within
-from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying
-from textgauge.metrics.properties.nearest import reach_of_train
-from textgauge.metrics.properties.texts import language_counts
-from textgauge.metrics.properties.uniqueness import curve, form_counts
+from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying, reach_of_train
+from textgauge.metrics.properties.repeats import duplicates_across, duplicates_within
+from textgauge.metrics.properties.texts import curve, form_counts, language_counts
 
 if TYPE_CHECKING:
     import altair as alt

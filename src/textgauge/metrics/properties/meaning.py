@@ -1,19 +1,46 @@
-"""How varied a corpus is in meaning: Vendi score, mean similarity of two texts, texts unlike all others."""
+"""How varied, well written and covered a corpus is: its meaning, its grammar, its nearest texts in another corpus.
+
+Of nearest texts, by meaning (cosine) and by wording (word edits):
+
+    precision = mean over generated texts of the best similarity among the others, recall = the same exchanged,
+    F1 = 2PR/(P + R)
+
+The interval of a precision is for fresh generated texts and the same others, that of a recall for fresh others and the
+same generated texts, that of F1 for both.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.sizes import blocks
 from textgauge.encode.grounds import unit_rows
+from textgauge.encode.tokenizers import Tokens
+from textgauge.metrics.base import versions
 from textgauge.metrics.corpus.vendi import left_out_vendi, vendi
-from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches, PropertyValue, declare
-from textgauge.metrics.properties.intervals import share, student
-from textgauge.metrics.properties.nearest import nearest_meaning
+from textgauge.metrics.numerics.edit_search import best_matches
+from textgauge.metrics.properties.base import (
+    NEAR_COPY,
+    NOT_FOR_TEST,
+    NOT_FOR_TRAIN,
+    TOKENIZER,
+    MeasuredCorpus,
+    NearestMatches,
+    PropertyValue,
+    declare,
+    mean,
+    share,
+    standard_error,
+    student,
+)
 from textgauge.stats.resampling import grouped, jackknife_variance
 
 SAME = 0.95  # cosine from which two texts say the same (Abbas et al. 2023, SemDeDup)
@@ -121,4 +148,244 @@ _declare(
     "share of texts unlike all others: unusually small cosine to the nearest text",
     lambda measured, _: PropertyValue(float(measured.derive(outlying).mean())),
     no_interval="no interval: which texts are outliers depends on all others",
+)
+
+
+def perplexity(surprise: Floats, tokens: Floats, *, level: float = 0.95) -> PropertyValue:
+    """exp(Σ surprise/Σ tokens), in nats: the perplexity of the whole corpus; the interval is that of a ratio of sums.
+
+    >>> round(perplexity(np.log([4.0, 16.0]), np.array([1.0, 2.0])).value, 4)
+    4.0
+    """
+    known = np.isfinite(surprise) & (tokens > 0)
+    n, total = int(known.sum()), float(tokens[known].sum())
+    if not n:
+        return PropertyValue()
+    rate = float(surprise[known].sum()) / total
+    rest = surprise[known] - rate * tokens[known]
+    error = math.sqrt(n / (n - 1) * float(rest @ rest)) / total if n > 1 else math.nan
+    found = student(rate, error, n - 1, level)
+    return PropertyValue(*(_exp(end) for end in (found.value, found.low, found.high)))
+
+
+def errors_per_word(measured: MeasuredCorpus) -> Floats:
+    """Grammatical errors per word of each text; NaN for a text without words."""
+    return _ratio(measured.grammar)
+
+
+def surprise_per_token(measured: MeasuredCorpus) -> Floats:
+    """The logarithm of the perplexity of each text; NaN for a text without tokens."""
+    return _ratio(measured.surprise)
+
+
+def _grammar(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    found = mean(errors_per_word(measured), level=level)
+    return replace(found, low=max(found.low, 0.0))
+
+
+def _plausibility(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    return PropertyValue() if measured.surprise is None else perplexity(*measured.surprise, level=level)
+
+
+def _ratio(columns: tuple[Floats, Floats] | None) -> Floats:
+    """NaN where nothing was counted."""
+    if columns is None:
+        return np.empty(0)
+    top, below = columns
+    return np.asarray(np.divide(top, below, out=np.full(len(top), np.nan), where=below > 0))
+
+
+def _exp(value: float) -> float:
+    return math.exp(min(value, 700.0))  # beyond, there is no such float
+
+
+_declare = partial(declare, better="lower", bounds=(0.0, math.inf))
+_declare(
+    "grammar",
+    "grammar errors per word, on average over the texts",
+    _grammar,
+    needs=("grammar",),
+    backend="{grammar}",
+    per_text=errors_per_word,
+)
+_declare(
+    "plausibility",
+    "perplexity under the language model; smaller is more plausible",
+    _plausibility,
+    needs=("plausibility",),
+    backend="{plausibility}",
+    per_text=surprise_per_token,
+)
+
+
+Vectors = NDArray[np.floating[Any]]
+
+COVERED = 0.05  # train is as near or nearer to all but this share of the test texts
+_CELLS = 1 << 23  # similarities held at a time: 32 MB
+_ROUNDING = 4e-6  # a float32 product of unit vectors is nearer than this to the exact one
+
+
+def nearest_meaning(queries: Vectors, documents: Vectors, *, within: bool = False) -> NearestMatches:
+    """The document of highest cosine for each query; of equal ones the first. `within` one corpus: another than itself.
+
+    Products in float32 leave few candidates, which are compared in float64, so that neither blocks nor the other texts
+    change a value. The cosine of a zero vector with any other is 0.
+
+    >>> found = nearest_meaning(np.eye(3)[:2], np.array([[1.0, 1, 0], [0, 2, 0]]))
+    >>> found.index.tolist(), found.similarity.round(4).tolist()
+    ([0, 1], [0.7071, 1.0])
+    """
+    sought, given = _unit(queries), _unit(documents)
+    index = np.zeros(len(sought), dtype=np.int64)
+    similarity = np.zeros(len(sought))
+    for block in blocks(len(sought), _CELLS, len(given)):
+        products = sought[block] @ given.T
+        if within and len(given) > 1:
+            np.fill_diagonal(products[:, block.start :], -np.inf)
+        rows, places = np.nonzero(products >= products.max(axis=1, keepdims=True) - _ROUNDING)
+        values = _cosines(queries[block], documents, rows, places)
+        order = np.lexsort((places, -values, rows))
+        first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
+        index[block], similarity[block] = places[first], values[first]
+    return NearestMatches(index, similarity)
+
+
+def nearest_wording(queries: Tokens, documents: Tokens) -> NearestMatches:
+    """The document of highest SynSim = 1/(1 + d/max(|s|, |t|)) for each query, d the word edits between them.
+
+    SynSim lies between 1/2 (nothing in common) and 1 (the same words, or no words at all). Source: Zwerdling et al.
+
+    >>> from textgauge.encode.tokenizers import tokenizer
+    >>> tokens = tokenizer("words").encode(["a b c d", "x", "a b c e"])
+    >>> nearest_wording(tokens.take(np.arange(1)), tokens.take(np.arange(1, 3))).similarity.tolist()
+    [0.8]
+    """
+    index, _, kept = best_matches(queries, documents)
+    return NearestMatches(index, 1.0 / (2.0 - kept))
+
+
+def f1(precision: Floats, recall: Floats, *, level: float = 0.95) -> PropertyValue:
+    """The harmonic mean of both means, from the best similarities of either side; its variance to first order.
+
+    NaN where a side is empty, P or R is below 0, which a cosine may be, or both are 0.
+
+    >>> f1(np.array([0.5, 0.5]), np.array([1.0, 1.0])).value
+    0.6666
+    """
+    sides = [values[np.isfinite(values)] for values in (precision, recall)]
+    if not all(map(len, sides)):
+        return PropertyValue()
+    p, r = (float(side.mean()) for side in sides)
+    if min(p, r) < 0 or p + r == 0:
+        return PropertyValue()
+    errors = [2 * other**2 / (p + r) ** 2 * standard_error(side) for side, other in zip(sides, (r, p), strict=True)]
+    found = student(2 * p * r / (p + r), math.hypot(*errors), _freedom(errors, sides), level)
+    return PropertyValue(found.value, max(found.low, 0.0), min(found.high, 1.0))
+
+
+def reach_of_train(measured: MeasuredCorpus) -> float:
+    """The similarity that train has to all but 5 % of the test texts: from there on a test text is covered."""
+    train = measured.train or measured
+    return math.nan if train.covered is None else float(np.quantile(train.covered.similarity, COVERED))
+
+
+def _unit(rows: Vectors) -> NDArray[np.float32]:
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
+    return np.asarray(rows / np.where(norms > 0, norms, 1.0), dtype=np.float32)
+
+
+def _cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints) -> Floats:
+    """Cosines of chosen pairs, some at a time."""
+    values = np.zeros(len(rows))
+    for part in blocks(len(rows), _CELLS, 4 * left.shape[1]):
+        a, b = left[rows[part]].astype(np.float64), right[places[part]].astype(np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
+        np.divide(np.einsum("ij,ij->i", a, b), norms, out=values[part], where=norms > 0)
+    return np.clip(values, -1.0, 1.0)
+
+
+def _freedom(errors: list[float], sides: list[Floats]) -> float:
+    """Degrees of freedom of a sum of two variances (Welch and Satterthwaite)."""
+    parts = [error**4 / (len(side) - 1) for error, side in zip(errors, sides, strict=True) if len(side) > 1]
+    return math.hypot(*errors) ** 4 / sum(parts) if sum(parts) > 0 else 1.0
+
+
+def _similarities(found: NearestMatches | None) -> Floats:
+    return np.empty(0) if found is None else found.similarity
+
+
+def _mean_of(side: Callable[[MeasuredCorpus], Floats]) -> Callable[[MeasuredCorpus, float], PropertyValue]:
+    def compute(measured: MeasuredCorpus, level: float) -> PropertyValue:
+        value = mean(side(measured), level=level)
+        return replace(value, high=min(value.high, 1.0))
+
+    return compute
+
+
+def _declare_both_ways(
+    kind: str, other: str, similarity: str, bounds: tuple[float, float], sides: tuple[Any, Any], **shared: Any
+) -> None:
+    """Precision, recall and F1 of one kind of similarity."""
+    forth, back = sides
+    declare(
+        f"{kind}_precision",
+        f"{similarity} of a generated text to the nearest {other} text, on average",
+        _mean_of(forth),
+        bounds=bounds,
+        per_text=forth,
+        text_name=kind,
+        **shared,
+    )
+    about = f"{similarity} of a {other} text to the nearest generated text, on average"
+    declare(f"{kind}_recall", about, _mean_of(back), bounds=bounds, **shared)
+    declare(
+        f"{kind}_f1",
+        f"harmonic mean of {kind} precision and recall",
+        lambda measured, level: f1(forth(measured), back(measured), level=level),
+        bounds=bounds,
+        version=2,
+        **shared,
+    )
+
+
+_SEMANTIC: dict[str, Any] = {
+    "better": "higher",
+    "needs": ("embeddings", "test"),
+    "undefined_for": NOT_FOR_TEST,
+    "backend": "cosine@{embeddings}",
+}
+_SYNTACTIC: dict[str, Any] = {
+    "better": "lower",
+    "needs": ("tokens", "train"),
+    "undefined_for": NOT_FOR_TRAIN,
+    "backend": f"synsim@{TOKENIZER}({','.join(versions('rapidfuzz'))})",
+}
+
+_declare_both_ways(
+    "semantic",
+    "test",
+    "cosine",
+    (-1.0, 1.0),
+    (lambda measured: _similarities(measured.semantic), lambda measured: _similarities(measured.covered)),
+    **_SEMANTIC,
+)
+declare(
+    "covered",
+    f"share of test texts as near to a generated text as {100 * (1 - COVERED):g} % of them are to train",
+    lambda measured, level: share(_similarities(measured.covered) >= measured.derive(reach_of_train), level=level),
+    **_SEMANTIC,
+)
+_declare_both_ways(
+    "syntactic",
+    "train",
+    "similarity of wording",
+    (0.5, 1.0),
+    (lambda measured: _similarities(measured.syntactic), lambda measured: _similarities(measured.echoed)),
+    **_SYNTACTIC,
+)
+declare(
+    "near_copies",
+    f"share of generated texts worded like a train text (similarity {NEAR_COPY:g} or more, or as set)",
+    lambda measured, level: share(_similarities(measured.syntactic) >= measured.near_copy, level=level),
+    **_SYNTACTIC,
 )

@@ -1,18 +1,41 @@
-"""What a corpus is made of: how many texts, how long, in which script."""
+"""What a corpus is made of, and how many of its texts are new and not generated over and over.
+
+Uniqueness follows from how often each form was generated and which forms train has. The intervals are for the mean over
+fresh corpora of this size. With N₁, N₂, … new forms generated once, twice, …, and n texts:
+
+    variance of the number of unique texts  = N₁ − Σ λ²e^(−2λ) − (N₁ − 2N₂)²/n
+    variance of the number of different new = Σ (e^(−λ) − e^(−2λ)) − N₁²/n
+
+where λ is a form's expected count: Poisson counts, given their sum. Sums with e^(−2λ) speak of a corpus twice this
+size: log Σ λᵏe^(−sλ) is convex in s, and is carried on from s = 1 as a straight line. Simulated coverage of 95 %
+intervals: 0.93 to 0.97, less where duplicates or new forms are a handful.
+"""
 
 from __future__ import annotations
 
 import math
+import string
+import sys
+import unicodedata
 from collections import Counter
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Floats, Ints
 from textgauge.encode.languages import UNKNOWN, language_of
-from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
-from textgauge.metrics.properties.intervals import mean, share
+from textgauge.metrics.properties.base import (
+    TOKENIZER,
+    Interval,
+    MeasuredCorpus,
+    PropertyValue,
+    declare,
+    mean,
+    share,
+    share_interval,
+)
 from textgauge.metrics.readable import scripts
 
 
@@ -64,3 +87,143 @@ _declare(
     per_text=lengths,
 )
 _declare("main_language", "share of texts in the most common language, by script and common words", _main_language)
+
+
+STEPS = 10
+FORM = "form=lower-case,no-punctuation"
+
+
+@dataclass(frozen=True, eq=False)
+class FormCounts:
+    """How often each new form was generated, and the number of all generated texts."""
+
+    times: Ints
+    n: int
+
+    @classmethod
+    def of(cls, generated: Ints, train: Ints) -> FormCounts:
+        """From the numbers of forms of both corpora."""
+        forms, times = np.unique(generated, return_counts=True)
+        return cls(times[~np.isin(forms, train)], len(generated))
+
+    def exactly(self, times: int) -> int:
+        """The number of new forms generated `times` times."""
+        return int(np.count_nonzero(self.times == times))
+
+    @property
+    def unique(self) -> float:
+        """Share of texts that equal no other text of generated or train."""
+        return self.exactly(1) / self.n
+
+    @property
+    def distinct(self) -> float:
+        """Share of different new texts, each counted once."""
+        return len(self.times) / self.n
+
+
+def unique_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
+    """Interval of the share of unique texts; one chance repetition costs two of them.
+
+    >>> low, high = unique_interval(FormCounts(np.array([1] * 90 + [2] * 5), 100))
+    >>> round(low, 3), round(high, 3)
+    (0.794, 0.954)
+    """
+    once, twice = counts.exactly(1), counts.exactly(2)
+    wider = float((counts.times * (counts.times - 1) * 0.5 ** (np.minimum(counts.times, 60) - 2.0)).sum())
+    squares = (2 * twice) ** 3 / wider**2 if wider > 0 else 0.0
+    variance = once - squares - (once - 2 * twice) ** 2 / counts.n
+    return share_interval(counts.unique, variance / counts.n**2, n=counts.n, lone=2.0, level=level)
+
+
+def distinct_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
+    """Interval of the share of different new texts; one chance repetition costs one of them."""
+    once, twice = counts.exactly(1), counts.exactly(2)
+    slope = 2 * twice / once if once else 0.0
+    variance = once * (-math.expm1(-slope) / slope if slope else 1.0) - once**2 / counts.n
+    return share_interval(counts.distinct, variance / counts.n**2, n=counts.n, level=level)
+
+
+def curve(counts: FormCounts, *, steps: int = STEPS) -> dict[str, Ints | Floats]:
+    """`unique` and `distinct` of the first `attempts` texts, 1/steps, 2/steps, ... of all; means over orders.
+
+    A form generated m times in n is among k of them once with probability m·C(n − m, k − 1)/C(n, k) and not at all with
+    C(n − m, k)/C(n, k): the mean over all orders, whatever the order of the file.
+
+    >>> found = curve(FormCounts(np.array([1, 1, 2]), 4), steps=4)
+    >>> found["unique"].round(3).tolist(), found["distinct"].round(3).tolist()
+    ([1.0, 0.833, 0.667, 0.5], [1.0, 0.917, 0.833, 0.75])
+    """
+    attempts = np.unique(np.maximum(counts.n * np.arange(1, steps + 1) // steps, 1))
+    times, forms = np.unique(counts.times, return_counts=True)
+    k, m = attempts[:, None].astype(np.float64), times.astype(np.float64)
+    all_ways = _log_choose(counts.n, k)
+    once = m * np.exp(_log_choose(counts.n - m, k - 1) - all_ways)
+    never = np.exp(_log_choose(counts.n - m, k) - all_ways)
+    shares = {"unique": once @ forms / attempts, "distinct": (1.0 - never) @ forms / attempts}
+    return {"attempts": attempts, **shares}
+
+
+def _log_choose(n: Floats | int, k: Floats) -> Floats:
+    """Logarithm of C(n, k); −∞ where k > n."""
+    from scipy.special import gammaln
+
+    inside = np.maximum(n - k, 0.0)
+    ways = gammaln(np.asarray(n) + 1.0) - gammaln(k + 1.0) - gammaln(inside + 1.0)
+    return np.where(k > n, -np.inf, ways)
+
+
+def form(text: str) -> str:
+    """The text in lower case without punctuation.
+
+    Punctuation is Unicode's category P and the ASCII signs ``$+<=>^`|~``; it leaves no space behind, but runs of white
+    space become one. Emoji and other symbols stay. A text of signs alone has the empty form.
+
+    >>> form("Don't  panic -- it's $5, OK?")
+    'dont panic its 5 ok'
+    """
+    return " ".join(text.lower().translate(_signs()).split())
+
+
+def numbered(*corpora: Sequence[str]) -> list[Ints]:
+    """For each corpus the number of each text's form; equal forms have equal numbers in all of them.
+
+    >>> [numbers.tolist() for numbers in numbered(["A cat.", "a dog", "a cat"], ["A dog!"])]
+    [[0, 1, 0], [1]]
+    """
+    known: dict[str, int] = {}
+    return [
+        np.fromiter((known.setdefault(form(text), len(known)) for text in texts), dtype=np.int64, count=len(texts))
+        for texts in corpora
+    ]
+
+
+@cache
+def _signs() -> dict[int, None]:
+    points = range(128, sys.maxunicode + 1)
+    wide = (point for point in points if unicodedata.category(chr(point))[0] == "P")
+    return dict.fromkeys([*map(ord, string.punctuation), *wide])
+
+
+def form_counts(measured: MeasuredCorpus) -> FormCounts:
+    """How often each form that train does not have was generated."""
+    known = np.empty(0, dtype=np.int64) if measured.train is None else measured.train.forms
+    return FormCounts.of(measured.forms, known)
+
+
+def _unique(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    counts = measured.derive(form_counts)
+    return PropertyValue(counts.unique, *unique_interval(counts, level=level))
+
+
+def _distinct(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    counts = measured.derive(form_counts)
+    return PropertyValue(counts.distinct, *distinct_interval(counts, level=level))
+
+
+_declare = partial(declare, better="higher", backend=FORM)
+_declare(
+    "unique",
+    "share of texts that occur once, and not in train (case and punctuation ignored)",
+    _unique,
+)
+_declare("distinct", "number of distinct texts, without those of train, as a share of all", _distinct)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.measure.checking.check import Bound, Measured, Outcome, needed_sentence
-from textgauge.metrics.properties.intervals import share
+from textgauge.metrics.properties.base import share
 
 
 def measured(value, low, high, **more):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.metrics.properties.intervals import count_interval, mean, share, share_interval
+from textgauge.metrics.properties.base import count_interval, mean, share, share_interval
 
 
 def test_the_mean_has_students_interval():

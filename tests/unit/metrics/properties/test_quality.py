@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from textgauge.metrics.properties.quality import perplexity
+from textgauge.metrics.properties.meaning import perplexity
 
 
 def test_perplexity_is_that_of_the_whole_corpus():

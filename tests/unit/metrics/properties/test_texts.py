@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.metrics.properties.uniqueness import (
+from textgauge.metrics.properties.texts import (
     FormCounts,
     curve,
     distinct_interval,

@@ -9,7 +9,7 @@ from rapidfuzz.distance import Levenshtein
 
 from textgauge.core.sizes import cap_sizes
 from textgauge.encode.tokenizers import tokenizer
-from textgauge.metrics.properties.nearest import f1, nearest_meaning, nearest_wording
+from textgauge.metrics.properties.meaning import f1, nearest_meaning, nearest_wording
 
 ROWS = arrays(np.float32, st.tuples(st.integers(1, 12), st.just(3)), elements=st.integers(-2, 2).map(float))
 TEXTS = st.lists(st.lists(st.sampled_from("abcd"), max_size=6).map(" ".join), min_size=1, max_size=8)

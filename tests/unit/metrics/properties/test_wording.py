@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from textgauge.encode.tokenizers import tokenizer
-from textgauge.metrics.properties.vocabulary import new_terms, unknown_share, vocab_interval
+from textgauge.metrics.properties.wording import new_terms, unknown_share, vocab_interval
 
 
 def sides(texts, known):

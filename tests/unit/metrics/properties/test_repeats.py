@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.metrics.properties.repetition import LONGEST, groups, repetition
+from textgauge.metrics.properties.repeats import LONGEST, groups, repetition
 
 FORMS = st.lists(st.lists(st.sampled_from("abc"), min_size=3, max_size=7).map(" ".join), unique=True, max_size=25)
 
