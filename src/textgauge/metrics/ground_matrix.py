@@ -15,7 +15,7 @@ from textgauge.data import Corpus, Pool
 from textgauge.encode.grounds import GROUNDS, prepare
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.numerics.neighbour_lists import Joint
-from textgauge.metrics.numerics.neighbours import Exact
+from textgauge.metrics.numerics.neighbours import ExactPoints
 from textgauge.metrics.pair_metric import PairMetric, distance_of
 from textgauge.metrics.registry import get_metric
 
@@ -115,7 +115,7 @@ def ground_blocks(pool: Pool, metric: CorpusMetric) -> Callable[[Floats, Floats]
     return GROUNDS[metric.ground]
 
 
-class MatrixSide(Exact):
+class MatrixSide(ExactPoints):
     """The texts of a corpus, how near they are read off the matrix."""
 
     def __init__(self, corpus: Corpus, name: str) -> None:

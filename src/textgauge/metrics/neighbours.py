@@ -15,9 +15,9 @@ from textgauge.metrics.numerics import neighbour_lists as many
 from textgauge.metrics.numerics.neighbour_lists import Joint, Lists
 from textgauge.metrics.numerics.neighbours import (
     Cloud,
-    Exact,
+    ExactPoints,
+    Points,
     Rows,
-    Side,
     compute_radii,
     count_balls,
     find_nearest,
@@ -124,7 +124,7 @@ def _joint_rows(corpus: Corpus, embedder: str, ground: str) -> Joint:
     return Joint(corpus.embeddings(embedder), ground)
 
 
-def _get_sides(on: str, *corpora: Corpus) -> list[Side]:
+def _get_sides(on: str, *corpora: Corpus) -> list[Points]:
     """Return the sides of corpora under a ground, ready to be compared with each other."""
     embedder, _, ground = on.rpartition(":")
     if ground not in GROUNDS:
@@ -143,7 +143,7 @@ def _nearest(comparison: Comparison, on: str) -> CrossNearest:
     return _across(*_get_sides(on, *comparison.sides), ground=ground if ground in GROUNDS else "euclidean")
 
 
-def _across(P: Side, Q: Side, *, ground: str) -> CrossNearest:
+def _across(P: Points, Q: Points, *, ground: str) -> CrossNearest:
     """Return the nearest texts of two sides, both ways."""
     (from_p, at_q), (from_q, at_p) = find_nearest(P, Q), find_nearest(Q, P)
     return CrossNearest(
@@ -166,7 +166,7 @@ def _radii(corpus: Corpus, on: str, k: int) -> Floats32:
     return compute_radii(side, k)
 
 
-class _Counts(Exact):
+class _Counts(ExactPoints):
     """Token counts of each text, scaled to length one; a text without tokens stays zero."""
 
     def __init__(self, corpus: Corpus, tokenizer: str) -> None:

@@ -1,6 +1,6 @@
 """Exact neighbours in bounded memory: float32 products bound all distances, float64 decides what they leave open.
 
-Whatever gives distances is a `Side`: different embedding rows (`Rows`), or texts with a matrix of distances.
+Whatever gives distances is a `Points`: different embedding rows (`Rows`), or texts with a matrix of distances.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def to_ground(squares: Floats, ground: str) -> Floats:
     return np.arcsin(np.where(roots > 2.0 - _OPPOSITE, 1.0, roots / 2.0)) * (2.0 / np.pi)
 
 
-class Side:
+class Points:
     """The different texts of a corpus, and how near they are to those of another side of the same kind.
 
     `weight` says how many texts a row stands for, `first` where the first of them is, `inverse` the row of each text.
@@ -149,7 +149,7 @@ class Side:
         return -2.0 * closeness.astype(np.float64)
 
 
-class Exact(Side):
+class ExactPoints(Points):
     """A side whose closeness is exact; every text stands for itself."""
 
     def __init__(self, texts: int) -> None:
@@ -157,7 +157,7 @@ class Exact(Side):
         self.first = self.inverse = np.arange(texts)
 
 
-class Rows(Side):
+class Rows(Points):
     """Float32 rows whose products bound −‖a − b‖²/2 from above, in units of `scale`².
 
     A row c (centred, scaled) is stored as [c, 1, −(½ − ε)‖c‖²]; its product with [e, −(½ − ε)‖e‖², 1] is
@@ -225,11 +225,11 @@ class _Pairs(NamedTuple):
         return cls(start + i, j, block.reshape(-1)[flat])
 
 
-def _row_blocks(a: Side, b: Side) -> list[slice]:
+def _row_blocks(a: Points, b: Points) -> list[slice]:
     return blocks(len(a), _BLOCK, len(b))
 
 
-def compute_radii(side: Side, k: int) -> Floats32:
+def compute_radii(side: Points, k: int) -> Floats32:
     """Return the distance of each row to its k-th neighbour, repeated texts counted, the text itself not."""
     missing, radii = k + 1 - side.weight, np.zeros(len(side), dtype=np.float32)  # copies are the nearest neighbours
     if len(side) == 1:
@@ -261,7 +261,7 @@ def _reach(i: Ints, keys: Floats, weight: Ints, wanted: Ints) -> Floats:
     return values
 
 
-def find_nearest(a: Side, b: Side) -> tuple[Floats, Ints]:
+def find_nearest(a: Points, b: Points) -> tuple[Floats, Ints]:
     """Return for each row of one side the squared distance to the nearest of the other, and which it is.
 
     Of equally near ones it is the one that stands first in its corpus.
@@ -283,7 +283,7 @@ def find_nearest(a: Side, b: Side) -> tuple[Floats, Ints]:
 class Balls:
     """What the balls around one side's rows hold of the other side: whether any, and how many balls hold each row."""
 
-    def __init__(self, centres: Side, points: Side, radii: Floats32, *, closed: bool) -> None:
+    def __init__(self, centres: Points, points: Points, radii: Floats32, *, closed: bool) -> None:
         self._centres, self._points, self._radii, self._closed = centres, points, radii, closed
         half = radii.astype(np.float64) ** 2 / (-2.0 * centres.scale**2)
         self.bound, self._inner = _below(half * (1.0 + _ROUNDED)), half * (1.0 - _ROUNDED)
@@ -301,7 +301,7 @@ class Balls:
         np.add.at(self.holders, point[inside], self._centres.weight[centre[inside]])
 
 
-def count_balls(a: Side, b: Side, radii: tuple[Floats32, Floats32], *, closed: bool) -> tuple[Balls, Balls]:
+def count_balls(a: Points, b: Points, radii: tuple[Floats32, Floats32], *, closed: bool) -> tuple[Balls, Balls]:
     """Return what the balls of each side hold of the other."""
     of_a, of_b = Balls(a, b, radii[0], closed=closed), Balls(b, a, radii[1], closed=closed)
     count = PairCount(len(a) * len(b))

@@ -17,7 +17,7 @@ from textgauge.metrics.registry import get_metrics, register
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Column(PairMetric):
+class ColumnMetric(PairMetric):
     """A number that the table of pairs has for each pair: a judge's score, COMET, a metric computed elsewhere.
 
     `column:NAME` is ranked, tested and learned from as any other pair metric. Larger is closer, or smaller with
@@ -58,4 +58,4 @@ def column_names(metrics: str | Iterable[str | Metric] | None) -> list[str]:
     ['judge', 'comet']
     """
     found = () if metrics is None else get_metrics(metrics)
-    return list(dict.fromkeys(metric.on for metric in found if metric.needs == Column.needs))
+    return list(dict.fromkeys(metric.on for metric in found if metric.needs == ColumnMetric.needs))
