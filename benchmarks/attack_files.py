@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import lzma
-import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,12 +29,9 @@ from textgauge.core.result import TableResult
 from textgauge.core.sealed import unsealed_json
 from textgauge.data import read_embeddings
 from textgauge.data.formats import read_table
-from textgauge.encode.embedders.onnx_folder import OnnxEmbedder
-from textgauge.encode.embedders.static import static_embedder
-from textgauge.encode.language_models.arpa import read_arpa, write_arpa
-from textgauge.encode.language_models.gguf import read_gguf
-from textgauge.encode.language_models.kneser_ney import train
-from textgauge.encode.word_vectors.formats import read_blocks
+from textgauge.encode.embedders.static import make_static
+from textgauge.encode.embedders.transformer import make_onnx
+from textgauge.encode.word_vectors import read_blocks
 from textgauge.loading import load
 from textgauge.measure.checking import ScoreCheck, read_checks, run_checks
 from textgauge.metrics import get_corpus_metrics, get_metric, get_metrics
@@ -119,8 +115,6 @@ def targets() -> dict[str, Target]:
         "spreadsheet": Target("a.xlsx", _spreadsheet(frame), _texts),
         "word vectors, text": Target("a.vec", _word_vectors(), lambda path: list(read_blocks(path))),
         "word vectors, binary": Target("a.bin", _binary_vectors(), lambda path: list(read_blocks(path)), 40),
-        "ARPA": Target("a.arpa", _arpa(), read_arpa),
-        "GGUF": Target("a.gguf", _gguf(), _tensors, 120),
         "ELMo, options": Target("options.json", json.dumps(_ELMO).encode(), _elmo),
         "ELMo, weights": Target("weights.hdf5", _elmo_weights(), _elmo, 2_048),
         "safetensors": Target("model.safetensors", _safetensors(), _static, 80),
@@ -228,34 +222,6 @@ def _binary_vectors() -> bytes:
     return b"20 5\n" + b"\n".join(rows)
 
 
-def _arpa() -> bytes:
-    from tempfile import TemporaryDirectory
-
-    model = train([f"the cat {n % 3} sees the dog {n % 5}" for n in range(12)], order=3)
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "a.arpa")
-        write_arpa(model.ngrams, path)
-        return path.read_bytes()
-
-
-def _gguf() -> bytes:
-    def text(value: str) -> bytes:
-        return struct.pack("<Q", len(value)) + value.encode()
-
-    head = b"GGUF" + struct.pack("<IQQ", 3, 2, 2)
-    head += text("general.name") + struct.pack("<I", 8) + text("small")
-    head += text("tokens") + struct.pack("<IIQ", 9, 8, 3) + b"".join(map(text, ("a", "bc", "def")))
-    body = np.arange(24, dtype="<f4").tobytes(), np.zeros(2 * 34, dtype=np.uint8).tobytes()
-    head += text("first") + struct.pack("<IQQIQ", 2, 4, 6, 0, 0)
-    head += text("second") + struct.pack("<IQQIQ", 2, 32, 2, 8, len(body[0]))
-    return head + bytes(-len(head) % 32) + b"".join(body)
-
-
-def _tensors(path: Path) -> list[object]:
-    found = read_gguf(path)
-    return [found.array(name) for name in found.tensors]
-
-
 def _elmo_weights() -> bytes:
     import h5py
 
@@ -310,7 +276,7 @@ def _word_tokenizer() -> str:
 def _static(path: Path) -> object:
     path.with_name("tokenizer.json").write_text(_word_tokenizer())
     path.with_name("config.json").write_text('{"normalize": true}')
-    return static_embedder(str(path.parent)).encode(["red cat", "dog"])
+    return make_static(str(path.parent)).encode(["red cat", "dog"])
 
 
 def _ensemble() -> bytes:
@@ -379,13 +345,15 @@ def _compared(path: Path) -> object:
 def _static_settings(path: Path) -> object:
     path.with_name("tokenizer.json").write_text(_word_tokenizer())
     path.with_name("model.safetensors").write_bytes(_safetensors())
-    return static_embedder(str(path.parent)).encode(["red cat"])
+    return make_static(str(path.parent)).encode(["red cat"])
 
 
 def _onnx_settings(path: Path) -> object:
     for other in {"modules.json", "sentence_bert_config.json"} - {path.name}:
         path.with_name(other).unlink(missing_ok=True)
-    return OnnxEmbedder("onnx:a", path.parent).settings
+    for needed in ("tokenizer.json", "model.onnx"):
+        path.with_name(needed).touch()
+    return make_onnx(str(path.parent)).pooling
 
 
 def _saved() -> bytes:

@@ -95,11 +95,11 @@ def answers(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case
 
 def models(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:
     """A fetched resource."""
-    entry, copy = resources.resource(RESOURCE), folder / "resource"
+    entry, copy = resources.get_resource(RESOURCE), folder / "resource"
     shutil.copytree(resources.locate(RESOURCE), copy)
 
     def read() -> str:
-        return "wrong" if not resources.wrong_files(copy, entry.files) else "refused"
+        return "wrong" if not resources.find_wrong_files(copy, entry.files) else "refused"
 
     declared = [path for path in sorted(copy.rglob("*")) if path.is_file() and path.parent != copy]
     return _cases([(path, read) for path in declared], rng, count)

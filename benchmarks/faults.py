@@ -42,7 +42,7 @@ from benchmarks.fault_kinds import Endpoint, Started
 from benchmarks.simulated import file_of, read
 from benchmarks.trust import ENDS, keep
 from textgauge import cli
-from textgauge.encode.resources import cache_root, cached_folder, locate
+from textgauge.encode.resources import cache_root, get_cached_folder, locate
 
 WORDS = "red blue old new cat dog bird train sees likes near far house tree"
 MODELS = cache_root() / "resources"
@@ -75,7 +75,7 @@ COMMANDS = (
     Command("train", "train ensemble --pairs P.csv --rating rating -m jaccard,chrf,levenshtein -o OUT", "model.json"),
     Command("report", "report R.json -o OUT", "report.html"),
     Command("check --update", "check drift A B -m jsd@words --max-ratio 9 --baselines OUT --update", "baselines.json"),
-    Command("resources fetch", f"resources fetch {RESOURCE}", f"cache/resources/{cached_folder(RESOURCE).name}"),
+    Command("resources fetch", f"resources fetch {RESOURCE}", f"cache/resources/{get_cached_folder(RESOURCE).name}"),
     Command("compare, an endpoint", _ENDPOINT, "compared.json", ("endpoint",)),
     Command("run, a cluster", f"{_RUN} --scheduler SCHEDULER", "run", ("worker",)),
 )

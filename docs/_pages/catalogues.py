@@ -72,7 +72,7 @@ def resources_page() -> str:
 def representations_page() -> str:
     """What may stand after `@` in a metric's name, and the models of `describe`."""
     vectors = {"name": "name", "dimension": "dimensions", "megabytes": "megabytes", "note": "what it is"}
-    others = [*embedders.list_prefixes(), {"name": "given", "note": "ready-made embeddings: arrays, or .npy files"}]
+    others = [{"name": "given", "note": "ready-made embeddings: arrays, or .npy files"}]
     return page(
         "Embedders, tokenizers, language models",
         "## Embedders",

@@ -28,9 +28,9 @@ from textgauge.encode import (
     SplitTokenizer,
     Tokens,
     TokenVectors,
-    checked_layer,
-    equal_length_batches,
-    file_sha256,
+    batch_by_length,
+    check_layer,
+    compute_sha256,
 )
 
 LONGEST = 512
@@ -82,7 +82,7 @@ class ElmoTokens:
     @cached_property
     def identity(self) -> str:
         """Digests of both files, and what is made of the layers."""
-        options, weights = (file_sha256(path)[:16] for path in find_files(Path(self.folder)))
+        options, weights = (compute_sha256(path)[:16] for path in find_files(Path(self.folder)))
         layer = "mean" if self.layer == CHOSEN else self.layer
         return f"elmo(options={options},weights={weights},max_length={LONGEST},dtype=float32,layer={layer})"
 
@@ -90,7 +90,7 @@ class ElmoTokens:
     def network(self) -> Network:
         """The weights, read and checked."""
         found = read_network(*find_files(Path(self.folder)))
-        checked_layer(self.name, self.layer, 0, len(found.layers))
+        check_layer(self.name, self.layer, 0, len(found.layers))
         return found
 
     def tokenize(self, texts: Sequence[str]) -> Encoding:
@@ -111,7 +111,7 @@ class ElmoTokens:
         table = self.network.words(np.array([*words, character_ids(_BEGIN_TEXT), character_ids(_END_TEXT)]))
         vectors = np.empty((len(tokens.ids), 2 * table.shape[1]), dtype=np.float32)
         full = np.flatnonzero(tokens.lengths)
-        for batch in equal_length_batches([tokens[row].astype(np.int64) for row in full.tolist()], ROWS):
+        for batch in batch_by_length([tokens[row].astype(np.int64) for row in full.tolist()], ROWS):
             rows = full[batch]
             places = tokens.offsets[rows][:, None] + np.arange(tokens.lengths[rows[0]])
             framed = np.pad(tokens.ids[places], ((0, 0), (1, 1)), constant_values=((0, 0), (begin, end)))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.core import InputError, ResourceError, Row, UnknownName, listen, plain_row, write_atomically, write_table
-from textgauge.encode import cached_folder
+from textgauge.encode import get_cached_folder
 from textgauge_papers.generate.settings import hash_texts
 from textgauge_papers.zwerdling_corpora import STUDIES, Corpora, Making, Say, Study, draw
 
@@ -203,7 +203,7 @@ class Zwerdling2021:
     ) -> list[Described]:
         """Describe every source that is to be had; what the folder has of it is not done again."""
         plausibility = self.plausibility
-        if plausibility == "smollm2" and not cached_folder("smollm2").exists():
+        if plausibility == "smollm2" and not get_cached_folder("smollm2").exists():
             on_note("plausibility is left out: the model smollm2, which has not seen train, is not on this machine")
             plausibility = _NONE
         making = Making(n=self.n, limit=self.limit, captions=self.captions, seed=seed, models=self.models)

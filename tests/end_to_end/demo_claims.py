@@ -19,8 +19,7 @@ from textgauge.bench.boards.verdicts import verdict_warnings
 from textgauge.bench.results import Results
 from textgauge.core.tabular import listed
 from textgauge.data import Comparison, Corpus, load_texts
-from textgauge.encode.resource_sources import file_sha256
-from textgauge.encode.resources import resource
+from textgauge.encode.resources import compute_sha256, get_resource
 from textgauge.measure.comparing import compare
 from textgauge.metrics.properties.base import list_properties
 
@@ -46,10 +45,10 @@ def resources(names: list[str], printed: list[str]) -> list[str]:
     """The folders that are named, each with the files of its resource, as their digests say."""
     folders = [Path(line.partition(" ")[2]) for line in printed]
     for name, folder in zip(names, folders, strict=True):
-        for pattern, digest in resource(name).files.items():
+        for pattern, digest in get_resource(name).files.items():
             found = list(folder.glob(pattern))
             assert found
-            assert "*" in pattern or file_sha256(found[0]) == digest
+            assert "*" in pattern or compute_sha256(found[0]) == digest
     return [f"{name} {folder}" for name, folder in zip(names, folders, strict=True)]
 
 

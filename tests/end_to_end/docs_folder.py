@@ -12,7 +12,7 @@ import numpy as np
 from textgauge.core.registry import Registry
 from textgauge.data import datasets, load_pairs, load_texts, sample
 from textgauge.data.tasks import load_retrieval
-from textgauge.encode.resource_sources import file_sha256
+from textgauge.encode.resources import compute_sha256
 
 STYLES = ("Bible", "GYAFC_formal", "GYAFC_informal", "GYAFC_rewrites", "Paralex", "Paraphrase", "Yelp")
 
@@ -144,7 +144,7 @@ def _beir(folder):
 
 def _expected(entry, folder):
     path = folder / entry.name
-    return replace(entry, size=path.stat().st_size, sha256=file_sha256(path)) if path.is_file() else entry
+    return replace(entry, size=path.stat().st_size, sha256=compute_sha256(path)) if path.is_file() else entry
 
 
 def _splits(rows, names):

@@ -20,7 +20,7 @@ from textgauge.bench.inputs.sources import read_two
 from textgauge.bench.plan import make_plans
 from textgauge.bench.protocols import Agreement, Ksc, Size, known_protocols
 from textgauge.bench.suites import task_plans
-from textgauge.encode.resources import available
+from textgauge.encode.resources import is_available
 
 ROOT = Path(__file__).parents[2]
 STEPS = ["resources", "compare", "run", "datasets", "generate", "describe", "explain", "report"]
@@ -28,7 +28,7 @@ PROMISED = {"ksc", "size", "distributionality", "agreement"}  # mixtures, size, 
 TASKS = {"axis", "comparisons", "robustness", "sensitivity", "clustering", "retrieval"}  # the first two are one of five
 
 pytestmark = [
-    pytest.mark.skipif(not available("minilm"), reason="not here: textgauge resources fetch minilm"),
+    pytest.mark.skipif(not is_available("minilm"), reason="not here: textgauge resources fetch minilm"),
     pytest.mark.skipif(shutil.which("make") is None, reason="there is no make"),
 ]
 

@@ -8,6 +8,7 @@ import pytest
 
 from textgauge import load
 from textgauge.encode.embedders import EMBEDDERS
+from textgauge.encode.encoders import Encoder
 
 FIELDS = {"property", "value", "low", "high", "test", "train", "backend"}
 PROPERTIES = {
@@ -28,7 +29,7 @@ class Letters:
 @pytest.fixture
 def corpora(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_NO_CACHE", "1")
-    monkeypatch.setitem(EMBEDDERS.made, ("letters",), Letters())
+    monkeypatch.setitem(EMBEDDERS, "letters", Encoder(Letters))
     rng = np.random.default_rng(0)
     words = ["the", "red", "cat", "dog", "bird", "sees", "likes", "a", "green", "tree", "today", "here"]
     for name, n in (("train", 80), ("test", 40), ("good", 60)):

@@ -32,7 +32,7 @@ from tests.end_to_end.docs_folder import chat_service, prepare, use_stand_ins, w
 from textgauge.bench.protocols import known_protocols
 from textgauge.cli import main
 from textgauge.core.errors import MissingExtra
-from textgauge.encode.resources import available
+from textgauge.encode.resources import is_available
 from textgauge.metrics import get_metrics, list_metrics, registry
 from textgauge.metrics.base import parameters
 
@@ -49,7 +49,7 @@ NEEDED = ("minilm", "wordllama", "wordnet", "pos-en")
 EXTRAS = {"generate": "torch", "st": "sentence_transformers"}  # and the package that each one brings
 
 pytestmark = pytest.mark.skipif(
-    not all(map(available, NEEDED)), reason=f"not all here: textgauge resources fetch {' '.join(NEEDED)}"
+    not all(map(is_available, NEEDED)), reason=f"not all here: textgauge resources fetch {' '.join(NEEDED)}"
 )
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import textgauge
-from textgauge.encode.resources import available, cache_root
+from textgauge.encode.resources import cache_root, is_available
 
 SOURCES = Path(textgauge.__file__).parent
 
 
-@pytest.mark.skipif(not available("minilm"), reason="the encoder minilm is not on this machine")
+@pytest.mark.skipif(not is_available("minilm"), reason="the encoder minilm is not on this machine")
 def test_a_command_that_embeds_leaves_the_home_folder_empty(tmp_path):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "ORT_"))}
     # Without the cache of embeddings the encoder has to run.

@@ -9,6 +9,7 @@ import pytest
 import textgauge
 from textgauge.core.errors import ResourceError
 from textgauge.encode import embedders
+from textgauge.encode.encoders import Encoder
 
 LEFT, RIGHT = ["a red cat", "a red dog", "a cow"], ["one cat", "one dog", "a cow"]
 LINE = "resource 'absent' is not on this machine; run: textgauge resources fetch absent"
@@ -26,9 +27,7 @@ class Absent:
 
 @pytest.fixture(autouse=True)
 def _embedder(monkeypatch):
-    known = embedders.EMBEDDERS
-    monkeypatch.setattr(embedders, "EMBEDDERS", replace(known, entries=dict(known.entries), made=dict(known.made)))
-    embedders.register_embedder("absent", Absent)
+    monkeypatch.setitem(embedders.EMBEDDERS, "absent", Encoder(Absent))
     monkeypatch.setattr(Absent, "tried", 0)
 
 

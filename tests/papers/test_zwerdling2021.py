@@ -73,7 +73,7 @@ def test_corpora_and_descriptions_are_kept(run, torchless):
 
 
 def test_without_a_model_that_has_not_seen_train_there_is_no_plausibility(run, torchless, monkeypatch, tmp_path):
-    monkeypatch.setattr("textgauge_papers.zwerdling_suite.cached_folder", lambda _: tmp_path / "none")
+    monkeypatch.setattr("textgauge_papers.zwerdling_suite.get_cached_folder", lambda _: tmp_path / "none")
     (found,) = run(plausibility="smollm2")
     assert run.said[0].startswith("plausibility is left out")
     (row,) = (row for row in found.rows if row["property"] == "plausibility")
@@ -90,7 +90,7 @@ def test_plausibility_by_a_large_model_is_of_a_draw_of_each_corpus(run, torchles
             judged.extend(texts)
             return np.array([len(text) for text in texts]), np.ones(len(texts))
 
-    monkeypatch.setattr("textgauge_papers.zwerdling_suite.cached_folder", lambda _: tmp_path)
+    monkeypatch.setattr("textgauge_papers.zwerdling_suite.get_cached_folder", lambda _: tmp_path)
     monkeypatch.setattr("textgauge.encode.language_models.get_language_model", lambda *_, **__: Counting())
     (found,) = run(plausibility="smollm2", judged=5)
     assert len(judged) == 15  # of train, test and eda

@@ -104,10 +104,9 @@ def _metrics() -> list[Row]:
 
 
 def _embedders() -> list[Row]:
-    from textgauge.encode.embedders import list_embedders, list_prefixes
+    from textgauge.encode.embedders import list_embedders
 
-    blank = {"dimension": None, "language": None, "window": None, "megabytes": None, "available": None}
-    return [*list_embedders(), *({"name": row["name"], **blank, "note": row["note"]} for row in list_prefixes())]
+    return list_embedders()
 
 
 def _tokenizers() -> list[Row]:
@@ -229,9 +228,9 @@ def _named_cards() -> list[tuple[str, DatasetCard]]:
 def _is_available(card: DatasetCard, name: str) -> bool:
     from textgauge.data import is_here
     from textgauge.data.samples import PREFIX
-    from textgauge.encode.resources import available
+    from textgauge.encode.resources import is_available
 
-    return all(map(available, card.needs)) if name.startswith(PREFIX) else is_here(card.name)
+    return all(map(is_available, card.needs)) if name.startswith(PREFIX) else is_here(card.name)
 
 
 def _fetch_dataset(card: DatasetCard, name: str) -> int:
@@ -258,10 +257,10 @@ def list_resources(form: FormatOption = Format.table) -> None:
 @command
 def fetch_resources(names: Annotated[list[str], argument(help="Resources to fetch.")]) -> None:
     """Fetch models and data files into the cache; files that are there and intact are kept."""
-    from textgauge.encode.resources import fetch, resource
+    from textgauge.encode.resources import fetch, get_resource
 
     for name in names:
-        resource(name)
+        get_resource(name)
     for name in names:
         say(f"{name}\t{fetch(name)}")
 
@@ -278,11 +277,11 @@ def verify_resources(
     from textgauge.encode import resources as store
 
     def state(name: str) -> str:
-        if not store.cached_folder(name).is_dir():
+        if not store.get_cached_folder(name).is_dir():
             return "missing"
         return "ok" if store.verify(name) else "damaged"
 
-    cached = [entry.name for entry in store.resources() if store.cached_folder(entry.name).is_dir()]
+    cached = [entry.name for entry in store.list_resources() if store.get_cached_folder(entry.name).is_dir()]
     rows: list[Row] = [{"name": name, "state": state(name)} for name in names or cached]
     wrong = [f"{row['name']} is {row['state']}" for row in rows if row["state"] != "ok"]
     answer = f"{listed(wrong)}." if wrong else f"{count_of(len(rows), 'resource')}: every byte is right."
@@ -300,10 +299,10 @@ def resource_rows() -> list[Row]:
             "purpose": entry.purpose,
             "megabytes": round(entry.size / 1e6, 1),
             "licence": entry.licence,
-            "here": store.available(entry.name),
+            "here": store.is_available(entry.name),
             "sources": ", ".join(entry.sources),
         }
-        for entry in store.resources()
+        for entry in store.list_resources()
     ]
 
 
@@ -387,11 +386,11 @@ def _check_cache_folder() -> str:
 
 
 def _count_resources() -> str:
-    from textgauge.encode.resources import available
-    from textgauge.encode.resources import resources as list_all
+    from textgauge.encode.resources import is_available
+    from textgauge.encode.resources import list_resources as list_all
 
     known = list_all()
-    missing = [item.name for item in known if not available(item.name)]
+    missing = [item.name for item in known if not is_available(item.name)]
     here = f"{len(known) - len(missing)} of {len(known)} here"
     return f"{here}; to get the others: textgauge resources fetch {' '.join(missing)}" if missing else here
 
@@ -420,11 +419,11 @@ def _check_encoder() -> str:
     import numpy as np
 
     from textgauge.encode.embedders import embedder
-    from textgauge.encode.resources import available, resource
+    from textgauge.encode.resources import get_resource, is_available
 
-    missing = [name for name in ("wordpiece", "minilm") if not available(name)]
+    missing = [name for name in ("wordpiece", "minilm") if not is_available(name)]
     if missing:
-        size = sum(resource(name).size for name in missing) / 1e6
+        size = sum(get_resource(name).size for name in missing) / 1e6
         raise ResourceError(f"not on this machine ({size:.0f} MB); run: textgauge resources fetch {' '.join(missing)}")
     near, same, far = embedder("minilm").encode(["A cat sat down.", "A cat was sitting.", "Stocks fell sharply."])
     if not float(near @ same) > float(near @ far) + 0.3 or not np.isclose(np.linalg.norm(near), 1.0, atol=1e-5):

@@ -17,8 +17,7 @@ from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.core.registry import Registry
 from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
 from textgauge.data.formats import find_table
-from textgauge.encode.resource_sources import download, file_sha256, offline
-from textgauge.encode.resources import cache_root, make_cache_folder
+from textgauge.encode.resources import cache_root, compute_sha256, download, is_offline, make_cache_folder
 
 SETTING = "TEXTGAUGE_DATA"
 
@@ -215,7 +214,7 @@ def _locate(dataset: str, file: DatasetFile) -> Path:
         return cached
     place = f"{dataset}/{file.name}"
     instead = f"put it into a folder named by {SETTING} as {place}"
-    if offline():
+    if is_offline():
         raise ResourceError(f"{place} is not on this machine and TEXTGAUGE_OFFLINE is set; {instead}")
     try:
         make_cache_folder(cached.parent)
@@ -248,4 +247,4 @@ def _digest(path: Path) -> str:
 @lru_cache(maxsize=256)
 def _remembered(path: Path, size: int, changed: int) -> str:
     del size, changed  # part of the key only: a changed file is read again
-    return file_sha256(path)
+    return compute_sha256(path)

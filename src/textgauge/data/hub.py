@@ -16,7 +16,7 @@ from textgauge.core.errors import InputError, MissingExtra
 from textgauge.core.tabular import one_line
 from textgauge.data.formats import read_table
 from textgauge.data.tables import TextTable
-from textgauge.encode.resource_sources import offline
+from textgauge.encode.resources import is_offline
 
 HUB_PREFIX = "hf://"
 _FILE = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^/]+))?/(?P<path>[^*?]+)")
@@ -61,7 +61,7 @@ def _load_split(spec: str) -> Any:
     advice = "or name a file of it, as in hf://datasets/owner/name@main/data.parquet"
     package = _import("datasets", spec, advice)
     try:
-        options = {"download_config": package.DownloadConfig(local_files_only=True)} if offline() else {}
+        options = {"download_config": package.DownloadConfig(local_files_only=True)} if is_offline() else {}
         return package.load_dataset(name, split=split or "train", **options)
     except Exception as error:
         raise _make_error(spec, error) from None
@@ -69,7 +69,7 @@ def _load_split(spec: str) -> Any:
 
 def _fetch_file(spec: str, place: re.Match[str]) -> Path:
     package = _import("huggingface_hub", spec, "or download the file and give its path")
-    options = {"repo_type": "dataset", "revision": place["revision"], "local_files_only": offline()}
+    options = {"repo_type": "dataset", "revision": place["revision"], "local_files_only": is_offline()}
     try:
         return Path(package.hf_hub_download(place["repo"], place["path"], **options))
     except Exception as error:

@@ -6,16 +6,15 @@ from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
     from textgauge.encode.embedders import Embedder, embedder, list_embedders, register_embedder
-    from textgauge.encode.embedders.transformer import equal_length_batches
-    from textgauge.encode.hugging_face import load_pretrained, revision
-    from textgauge.encode.resource_sources import file_sha256
-    from textgauge.encode.resources import cache_root, cached_folder, make_cache_folder
+    from textgauge.encode.embedders.transformer import batch_by_length
+    from textgauge.encode.hugging_face import load_pretrained, pin_revision
+    from textgauge.encode.resources import cache_root, compute_sha256, get_cached_folder, make_cache_folder
     from textgauge.encode.token_vectors import (
         CHOSEN,
         Encoding,
         TokenEncoder,
         TokenVectors,
-        checked_layer,
+        check_layer,
         register_token_encoder,
         token_encoder,
     )
@@ -31,18 +30,18 @@ __all__ = [
     "TokenEncoder",
     "TokenVectors",
     "Tokens",
+    "batch_by_length",
     "cache_root",
-    "cached_folder",
-    "checked_layer",
+    "check_layer",
+    "compute_sha256",
     "embedder",
-    "equal_length_batches",
-    "file_sha256",
+    "get_cached_folder",
     "list_embedders",
     "load_pretrained",
     "make_cache_folder",
+    "pin_revision",
     "register_embedder",
     "register_token_encoder",
-    "revision",
     "thesaurus",
     "token_encoder",
     "without_surrogates",
@@ -53,11 +52,10 @@ if not TYPE_CHECKING:
         __name__,
         {
             "embedders": "Embedder embedder list_embedders register_embedder",
-            "embedders.transformer": "equal_length_batches",
-            "hugging_face": "load_pretrained revision",
-            "resource_sources": "file_sha256",
-            "resources": "cache_root cached_folder make_cache_folder",
-            "token_vectors": "CHOSEN Encoding TokenEncoder TokenVectors checked_layer register_token_encoder "
+            "embedders.transformer": "batch_by_length",
+            "hugging_face": "load_pretrained pin_revision",
+            "resources": "cache_root compute_sha256 get_cached_folder make_cache_folder",
+            "token_vectors": "CHOSEN Encoding TokenEncoder TokenVectors check_layer register_token_encoder "
             "token_encoder",
             "tokenizers": "SplitTokenizer Tokens without_surrogates",
             "wordnet": "Synonyms thesaurus",

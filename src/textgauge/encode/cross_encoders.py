@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.errors import InputError
-from textgauge.encode.hugging_face import loading, revision, short_name
+from textgauge.encode.hugging_face import explain_unloadable, pin_revision, shorten_name
 from textgauge.encode.tokenizers import without_surrogates
 
 
@@ -28,7 +28,7 @@ class CrossEncoderModel:
 
     @cached_property
     def _encoder(self) -> Any:
-        with loading(f"cross-encoder {self.model}", "st"):
+        with explain_unloadable(f"cross-encoder {self.model}", "st"):
             from sentence_transformers import CrossEncoder
 
             return CrossEncoder(self.model)
@@ -36,13 +36,13 @@ class CrossEncoderModel:
     @cached_property
     def identity(self) -> str:
         """Model and revision; for a folder the digest of its files."""
-        pinned = revision(self.model, getattr(getattr(self._encoder, "model", None), "config", None))
+        pinned = pin_revision(self.model, getattr(getattr(self._encoder, "model", None), "config", None))
         renamed = "max_seq_length" if hasattr(self._encoder, "max_seq_length") else "max_length"
         longest = getattr(self._encoder, renamed, None)
-        return f"{short_name(self.model)}(revision={pinned},max_length={longest},activation=sigmoid,dtype=float32)"
+        return f"{shorten_name(self.model)}(revision={pinned},max_length={longest},activation=sigmoid,dtype=float32)"
 
     def score(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
-        """Give a number between 0 and 1 for each pair."""
+        """Return a number between 0 and 1 for each pair."""
         from scipy.special import expit
 
         pairs = [(without_surrogates(a), without_surrogates(b)) for a, b in zip(left, right, strict=True)]
@@ -61,8 +61,7 @@ class CrossEncoderModel:
         # The name of this option changed with version 4.
         names = signature(predict).parameters
         activation = {"activation_fn" if "activation_fn" in names else "activation_fct": Identity()}
-        found = predict(pairs, batch_size=32, show_progress_bar=False, **activation)
-        raw = np.asarray(found, dtype=np.float64)
+        raw = np.asarray(predict(pairs, batch_size=32, show_progress_bar=False, **activation), dtype=np.float64)
         if raw.shape != (len(pairs),):
             raise InputError(
                 f"{self.model} gives an array of shape {raw.shape} for {len(pairs)} pairs, not one number each"
@@ -72,5 +71,5 @@ class CrossEncoderModel:
 
 @cache
 def cross_encoder(model: str) -> CrossEncoderModel:
-    """Give the cross-encoder of that name, the same object each time; it is loaded when it is first used."""
+    """Return the cross-encoder of that name, the same object each time; it is loaded when it is first used."""
     return CrossEncoderModel(model)

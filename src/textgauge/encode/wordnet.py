@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from textgauge.core.errors import ResourceError
 from textgauge.core.files import replacing
 from textgauge.core.limits import open_stored
-from textgauge.encode.resource_sources import file_sha256
-from textgauge.encode.resources import cache_root, cached_folder, locate, make_cache_folder
+from textgauge.encode.resources import cache_root, compute_sha256, get_cached_folder, locate, make_cache_folder
 
 _FORMAT = 1
 _SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
@@ -106,7 +105,7 @@ def identity() -> str:
     """Tell which WordNet is used: a short digest of its files."""
     own = _own_folder()
     if own is None:
-        return cached_folder("wordnet").name.rpartition("-")[2]
+        return get_cached_folder("wordnet").name.rpartition("-")[2]
     return _digest(own, tuple((own / name).stat().st_mtime_ns for name in _FILES))
 
 
@@ -118,7 +117,7 @@ def _own_folder() -> Path | None:
 
 @lru_cache(maxsize=4)
 def _digest(folder: Path, times: tuple[int, ...]) -> str:
-    digests = "".join(file_sha256(folder / name) for name in _FILES)
+    digests = "".join(compute_sha256(folder / name) for name in _FILES)
     return hashlib.sha256(digests.encode()).hexdigest()[:8]
 
 

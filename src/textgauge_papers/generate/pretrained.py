@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from textgauge.core import InputError
-from textgauge.encode import load_pretrained, revision, without_surrogates
+from textgauge.encode import load_pretrained, pin_revision, without_surrogates
 from textgauge_papers.generate.language_model import GeneratorModel
 from textgauge_papers.generate.training import Ids, Recipe
 
@@ -64,7 +64,7 @@ class Pretrained(GeneratorModel):
 
     def described(self) -> dict[str, Any]:
         """Kind, settings, and which weights it began with: the digest of a folder, or the hub's revision."""
-        began = revision(self.settings.model, self.network.config)
+        began = pin_revision(self.settings.model, self.network.config)
         return {"kind": self.kind, "settings": asdict(self.settings), "revision": began}
 
     def logits(self, ids: Any, memory: Any, mask: Any = None) -> tuple[Any, Any]:

@@ -8,9 +8,6 @@ from textgauge.core.errors import TextgaugeError
 from textgauge.core.limits import stored_bytes
 from textgauge.core.parallel import workers
 from textgauge.data import load_texts, read_embeddings
-from textgauge.encode.language_models.arpa import read_arpa
-from textgauge.encode.word_vectors.formats import _noted
-from textgauge.encode.word_vectors.store import _opened
 from textgauge.encode.wordnet import load_table
 from textgauge.measure.checking import read_checks
 from textgauge.measure.checking.run import Baselines
@@ -49,7 +46,6 @@ def test_whole_files_are_read_up_to_the_limit(tmp_path, monkeypatch):
         ("baselines.json", Baselines.read),
         ("options.json", read_sizes),
         ("vectors.npy", read_embeddings),
-        ("model.arpa", read_arpa),
     ],
 )
 def test_what_has_no_end_is_refused_at_once(tmp_path, endless, name, read):
@@ -66,8 +62,6 @@ def test_a_result_without_end_counts_as_missing(tmp_path, endless):
 @pytest.mark.parametrize(
     "read",
     [
-        lambda path: _noted(path, 1, 1),
-        lambda path: _opened(path.parent),
         lambda path: suppressed(load_table, path),
     ],
 )

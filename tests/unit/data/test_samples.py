@@ -13,11 +13,11 @@ import pytest
 from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.data.samples import DOMAINS, bible, list_samples, sample, sample_pairs
 from textgauge.data.samples.assistant import Writer, normalize, parse
-from textgauge.encode.resources import available
+from textgauge.encode.resources import is_available
 
 
 def needs(*names: str) -> None:
-    missing = [name for name in names if not available(name)]
+    missing = [name for name in names if not is_available(name)]
     if missing:
         pytest.skip(f"not on this machine: {', '.join(missing)}")
 

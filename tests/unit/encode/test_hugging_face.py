@@ -11,9 +11,9 @@ import pytest
 
 from textgauge.core.errors import MissingExtra, ResourceError
 from textgauge.encode import hugging_face
-from textgauge.encode.hugging_face import load_pretrained, revision, short_name
+from textgauge.encode.hugging_face import load_pretrained, pin_revision, shorten_name
 from textgauge.encode.language_models.hf import CausalModel
-from textgauge.encode.token_vectors.hf import HuggingFaceTokens
+from textgauge.encode.token_vectors import HuggingFaceTokens
 
 CONFIG = SimpleNamespace(max_position_embeddings=40, num_hidden_layers=3, _commit_hash="abc123")
 
@@ -87,8 +87,8 @@ def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "a").write_text("one")
-    first = revision(str(folder), None)
+    first = pin_revision(str(folder), None)
     (folder / "a").write_text("two")
-    assert revision(str(folder), None) != first
-    assert short_name(str(folder)) == "model"
-    assert (revision("hub/name", None), short_name("hub/name")) == ("unknown", "hub/name")
+    assert pin_revision(str(folder), None) != first
+    assert shorten_name(str(folder)) == "model"
+    assert (pin_revision("hub/name", None), shorten_name("hub/name")) == ("unknown", "hub/name")

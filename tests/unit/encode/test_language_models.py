@@ -1,21 +1,18 @@
-"""Names, Kneser–Ney against a plain twin, ARPA files."""
+"""Names, and Kneser–Ney against a plain twin."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.core.errors import InputError, ResourceError, TextgaugeError, UnknownName
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.sizes import cap_sizes
 from textgauge.encode.language_models import LanguageModel, get_language_model, list_language_models
-from textgauge.encode.language_models.arpa import read_arpa
-from textgauge.encode.language_models.kneser_ney import FALLBACK, train
-from textgauge.encode.language_models.ngrams import UNKNOWN, Framed, NgramModel, SpacedTokenizer
+from textgauge.encode.language_models.kneser_ney import FALLBACK, UNKNOWN, SpacedWords, train
 from textgauge.encode.tokenizers import SplitTokenizer, words_of
 
 CORPUS = ["the cat sat on the mat", "the dog sat", "a cat ran", "", "the cat ran on", "a dog sat on a cat"]
@@ -100,7 +97,7 @@ def test_probabilities_sum_to_one(order: int, context: str) -> None:
     ngrams = train(CORPUS, order=order).ngrams
     begin = [0, *(ngrams.index.get(word, UNKNOWN) for word in context.split())]
     rows = np.array([[*begin, word] for word in range(1, len(ngrams.words))])
-    logs = ngrams.log_probabilities(Framed(rows.ravel(), rows.ravel(), rows.ravel()))
+    logs = ngrams.compute_log_probabilities(rows.ravel())
     assert np.exp(logs.reshape(rows.shape)[:, -1]).sum() == pytest.approx(1, abs=1e-12)
 
 
@@ -141,14 +138,14 @@ def test_nothing_to_score() -> None:
     ("name", "says"),
     [
         ("kneser-nay", "did you mean kneser-ney"),
-        ("trigram", "did you mean trigram-en"),
+        ("smollm", "did you mean smollm2"),
         ("smollm2(order=2)", "smollm2 has no parameters"),
         ("kneser-ney(n=2)", "it has order, tokenizer"),
         ("kneser-ney(order=0)", "from 1 to 10"),
         ("kneser-ney(order=two)", "from 1 to 10"),
         ("kneser-ney(tokenizer=wards)", "did you mean words"),
         ("kneser-ney:x", "unknown language model"),
-        ("arpa:", "unknown language model"),
+        ("hf-causal:", "unknown language model"),
         ("kneser-ney@words", "unknown language model"),
     ],
 )
@@ -170,7 +167,7 @@ def test_models_are_of_one_kind() -> None:
     assert all(isinstance(model, LanguageModel) for model in made)
     assert made[0].name == "kneser-ney"
     assert get_language_model("kneser-ney( order = 5 )", representative=CORPUS).name == "kneser-ney(order=5)"
-    assert get_language_model("trigram-en") is get_language_model("trigram-en")
+    assert get_language_model("smollm2") is get_language_model("smollm2")
     signature = made[0].signature
     assert signature.startswith("kneser-ney(order=3,tokenizer=words,representative=")
     assert signature != train(CORPUS[1:]).signature
@@ -178,105 +175,7 @@ def test_models_are_of_one_kind() -> None:
 
 @given(st.lists(st.text(), max_size=5))
 def test_splitting_by_space_first_changes_nothing(texts: list[str]) -> None:
-    spaced, whole = SpacedTokenizer(words_of).encode(texts), SplitTokenizer(words_of).encode(texts)
+    spaced, whole = SpacedWords().encode(texts), SplitTokenizer(words_of).encode(texts)
     assert spaced.vocabulary == whole.vocabulary
     np.testing.assert_array_equal(spaced.ids, whole.ids)
     np.testing.assert_array_equal(spaced.offsets, whole.offsets)
-
-
-ARPA = """
-\\data\\
-ngram 1=4
-ngram 2=2
-
-\\1-grams:
--1.0\t<s>\t-0.5
--0.5\t</s>
--0.25\tcat\t-0.125
--2 dog
-
-\\2-grams:
--0.0625\t<s> cat
--0.75\tcat </s>
-
-\\end\\
-"""
-
-
-def arpa(tmp_path: Path, content: str) -> NgramModel:
-    path = tmp_path / "model.arpa"
-    path.write_bytes(content.encode("utf-8", "surrogateescape"))
-    model = get_language_model(f"arpa:{path}")
-    assert isinstance(model, NgramModel)
-    return model
-
-
-def test_an_arpa_file_by_hand(tmp_path: Path) -> None:
-    model = arpa(tmp_path, ARPA)
-    nats, tokens = model.surprise(["cat", "cat dog", "unseen", "Cat", ""])
-    by_hand = [0.0625 + 0.75, 0.0625 + 0.125 + 2 + 0.5, 0.5 + 2 + 0.5, 0.5 + 2 + 0.5, 0]
-    np.testing.assert_allclose(nats, np.log(10) * np.array(by_hand), rtol=1e-14)
-    assert tokens.tolist() == [2, 3, 2, 2, 0]
-    assert model.signature.startswith("arpa:model.arpa(sha256=")
-    assert str(tmp_path) not in model.signature
-
-
-@pytest.mark.parametrize("order", [1, 3])
-def test_an_arpa_file_reads_back(order: int, tmp_path: Path) -> None:
-    model = train([*CORPUS, "naïve 你好 🙂"], order=order)
-    model.to_arpa(tmp_path / "written.arpa")
-    ngrams = read_arpa(tmp_path / "written.arpa")
-    assert ngrams.words == model.ngrams.words
-    for ours, theirs in zip(ngrams.levels, model.ngrams.levels, strict=True):
-        np.testing.assert_array_equal(ours.keys, theirs.keys)
-        scored = np.isfinite(theirs.log_probability)
-        np.testing.assert_allclose(ours.log_probability[scored], theirs.log_probability[scored], rtol=1e-14)
-        np.testing.assert_allclose(ours.log_backoff, theirs.log_backoff, rtol=1e-14, atol=1e-300)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("\\data\\", "data", "line 2: expected"),
-        ("ngram 2=2", "ngram 3=2", "ngram 2=NUMBER"),
-        ("ngram 2=2", "ngram 2=-2", "ngram 2=NUMBER"),
-        ("ngram 2=2", "ngram 2=99999999999999", "expected a probability, 2 words"),
-        ("ngram 2=2", "ngram 2=1", "expected \\\\end"),
-        ("\\end\\", "", "ends before"),
-        ("-0.25\tcat", "x\tcat", "no logarithm"),
-        ("-0.25\tcat", "nan\tcat", "no logarithm"),
-        ("-0.25\tcat", "0.25\tcat", "probability over 1"),
-        ("<s> cat", "<s> cow", "'cow' is not among the 1-grams"),
-        ("cat </s>", "<s> cat", "given twice"),
-        ("-2 dog", "-2 cat", "given twice"),
-        ("-0.5\t</s>", "-0.5\tend", "no </s>"),
-        ("dog", "\udcff", "UTF-8"),
-        ("-2 dog", "-2", "expected a probability, 1 words"),
-    ],
-)
-def test_damaged_arpa_files(old: str, new: str, says: str, tmp_path: Path) -> None:
-    assert old in ARPA
-    with pytest.raises(InputError, match=says):
-        arpa(tmp_path, ARPA.replace(old, new, 1))
-
-
-def test_a_context_that_is_missing(tmp_path: Path) -> None:
-    trigram = "\\3-grams:\n-1 dog cat </s>\n\n\\end\\"
-    content = ARPA.replace("ngram 2=2", "ngram 2=2\nngram 3=1").replace("\\end\\", trigram)
-    with pytest.raises(InputError, match="first 2 words"):
-        arpa(tmp_path, content)
-
-
-def test_no_such_file(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.arpa", tmp_path):
-        with pytest.raises(InputError, match="cannot read"):
-            get_language_model(f"arpa:{path}")
-
-
-@given(st.binary(max_size=300))
-def test_any_bytes_are_refused_in_words(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    path = tmp_path_factory.mktemp("arpa") / "any.arpa"
-    path.write_bytes(b"\\data\\\nngram 1=3\n\\1-grams:\n" + content)
-    with pytest.raises(TextgaugeError) as raised:
-        read_arpa(path)
-    assert not isinstance(raised.value, ResourceError)

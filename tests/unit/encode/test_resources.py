@@ -1,26 +1,33 @@
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
 import sys
-import threading
+import tarfile
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.encode.conftest import publish, sha
 
 from textgauge.core.errors import ResourceError, UnknownName
 from textgauge.data.cache import EmbeddingStore, text_keys
 from textgauge.data.storage import StoredRows
-from textgauge.encode import resource_sources as sources
 from textgauge.encode import resources
-from textgauge.encode.resource_sources import Package, Resource, file_sha256, tree_sha256, wrong_files
-from textgauge.encode.resources import RESOURCES, cache_root, make_cache_folder
+from textgauge.encode.resources import (
+    RESOURCES,
+    Package,
+    Resource,
+    cache_root,
+    compute_sha256,
+    compute_tree_sha256,
+    find_wrong_files,
+    make_cache_folder,
+)
 
 FILES = {"data/a.txt": b"alpha", "data/deep/b.txt": b"beta"}
 
@@ -45,23 +52,23 @@ def replaced(monkeypatch: pytest.MonkeyPatch, entry: Resource, **changes: object
 
 
 def test_the_package_index_is_read_once_and_used_offline_afterwards(
-    tiny: Resource, index: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tiny: Resource, wheel: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert not resources.available("tiny")
+    assert not resources.is_available("tiny")
     folder = resources.locate("tiny")
     assert read(folder) == FILES
     assert capfd.readouterr().err.count("fetching tiny") == 1
-    index.unlink()
+    wheel.unlink()
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     assert resources.locate("tiny") == folder
-    assert resources.available("tiny")
+    assert resources.is_available("tiny")
     assert resources.verify("tiny")
     assert capfd.readouterr().err == ""
 
 
 def test_a_folder_of_the_user_comes_first(tiny_here: Resource) -> None:
-    assert resources.available("tiny")
-    assert not resources.cached_folder("tiny").exists()
+    assert resources.is_available("tiny")
+    assert not resources.get_cached_folder("tiny").exists()
     assert read(resources.locate("tiny")) == FILES
 
 
@@ -80,9 +87,9 @@ def test_a_folder_with_other_bytes_is_passed_over(
 
 
 def test_an_installed_package_is_read_without_running_it(
-    tiny: Resource, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Resource, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.unpack_archive(index, tmp_path / "site", "zip")
+    shutil.unpack_archive(wheel, tmp_path / "site", "zip")
     monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     assert read(resources.locate("tiny")) == FILES
@@ -98,30 +105,14 @@ def test_the_snapshot_in_the_hub_cache_is_found(
 
 
 def test_the_hub_is_asked_at_the_pinned_revision(
-    tiny: Resource, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Resource, www: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index.unlink()
-    write(tmp_path / "www" / "org" / "tiny" / "resolve" / "f00d")
-    handler = partial(QuietHandler, directory=str(tmp_path / "www"))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    monkeypatch.setattr(sources, "HUB", f"http://127.0.0.1:{server.server_port}")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    try:
-        with pytest.raises(ResourceError):
-            resources.locate("tiny")
-        monkeypatch.delenv("HF_HUB_OFFLINE")
-        assert read(resources.locate("tiny")) == FILES
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-class QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, *args: object) -> None:
-        pass
+    wheel.unlink()
+    write(www / "org" / "tiny" / "resolve" / "f00d")
+    with pytest.raises(ResourceError):
+        resources.locate("tiny")
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    assert read(resources.locate("tiny")) == FILES
 
 
 def test_offline_says_in_one_line_what_to_do(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,41 +124,57 @@ def test_offline_says_in_one_line_what_to_do(tiny: Resource, monkeypatch: pytest
     assert "TEXTGAUGE_OFFLINE" in message
     assert "tokenizer words" in message
     assert "\n" not in message
-    assert not any(resources.cached_folder("tiny").parent.iterdir())
+    assert not any(resources.get_cached_folder("tiny").parent.iterdir())
 
 
-def test_a_package_that_is_not_there_is_named(tiny: Resource, index: Path) -> None:
-    index.unlink()
+def test_a_package_that_is_not_there_is_named(tiny: Resource, wheel: Path) -> None:
+    wheel.unlink()
     with pytest.raises(ResourceError, match=r"tiny-data==1\.0"):
         resources.locate("tiny")
 
 
 def test_another_wheel_under_the_same_name_is_refused(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
     replaced(monkeypatch, tiny, packages=(Package("tiny-data", "1.0", "1" * 64, "tiny_data"),))
-    with pytest.raises(ResourceError, match="not the one that was pinned"):
+    with pytest.raises(ResourceError, match="no index has the archive"):
+        resources.locate("tiny")
+
+
+def test_an_index_that_serves_other_bytes_is_refused(tiny: Resource, wheel: Path) -> None:
+    wheel.write_bytes(wheel.read_bytes() + b"more")
+    with pytest.raises(ResourceError, match="tiny-data"):
         resources.locate("tiny")
 
 
 def test_wrong_members_of_the_right_wheel_are_refused(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
     replaced(monkeypatch, tiny, files={**tiny.files, "data/a.txt": "2" * 64})
-    with pytest.raises(ResourceError, match=r"wrong bytes in data/a\.txt from package index"):
+    with pytest.raises(ResourceError, match=r"tiny-data==1\.0: wrong bytes in data/a\.txt"):
         resources.locate("tiny")
 
 
-def test_a_wheel_larger_than_declared_is_refused(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
-    replaced(monkeypatch, tiny, size=8)
-    with pytest.raises(ResourceError, match="larger than declared"):
-        resources.locate("tiny")
+def test_a_source_archive_is_read_and_never_run(tiny: Resource, www: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sign = www / "setup-was-run"
+    files = {**FILES, "../setup.py": f"open({str(sign)!r}, 'w').close()".encode()}
+    with tarfile.open(www / "only_source-1.0.tar.gz", "w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(os.path.normpath(f"only_source-1.0/only_source/{name}"))
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    archive = www / "only_source-1.0.tar.gz"
+    publish(www, "only-source", archive)
+    package = Package("only-source", "1.0", sha(archive.read_bytes()), "only_source")
+    replaced(monkeypatch, tiny, packages=(package,))
+    assert read(resources.locate("tiny")) == FILES
+    assert not sign.exists()
 
 
 def test_a_pattern_stands_for_all_files_that_match(
     tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    digest = tree_sha256(write(tmp_path / "model"), "data/*")
-    replaced(monkeypatch, tiny, files={"data/*": digest}, hub=None)
+    digest = compute_tree_sha256(write(tmp_path / "model"), "data/*")
+    replaced(monkeypatch, tiny, files={"data/*": digest}, hub="")
     assert read(resources.locate("tiny")) == FILES
     assert resources.verify("tiny")
-    (resources.cached_folder("tiny") / "data" / "extra.txt").write_text("more")
+    (resources.get_cached_folder("tiny") / "data" / "extra.txt").write_text("more")
     assert not resources.verify("tiny")
 
 
@@ -186,7 +193,7 @@ def test_a_damaged_copy_is_replaced(tiny_here: Resource, damage: str) -> None:
         path.write_bytes({"cut": b"al", "changed": b"alphA"}[damage])
         os.utime(path, ns=(1, 1))
     assert not resources.verify("tiny")
-    assert read(resources.locate("tiny")) == FILES
+    assert read(resources.fetch("tiny")) == FILES
     assert resources.verify("tiny")
 
 
@@ -201,18 +208,28 @@ def test_a_new_process_notices_damage_that_kept_size_and_time(tiny_here: Resourc
     assert read(how("tiny")) == FILES
 
 
-def test_bytes_are_checked_once_and_again_when_a_time_changes(
+def test_bytes_are_checked_once_a_process_and_never_for_a_listing(
     tiny_here: Resource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, read_again = resources.locate("tiny"), []
-    monkeypatch.setattr(resources, "wrong_files", lambda *_: read_again.append(1))
+    resources.locate("tiny")
+    resources._checked.clear()
+    readings: list[int] = []
+    monkeypatch.setattr(resources, "find_wrong_files", lambda *_: readings.append(1))
+    assert resources.is_available("tiny")
+    assert not readings
     for _ in range(3):
-        assert resources.locate("tiny") == folder
-    for path in folder.rglob("*.txt"):
-        os.utime(path, ns=(1, 1))
-    for _ in range(3):
-        assert resources.locate("tiny") == folder
-    assert len(read_again) == 2
+        resources.locate("tiny")
+    assert len(readings) == 1
+
+
+def test_a_damaged_copy_that_cannot_be_replaced_is_called_damaged(
+    tiny_here: Resource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (resources.locate("tiny") / "data" / "a.txt").write_text("other")
+    resources._checked.clear()
+    monkeypatch.delenv("TEXTGAUGE_RESOURCES")
+    with pytest.raises(ResourceError, match="is damaged"):
+        resources.locate("tiny")
 
 
 def test_a_cache_that_cannot_be_written_is_an_error_in_one_line(
@@ -225,7 +242,7 @@ def test_a_cache_that_cannot_be_written_is_an_error_in_one_line(
 
 
 def test_what_a_killed_process_left_is_removed(tiny_here: Resource) -> None:
-    parent = resources.cached_folder("tiny").parent
+    parent = resources.get_cached_folder("tiny").parent
     for name, age in ((".new-old", 100_000), (".new-running", 0)):
         (parent / name).mkdir(parents=True)
         os.utime(parent / name, (os.stat(parent).st_mtime - age,) * 2)
@@ -237,26 +254,15 @@ def test_what_a_killed_process_left_is_removed(tiny_here: Resource) -> None:
 def test_processes_that_fetch_at_once_all_get_it(tiny_here: Resource) -> None:
     script = f"""
 from textgauge.encode import resources
-from textgauge.encode.resource_sources import Resource
+from textgauge.encode.resources import Resource
 resources.RESOURCES = (Resource("tiny", "", "", 9, {dict(tiny_here.files)!r}),)
 print(resources.locate("tiny"))
 """
     commands = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    assert {command.communicate()[0].strip() for command in commands} == {str(resources.cached_folder("tiny"))}
-    assert [path.name for path in resources.cached_folder("tiny").parent.iterdir()] == [
-        resources.cached_folder("tiny").name
+    assert {command.communicate()[0].strip() for command in commands} == {str(resources.get_cached_folder("tiny"))}
+    assert [path.name for path in resources.get_cached_folder("tiny").parent.iterdir()] == [
+        resources.get_cached_folder("tiny").name
     ]
-
-
-def test_paths_that_climb_out_are_never_wanted(tiny: Resource) -> None:
-    everything = replace(tiny, files={"*": ""})
-    assert sources.wanted(["a", "../b", "c/../../d", "/etc/passwd", "e/f"], everything) == ["a", "e/f"]
-
-
-def test_pip_comes_from_ensurepip_where_the_environment_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = sources.importlib.util.find_spec
-    monkeypatch.setattr(sources.importlib.util, "find_spec", lambda name: None if name == "pip" else find(name))
-    assert sources._pip_environment()["PYTHONPATH"].endswith(".whl")
 
 
 def test_unknown_names_get_the_nearest(tiny: Resource) -> None:
@@ -266,8 +272,8 @@ def test_unknown_names_get_the_nearest(tiny: Resource) -> None:
 
 def test_wrong_files_are_listed(tmp_path: Path) -> None:
     write(tmp_path)
-    right = file_sha256(tmp_path / "data/a.txt")
-    assert wrong_files(tmp_path, {"data/a.txt": right, "gone": right, "data/*": "0"}) == ["gone", "data/*"]
+    right = compute_sha256(tmp_path / "data/a.txt")
+    assert find_wrong_files(tmp_path, {"data/a.txt": right, "gone": right, "data/*": "0"}) == ["gone", "data/*"]
 
 
 @pytest.mark.parametrize("entry", RESOURCES, ids=lambda entry: entry.name)
@@ -276,7 +282,7 @@ def test_every_declaration_is_whole(entry: Resource) -> None:
     assert entry.licence
     assert entry.size > 0
     assert entry.sources[0] == "your folder"
-    digests = [*entry.files.values(), *(package.wheel_sha256 for package in entry.packages)]
+    digests = [*entry.files.values(), *(package.sha256 for package in entry.packages)]
     assert all(len(digest) == 64 and set(digest) <= set("0123456789abcdef") for digest in digests)
     assert entry.packages or entry.hub
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from textgauge.encode.resource_sources import Resource
+from textgauge.encode.resources import Resource
 
 
 def test_ls_gives_flat_objects_only(run, tiny: Resource) -> None:

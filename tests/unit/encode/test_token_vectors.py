@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import erf, softmax
 
 from textgauge.core.errors import UnknownName
 from textgauge.encode.embedders import embedder
-from textgauge.encode.embedders.minilm import LAYERS, forward, read_weights
+from textgauge.encode.embedders.minilm import EPSILON, HEAD, HEADS, LAYERS, WIDTH, read_weights
 from textgauge.encode.token_vectors import MINILM_LAYER, token_encoder
 
 TEXTS = [
@@ -20,6 +21,31 @@ TEXTS = [
     "The old bridge was shut!",
     " \ud800 ",
 ]
+
+
+def forward(weights: dict[str, np.ndarray], ids: np.ndarray, layers: int) -> np.ndarray:
+    """The hidden states of one text after this many layers, in float64."""
+
+    def norm(rows: np.ndarray, name: str) -> np.ndarray:
+        centred = rows - rows.mean(axis=-1, keepdims=True)
+        centred /= np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + EPSILON)
+        return centred * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+    def linear(rows: np.ndarray, name: str) -> np.ndarray:
+        return rows @ weights[f"{name}.weight"].astype(np.float64) + weights[f"{name}.bias"]
+
+    hidden = weights["embeddings.word_embeddings.weight"][ids] + weights["positions"][: len(ids)]
+    hidden = norm(hidden.astype(np.float64), "embeddings.LayerNorm")
+    for name in (f"encoder.layer.{layer}" for layer in range(layers)):
+        parts = (linear(hidden, f"{name}.attention.self.{part}") for part in ("query", "key", "value"))
+        query, key, value = (part.reshape(-1, HEADS, HEAD).swapaxes(0, 1) for part in parts)
+        mixed = (softmax(query @ key.swapaxes(1, 2), axis=-1) @ value).swapaxes(0, 1).reshape(-1, WIDTH)
+        attended = linear(mixed, f"{name}.attention.output.dense") + hidden
+        hidden = norm(attended, f"{name}.attention.output.LayerNorm")
+        wide = linear(hidden, f"{name}.intermediate.dense")
+        wide *= 0.5 * (1 + erf(wide * np.sqrt(0.5)))
+        hidden = norm(linear(wide, f"{name}.output.dense") + hidden, f"{name}.output.LayerNorm")
+    return hidden
 
 
 @pytest.fixture

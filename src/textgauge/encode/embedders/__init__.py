@@ -6,14 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from textgauge.core.arrays import Floats32
-from textgauge.core.registry import load_plugins
-from textgauge.encode.named import Entry, Named, Prefix, lazy
+from textgauge.encode.encoders import Encoder, Encoders
 
-__all__ = ["Embedder", "Progress", "embedder", "list_embedders", "list_prefixes", "register_embedder"]
+__all__ = ["Embedder", "Progress", "embedder", "get_window", "list_embedders", "register_embedder"]
 
 Progress = Callable[[int, int], None]
 """Called with the number of texts done and the number of all texts."""
@@ -40,88 +38,80 @@ class Embedder(Protocol):
         """The length of a vector."""
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
-        """Give one vector per text, shape (texts, dimension)."""
+        """Return one vector per text, shape (texts, dimension)."""
 
 
 def embedder(name: str) -> Embedder:
-    """Give the embedder of that name, the same object each time; its model is loaded when it is first used."""
-    _load_plugins()
-    return EMBEDDERS.get(name)
+    """Return the embedder of that name, the same object each time; its model is loaded when it is first used."""
+    return EMBEDDERS.make(name)
 
 
-def register_embedder(
-    name: str,
-    factory: Callable[[], Embedder],
-    *,
-    dimension: int | None = None,
-    note: str = "",
-    language: str | None = None,
-    window: int | None = None,
-) -> None:
-    """Make an embedder known under a new name; a name in use is refused."""
-    EMBEDDERS.register(name, Entry(factory, dimension, (), note, language, window))
+def register_embedder(name: str, factory: Callable[[], Embedder], **declared: Any) -> None:
+    """Make an embedder known under a new name; a name in use is refused.
 
-
-def list_prefixes() -> list[dict[str, str]]:
-    """List the names with a part to fill in: form and note."""
-    return [{"name": f"{name}:{prefix.value}", "note": prefix.note} for name, prefix in EMBEDDERS.prefixes.items()]
+    `declared` is what a list says of it: `dimension`, `note`, `language`, and `window`, the tokens that it reads.
+    """
+    EMBEDDERS.register(Encoder(factory, **declared), name)
 
 
 def list_embedders() -> list[dict[str, object]]:
     """List the embedders: name, dimension, language, window, megabytes to fetch, whether it is here, a note."""
-    _load_plugins()
-    return [entry.row(name) for name, entry in EMBEDDERS.entries.items()]
+    return [entry.describe(name) for name, entry in EMBEDDERS.items()]
 
 
-@cache
-def _load_plugins() -> None:
-    """Register the embedders of installed packages: entry points of `textgauge.embedders`, each naming a factory."""
-    load_plugins("textgauge.embedders", register_embedder)
+def get_window(name: str) -> int | None:
+    """Return how many tokens of a text an embedder reads; None for all, and for models that would have to be loaded."""
+    if name not in EMBEDDERS:
+        return None
+    declared = EMBEDDERS[name].window
+    return getattr(embedder(name), "window", None) if declared is None else declared
 
 
-_MINILM = f"{__name__}.minilm"
-EMBEDDERS: Named[Embedder] = Named(
+EMBEDDERS: Encoders[Embedder] = Encoders(
     "embedder",
     {
-        "minilm": Entry(
-            lazy(_MINILM, "minilm"), 384, ("minilm",), "all-MiniLM-L6-v2, exact float32; the default", "English", 254
+        "minilm": Encoder(
+            "embedders.minilm:make_minilm",
+            "all-MiniLM-L6-v2, exact float32; the default",
+            dimension=384,
+            resources=("minilm",),
+            language="English",
+            window=254,
         ),
-        "minilm-int8": Entry(
-            lazy(_MINILM, "minilm_int8"),
-            384,
-            ("minilm-int8", "wordpiece"),
+        "minilm-int8": Encoder(
+            "embedders.transformer:make_minilm_int8",
             "the same with int8 weights, light",
-            "English",
-            254,
+            dimension=384,
+            resources=("minilm-int8", "wordpiece"),
+            language="English",
+            window=254,
         ),
-        "wordllama": Entry(
-            lazy(f"{__name__}.static", "wordllama"), 256, ("wordllama",), "static word vectors, the fastest", "English"
+        "wordllama": Encoder(
+            "embedders.static:make_wordllama",
+            "static word vectors, the fastest",
+            dimension=256,
+            resources=("wordllama",),
+            language="English",
         ),
-        "paraphrase-minilm": Entry(
-            lazy(_MINILM, "paraphrase_minilm"),
-            384,
-            ("paraphrase-minilm", "wordpiece"),
+        "paraphrase-minilm": Encoder(
+            "embedders.transformer:make_paraphrase_minilm",
             "an alternative encoder",
-            "English",
-            126,
+            dimension=384,
+            resources=("paraphrase-minilm", "wordpiece"),
+            language="English",
+            window=126,
+        ),
+        "st:MODEL": Encoder("embedders.st:SentenceTransformersEmbedder", "a sentence-transformers model (extra `st`)"),
+        "static:MODEL": Encoder("embedders.static:make_static", "a Model2Vec model: a folder, or its name on the hub"),
+        "onnx:MODEL": Encoder(
+            "embedders.transformer:make_onnx",
+            "a sentence-transformers model exported to ONNX: a folder, or its name on the hub",
+        ),
+        "api:MODEL": Encoder("embedders.api:ApiEmbedder", "an OpenAI-compatible endpoint (extra `api`)"),
+        "whole:EMBEDDER": Encoder(
+            "embedders.whole:make_whole", "an embedder that reads texts to their end, in windows"
         ),
     },
-    {
-        "st": Prefix(
-            lazy(f"{__name__}.st", "SentenceTransformersEmbedder"), note="a sentence-transformers model (extra `st`)"
-        ),
-        "static": Prefix(
-            lazy(f"{__name__}.static", "static_embedder"), note="a Model2Vec model: a folder, or its name on the hub"
-        ),
-        "onnx": Prefix(
-            lazy(f"{__name__}.onnx_folder", "onnx_embedder"),
-            note="a sentence-transformers model exported to ONNX: a folder, or its name on the hub",
-        ),
-        "api": Prefix(lazy(f"{__name__}.api", "ApiEmbedder"), note="an OpenAI-compatible endpoint (extra `api`)"),
-        "whole": Prefix(
-            lazy(f"{__name__}.whole", "whole_embedder"),
-            "EMBEDDER",
-            "an embedder that reads texts to their end, in windows",
-        ),
-    },
+    group="textgauge.embedders",
+    plug_in=register_embedder,
 )

@@ -43,12 +43,12 @@ class ApiEmbedder:
         return int(self.encode(["dimension"]).shape[1])
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
-        """Give one vector per text, shape (texts, dimension)."""
+        """Return one vector per text, shape (texts, dimension)."""
         blocks: list[Floats32] = []
         with open_client(self.name, base_address()) as client:
             for start in range(0, len(texts), batch_size):
                 batch = [without_surrogates(text) or " " for text in texts[start : start + batch_size]]
-                blocks.append(_checked(self.name, self._ask(client, batch), len(batch)))
+                blocks.append(_read_vectors(self.name, self._ask(client, batch), len(batch)))
                 if blocks[-1].shape[1] != blocks[0].shape[1]:
                     raise ResourceError(f"{self.name} answered with vectors of different dimensions")
                 if progress is not None:
@@ -61,18 +61,16 @@ class ApiEmbedder:
         return post(client, url, body, name=self.name, sleep=self.sleep)
 
 
-def _checked(name: str, answer: Any, count: int) -> Floats32:
+def _read_vectors(name: str, answer: Any, count: int) -> Floats32:
     try:
         rows = {row["index"]: row["embedding"] for row in answer["data"]}
-        found = np.array([rows[index] for index in range(count)])
-        if found.dtype.kind not in "iuf":
-            raise TypeError("not numbers")
-        with np.errstate(over="ignore"):
-            vectors = found.astype(np.float32)
+        numbers = np.array([rows[index] for index in range(count)])
+        if numbers.dtype.kind not in "iuf" or numbers.ndim != 2 or not numbers.shape[1] or len(answer["data"]) != count:
+            raise TypeError("not one vector of numbers per text")
     except (KeyError, TypeError, ValueError) as error:
         raise ResourceError(f"{name} answered without one vector of the same dimension per text") from error
-    if len(answer["data"]) != count or vectors.ndim != 2 or vectors.shape[1] == 0:
-        raise ResourceError(f"{name} answered with {len(answer['data'])} vectors for {count} texts")
+    with np.errstate(over="ignore"):
+        vectors = numbers.astype(np.float32)
     if not np.isfinite(vectors).all():
         raise ResourceError(f"{name} answered with a vector that is not finite")
     return vectors

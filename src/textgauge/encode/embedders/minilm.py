@@ -1,49 +1,59 @@
-"""all-MiniLM-L6-v2 in exact float32, run from its published weights without torch.
+"""`minilm`: all-MiniLM-L6-v2 in exact float32, run from its published weights without torch.
 
-The network (Wang et al. 2020, MiniLM; six BERT layers of 12 heads, 384 wide) is written down once as an ONNX graph of
-a few kilobytes; the weights are handed to onnxruntime straight from the checked safetensors file. Where onnxruntime
-has no wheel, the same network runs on numpy, text by text and slower.
+The network (Wang et al. 2020, MiniLM; six BERT layers of 12 heads, 384 wide) is written down as an ONNX graph of a few
+kilobytes; the weights are handed to onnxruntime straight from the checked safetensors file, which also holds the word
+vectors `wordvec` and lets the network end at any layer. The file format of graphs is Protocol Buffers; the few messages
+that are needed are written here, because the package that writes all of them takes 30 MB. Numbers of fields and types
+are those of onnx.proto (IR version 9, operators of set 20).
 """
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable, Mapping
+import struct
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.core.arrays import Ints
-from textgauge.core.parallel import one_blas_thread
-from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, identity, onnx_session
-from textgauge.encode.onnx_graph import Network, OnnxGraph, Weights
-from textgauge.encode.resources import locate, resource
+from textgauge.core.arrays import Floats32
+from textgauge.encode.embedders.transformer import (
+    Run,
+    TransformerEmbedder,
+    import_onnxruntime,
+    open_session,
+    spell_identity,
+)
+from textgauge.encode.resources import locate
 
 LAYERS, HEADS, WIDTH, EPSILON = 6, 12, 384, 1e-12
 HEAD = WIDTH // HEADS
 MAX_LENGTH = 256
+_FLOAT32, _INT64 = 1, 7
 
 
-def minilm() -> TransformerEmbedder:
-    """Give the embedder `minilm`: mean pooling, unit length, 256 tokens, as the model was published."""
-    runtime, load = runner()
-    digest = resource("minilm").files["model.safetensors"]
-    known = identity("all-MiniLM-L6-v2", digest, max_length=MAX_LENGTH, normalise=True, runtime=runtime)
-    return TransformerEmbedder("minilm", known, WIDTH, MAX_LENGTH, True, load)
+def make_minilm(layers: int = LAYERS) -> TransformerEmbedder:
+    """Return the embedder `minilm`: mean pooling, unit length, 256 tokens, as the model was published."""
+    known = spell_identity("all-MiniLM-L6-v2", "minilm", max_length=MAX_LENGTH, normalise=True)
+    load = partial(load_minilm, layers)
+    return TransformerEmbedder("minilm", known, MAX_LENGTH, True, load, declared_dimension=WIDTH)
 
 
-def runner() -> tuple[str, Callable[..., Run]]:
-    """Give the package the network runs on, and the function that loads it with a number of layers."""
-    has_runtime = importlib.util.find_spec("onnxruntime") is not None
-    return ("onnxruntime", load_onnx) if has_runtime else ("numpy", load_numpy)
+def load_minilm(layers: int = LAYERS) -> Run:
+    """Open the network; with fewer layers it ends at the hidden states of that one, 0 the embeddings."""
+    graph = Graph(read_weights())
+    hidden = _embed(graph)
+    for layer in range(layers):
+        hidden = _add_layer(graph, hidden, f"encoder.layer.{layer}")
+    session = graph.open("ids", ("texts", "length"), hidden, ("texts", "length", WIDTH))
+    return lambda ids: session.run(None, {"ids": ids})[0]
 
 
-def read_weights() -> Weights:
+def read_weights() -> dict[str, Floats32]:
     """Read the weights, linear maps turned to `input x output`, token type 0 and the query's scale folded in."""
     from safetensors.numpy import load_file
 
-    raw: Weights = load_file(locate("minilm") / "model.safetensors")
+    raw: dict[str, Floats32] = load_file(locate("minilm") / "model.safetensors")
     weights = {name: array.T if array.ndim == 2 and ".layer." in name else array for name, array in raw.items()}
     types, positions = raw["embeddings.token_type_embeddings.weight"], raw["embeddings.position_embeddings.weight"]
     weights["positions"] = positions + types[0]
@@ -53,125 +63,125 @@ def read_weights() -> Weights:
     return weights
 
 
-def load_onnx(layers: int = LAYERS) -> Run:
-    """Open the network on onnxruntime; with fewer layers it ends at the hidden states of that one, 0 the embeddings."""
-    network = MiniLMGraph(read_weights()).opened(layers)
-    return lambda ids: network({"ids": ids})
+class Graph:
+    """An ONNX graph that grows by operators; its weights are given when it is opened, not written into it."""
+
+    def __init__(self, weights: Mapping[str, Floats32]) -> None:
+        self.weights = weights
+        self.used: dict[str, bytes] = {}
+        self.constants: list[bytes] = []
+        self.nodes: list[bytes] = []
+
+    def add(self, kind: str, *inputs: str, **attributes: float | list[int]) -> str:
+        """Add an operator; return the name of its output."""
+        output = f"{kind}_{len(self.nodes)}"
+        self.nodes.append(write_message({1: inputs, 2: output, 4: kind, 5: [*map(_attribute, attributes.items())]}))
+        return output
+
+    def use(self, name: str) -> str:
+        """Use a weight, which is said to lie outside of the graph."""
+        place = write_message({1: "location", 2: "given at load"})
+        self.used[name] = write_message({1: self.weights[name].shape, 2: _FLOAT32, 8: name, 13: place, 14: 1})
+        return name
+
+    def write(self, *values: int) -> str:
+        """Write whole numbers into the graph."""
+        name = f"constant_{len(self.constants)}"
+        content = np.array(values, dtype=np.int64).tobytes()
+        self.constants.append(write_message({1: len(values), 2: _INT64, 8: name, 9: content}))
+        return name
+
+    def open(self, given: str, shape: Sequence[str | int], output: str, output_shape: Sequence[str | int]) -> Any:
+        """Open the graph on onnxruntime, from an input of whole numbers to an output of floats."""
+        stored = [*self.used.values(), *self.constants]
+        ends = {11: _value(given, _INT64, shape), 12: _value(output, _FLOAT32, output_shape)}
+        graph = write_message({1: self.nodes, 2: "textgauge", 5: stored, **ends})
+        model = write_message({1: 9, 7: graph, 8: write_message({1: "", 2: 20})})
+        onnxruntime = import_onnxruntime()
+        # onnxruntime copies them when the session opens: nothing of the weights given is kept.
+        arrays = [np.ascontiguousarray(self.weights[name]) for name in self.used]
+        options = onnxruntime.SessionOptions()
+        options.add_external_initializers(
+            list(self.used), [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays]
+        )
+        session = open_session(model, options)
+        session.disable_fallback()  # which would open it again, without them
+        return session
 
 
-class MiniLMGraph(OnnxGraph):
-    """The network as an ONNX graph whose weights are given from outside."""
-
-    def opened(self, layers: int) -> Network:
-        """The network up to a layer, on onnxruntime."""
-        hidden = self._embeddings()
-        for layer in range(layers):
-            hidden = self._layer(hidden, f"encoder.layer.{layer}")
-        return self.network({"ids": ("texts", "length")}, hidden, ("texts", "length", WIDTH))
-
-    def _norm(self, hidden: str, name: str) -> str:
-        scale, shift = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
-        return self.op("LayerNormalization", hidden, scale, shift, axis=-1, epsilon=EPSILON)
-
-    def _linear(self, hidden: str, name: str) -> str:
-        product = self.op("MatMul", hidden, self.weight(f"{name}.weight"))
-        return self.op("Add", product, self.weight(f"{name}.bias"))
-
-    def _heads(self, hidden: str, name: str, order: list[int]) -> str:
-        parts = self.op("Reshape", self._linear(hidden, name), self.constant(0, 0, HEADS, HEAD))
-        return self.op("Transpose", parts, perm=order)
-
-    def _embeddings(self) -> str:
-        words = self.op("Gather", self.weight("embeddings.word_embeddings.weight"), "ids")
-        length = self.op("Slice", self.op("Shape", "ids"), self.constant(1), self.constant(2))
-        positions = self.op("Slice", self.weight("positions"), self.constant(0), length)
-        return self._norm(self.op("Add", words, positions), "embeddings.LayerNorm")
-
-    def _layer(self, hidden: str, name: str) -> str:
-        query = self._heads(hidden, f"{name}.attention.self.query", [0, 2, 1, 3])
-        key = self._heads(hidden, f"{name}.attention.self.key", [0, 2, 3, 1])
-        value = self._heads(hidden, f"{name}.attention.self.value", [0, 2, 1, 3])
-        shares = self.op("Softmax", self.op("MatMul", query, key), axis=-1)
-        mixed = self.op("Transpose", self.op("MatMul", shares, value), perm=[0, 2, 1, 3])
-        mixed = self.op("Reshape", mixed, self.constant(0, 0, WIDTH))
-        attended = self.op("Add", self._linear(mixed, f"{name}.attention.output.dense"), hidden)
-        hidden = self._norm(attended, f"{name}.attention.output.LayerNorm")
-        wide = self.op("Gelu", self._linear(hidden, f"{name}.intermediate.dense"))
-        narrow = self.op("Add", self._linear(wide, f"{name}.output.dense"), hidden)
-        return self._norm(narrow, f"{name}.output.LayerNorm")
+def _embed(graph: Graph) -> str:
+    words = graph.add("Gather", graph.use("embeddings.word_embeddings.weight"), "ids")
+    length = graph.add("Slice", graph.add("Shape", "ids"), graph.write(1), graph.write(2))
+    positions = graph.add("Slice", graph.use("positions"), graph.write(0), length)
+    return _norm(graph, graph.add("Add", words, positions), "embeddings.LayerNorm")
 
 
-def load_numpy(layers: int = LAYERS) -> Run:
-    """Run the network on numpy, one text at a time, because a BLAS may round by the number of rows."""
-    weights = read_weights()
-
-    def run(ids: Ints) -> NDArray[np.float32]:
-        with one_blas_thread():
-            return np.stack([forward(weights, row, layers) for row in ids])
-
-    return run
-
-
-def forward(weights: Mapping[str, NDArray[np.float32]], ids: Ints, layers: int = LAYERS) -> NDArray[np.float32]:
-    """Give the hidden states of one text after this many layers, shape (length, width)."""
-    hidden = weights["embeddings.word_embeddings.weight"][ids] + weights["positions"][: len(ids)]
-    hidden = _norm(weights, "embeddings.LayerNorm", hidden)
-    for layer in range(layers):
-        hidden = _layer(weights, f"encoder.layer.{layer}", hidden)
-    return hidden
+def _add_layer(graph: Graph, hidden: str, name: str) -> str:
+    query = _split_heads(graph, hidden, f"{name}.attention.self.query", [0, 2, 1, 3])
+    key = _split_heads(graph, hidden, f"{name}.attention.self.key", [0, 2, 3, 1])
+    value = _split_heads(graph, hidden, f"{name}.attention.self.value", [0, 2, 1, 3])
+    shares = graph.add("Softmax", graph.add("MatMul", query, key), axis=-1)
+    mixed = graph.add("Transpose", graph.add("MatMul", shares, value), perm=[0, 2, 1, 3])
+    mixed = graph.add("Reshape", mixed, graph.write(0, 0, WIDTH))
+    attended = graph.add("Add", _linear(graph, mixed, f"{name}.attention.output.dense"), hidden)
+    hidden = _norm(graph, attended, f"{name}.attention.output.LayerNorm")
+    wide = graph.add("Gelu", _linear(graph, hidden, f"{name}.intermediate.dense"))
+    narrow = graph.add("Add", _linear(graph, wide, f"{name}.output.dense"), hidden)
+    return _norm(graph, narrow, f"{name}.output.LayerNorm")
 
 
-def _layer(weights: Mapping[str, NDArray[np.float32]], name: str, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
-    from scipy.special import erf
-
-    def linear(rows: NDArray[np.float32], part: str) -> NDArray[np.float32]:
-        return rows @ weights[f"{name}.{part}.weight"] + weights[f"{name}.{part}.bias"]
-
-    parts = (linear(hidden, f"attention.self.{part}") for part in ("query", "key", "value"))
-    query, key, value = (part.reshape(-1, HEADS, HEAD).swapaxes(0, 1) for part in parts)
-    scores = query @ key.swapaxes(1, 2)
-    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares /= shares.sum(axis=-1, keepdims=True)
-    mixed = (shares @ value).swapaxes(0, 1).reshape(-1, WIDTH)
-    attended = linear(mixed, "attention.output.dense") + hidden
-    hidden = _norm(weights, f"{name}.attention.output.LayerNorm", attended)
-    wide = linear(hidden, "intermediate.dense")
-    wide *= np.float32(0.5) * (1 + erf(wide * np.float32(np.sqrt(0.5))))
-    return _norm(weights, f"{name}.output.LayerNorm", linear(wide, "output.dense") + hidden)
+def _split_heads(graph: Graph, hidden: str, name: str, order: list[int]) -> str:
+    parts = graph.add("Reshape", _linear(graph, hidden, name), graph.write(0, 0, HEADS, HEAD))
+    return graph.add("Transpose", parts, perm=order)
 
 
-def _norm(weights: Mapping[str, NDArray[np.float32]], name: str, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    centred: NDArray[np.float32] = rows - rows.mean(axis=-1, keepdims=True)
-    centred /= np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + np.float32(EPSILON))
-    return centred * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+def _linear(graph: Graph, hidden: str, name: str) -> str:
+    return graph.add("Add", graph.add("MatMul", hidden, graph.use(f"{name}.weight")), graph.use(f"{name}.bias"))
 
 
-def minilm_int8() -> TransformerEmbedder:
-    """Give `minilm-int8`: all-MiniLM-L6-v2 with weights rounded to int8 (21 MB), arithmetic in float32."""
-    known = _identity("minilm-int8", "all-MiniLM-L6-v2-int8", max_length=256, normalise=True)
-    load = partial(_load, "minilm-int8", "last_hidden_state")
-    return TransformerEmbedder("minilm-int8", known, 384, 256, True, load)
+def _norm(graph: Graph, hidden: str, name: str) -> str:
+    scale, shift = graph.use(f"{name}.weight"), graph.use(f"{name}.bias")
+    return graph.add("LayerNormalization", hidden, scale, shift, axis=-1, epsilon=EPSILON)
 
 
-def paraphrase_minilm() -> TransformerEmbedder:
-    """Give `paraphrase-minilm`: paraphrase-MiniLM-L3-v2, three layers, not normalised, as its own graph pools."""
-    known = _identity("paraphrase-minilm", "paraphrase-MiniLM-L3-v2", max_length=128, normalise=False)
-    load = partial(_load, "paraphrase-minilm", "onnx::Shape_422")
-    return TransformerEmbedder("paraphrase-minilm", known, 384, 128, False, load)
+def write_message(fields: Mapping[int, Any]) -> bytes:
+    r"""Write a message of Protocol Buffers: fields by number, each a number, a text, bytes or several of them.
+
+    >>> write_message({1: 300, 2: ["a", "b"]})
+    b'\x08\xac\x02\x12\x01a\x12\x01b'
+    """
+    parts = []
+    for number, values in fields.items():
+        for value in values if isinstance(values, list | tuple) else [values]:
+            if isinstance(value, float):
+                parts.append(_varint(number << 3 | 5) + struct.pack("<f", value))
+            elif isinstance(value, int):
+                parts.append(_varint(number << 3) + _varint(value))
+            else:
+                content = value.encode() if isinstance(value, str) else value
+                parts.append(_varint(number << 3 | 2) + _varint(len(content)) + content)
+    return b"".join(parts)
 
 
-def _identity(name: str, model: str, *, max_length: int, normalise: bool) -> str:
-    (digest,) = resource(name).files.values()
-    return identity(model, digest, max_length=max_length, normalise=normalise, runtime="onnxruntime")
+def _varint(value: int) -> bytes:
+    r"""Write seven bits a byte, the lowest first; negative numbers as 64 bits.
+
+    >>> _varint(300), len(_varint(-1))
+    (b'\xac\x02', 10)
+    """
+    rest, groups = value & (1 << 64) - 1, bytearray()
+    while rest > 127:
+        groups.append(rest & 127 | 128)
+        rest >>= 7
+    return bytes([*groups, rest])
 
 
-def _load(name: str, output: str) -> Run:
-    (file,) = resource(name).files
-    session = onnx_session(str(locate(name) / file))
-    inputs = [given.name for given in session.get_inputs()]
+def _attribute(named: tuple[str, float | list[int]]) -> bytes:
+    name, value = named
+    place, kind = (8, 7) if isinstance(value, list) else (2, 1) if isinstance(value, float) else (3, 2)
+    return write_message({1: name, place: value, 20: kind})
 
-    def run(ids: Ints) -> NDArray[np.float32]:
-        values = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        return session.run([output], {key: values[key] for key in inputs})[0]  # type: ignore[no-any-return]
 
-    return run
+def _value(name: str, kind: int, axes: Sequence[str | int]) -> bytes:
+    shape = write_message({1: [write_message({1 if isinstance(axis, int) else 2: axis}) for axis in axes]})
+    return write_message({1: name, 2: write_message({1: write_message({1: kind, 2: shape})})})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ import numpy as np
 from textgauge.core.arrays import Floats32
 from textgauge.core.errors import ResourceError
 from textgauge.encode.embedders import Progress
-from textgauge.encode.embedders.whole import WordSpans, words
-from textgauge.encode.hugging_face import loading, revision, short_name
-from textgauge.encode.resource_sources import offline
+from textgauge.encode.embedders.whole import WordSpans, group_words
+from textgauge.encode.hugging_face import explain_unloadable, pin_revision, shorten_name
+from textgauge.encode.resources import is_offline
 from textgauge.encode.tokenizers import without_surrogates
 
 
@@ -35,17 +36,18 @@ class SentenceTransformersEmbedder:
 
     @cached_property
     def _encoder(self) -> Any:
-        with loading(self.name, "st"):
+        with explain_unloadable(self.name, "st"):
             from sentence_transformers import SentenceTransformer
 
-            return SentenceTransformer(self.model, local_files_only=offline())
+            return SentenceTransformer(self.model, local_files_only=is_offline())
 
     @cached_property
     def identity(self) -> str:
         """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
         longest = getattr(self._encoder, "max_seq_length", None)
-        pinned = revision(self.model, getattr(getattr(self._encoder[0], "auto_model", None), "config", None))
-        return f"st:{short_name(self.model)}(revision={pinned},max_length={longest},dtype=float32,runtime={_version()})"
+        pinned = pin_revision(self.model, getattr(getattr(self._encoder[0], "auto_model", None), "config", None))
+        settings = f"revision={pinned},max_length={longest},dtype=float32,runtime={_spell_version()}"
+        return f"st:{shorten_name(self.model)}({settings})"
 
     @cached_property
     def dimension(self) -> int:
@@ -63,20 +65,20 @@ class SentenceTransformersEmbedder:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        found = getattr(self._encoder, "tokenizer", None)
-        if not getattr(found, "is_fast", False):
+        tokenizer = getattr(self._encoder, "tokenizer", None)
+        if not getattr(tokenizer, "is_fast", False):
             raise ResourceError(f"{self.name} has no fast tokenizer, which is needed to find its tokens in a text")
-        return found
+        return tokenizer
 
     def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
-        """The words of each text with their numbers of tokens."""
+        """Yield the words of each text with their numbers of tokens."""
         options = {"add_special_tokens": False, "truncation": False, "verbose": False}
         for text in texts:
-            found = self._tokenizer(without_surrogates(text), return_offsets_mapping=True, **options)
-            yield words(found.word_ids(), found["offset_mapping"])
+            encoding = self._tokenizer(without_surrogates(text), return_offsets_mapping=True, **options)
+            yield group_words(encoding.word_ids(), encoding["offset_mapping"])
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 32, progress: Progress | None = None) -> Floats32:
-        """Give one vector per text, shape (texts, dimension)."""
+        """Return one vector per text, shape (texts, dimension)."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda row: len(texts[row]), reverse=True)
         for start in range(0, len(order), batch_size):
@@ -88,9 +90,7 @@ class SentenceTransformersEmbedder:
         return vectors
 
 
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
+def _spell_version() -> str:
     try:
         return f"sentence-transformers-{version('sentence-transformers')}"
     except PackageNotFoundError:

@@ -16,9 +16,9 @@ from textgauge.core.arrays import Floats, Floats32
 from textgauge.core.errors import ResourceError
 from textgauge.core.limits import stored_bytes
 from textgauge.encode.embedders import Progress
-from textgauge.encode.embedders.whole import WordSpans, words_of
-from textgauge.encode.hugging_face import model_folder, pinned, readable, short_name
-from textgauge.encode.resources import locate, resource
+from textgauge.encode.embedders.whole import WordSpans, find_words
+from textgauge.encode.hugging_face import explain_unreadable, find_folder, pin_folder, shorten_name
+from textgauge.encode.resources import get_resource, locate
 from textgauge.encode.tokenizers import used_ids, without_surrogates
 from textgauge.encode.wordwise import WordwiseTokenizer
 
@@ -60,11 +60,11 @@ class StaticEmbedder:
         return int(self.model.table.shape[1])
 
     def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
-        """The words of each text with their numbers of tokens."""
-        return words_of(self.model.tokenizer.library, texts)
+        """Yield the words of each text with their numbers of tokens."""
+        return find_words(self.model.tokenizer.library, texts)
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 4096, progress: Progress | None = None) -> Floats32:
-        """Give one vector per text, shape (texts, dimension)."""
+        """Return one vector per text, shape (texts, dimension)."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), batch_size):
             batch = texts[start : start + batch_size]
@@ -92,9 +92,9 @@ class StaticEmbedder:
         return means
 
 
-def wordllama() -> StaticEmbedder:
-    """Give the embedder `wordllama`: WordLlama l2_supercat, 256 dimensions, not normalised."""
-    digest = resource("wordllama").files[_WEIGHTS]
+def make_wordllama() -> StaticEmbedder:
+    """Return the embedder `wordllama`: WordLlama l2_supercat, 256 dimensions, not normalised."""
+    digest = get_resource("wordllama").files[_WEIGHTS]
     settings = f"weights={digest[:16]},pooling=mean,normalise=false,dtype=float32"
     return StaticEmbedder("wordllama", f"wordllama-l2-supercat-256({settings})", _load_wordllama)
 
@@ -109,15 +109,15 @@ def _load_wordllama() -> StaticModel:
     return StaticModel(np.asarray(table, dtype=np.float32), WordwiseTokenizer.of(library))
 
 
-def static_embedder(model: str) -> StaticEmbedder:
-    """Give the embedder `static:MODEL`: a folder, or a name on the hub, in the layout of Model2Vec.
+def make_static(model: str) -> StaticEmbedder:
+    """Return the embedder `static:MODEL`: a folder, or a name on the hub, in the layout of Model2Vec.
 
     `model.safetensors` holds `embeddings` (and, in newer ones, `mapping` from token to row and `weights` of tokens),
     `tokenizer.json` the tokenizer, `config.json` whether vectors are normalised. Texts are read whole.
     """
     name = f"static:{model}"
-    folder = model_folder(name, model, ("model.safetensors", "tokenizer.json", "config.json"))
-    identity = f"static:{short_name(model)}(files={pinned(folder)},pooling=mean,dtype=float32)"
+    folder = find_folder(name, model, ("model.safetensors", "tokenizer.json", "config.json"))
+    identity = f"static:{shorten_name(model)}(files={pin_folder(folder)},pooling=mean,dtype=float32)"
     return StaticEmbedder(name, identity, lambda: _load_folder(folder, name))
 
 
@@ -125,7 +125,7 @@ def _load_folder(folder: Path, name: str) -> StaticModel:
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 
-    with readable(name):
+    with explain_unreadable(name):
         arrays = load_file(folder / "model.safetensors")
         library = Tokenizer.from_file(str(folder / "tokenizer.json"))
         normalise = bool(json.loads(stored_bytes(folder / "config.json")).get("normalize", True))
@@ -138,7 +138,7 @@ def _load_folder(folder: Path, name: str) -> StaticModel:
 
 
 def _token_table(arrays: dict[str, Any], tokens: int, name: str) -> NDArray[np.float32]:
-    """One row per token id: rows mapped, then weighted, where the model has that."""
+    """Return one row per token id: rows mapped, then weighted, where the model has that."""
     table = arrays.get("embeddings")
     if table is None or table.ndim != 2 or table.dtype.kind != "f":
         raise ResourceError(f"{name}: model.safetensors has no matrix `embeddings`")

@@ -1,4 +1,8 @@
-"""Sentence vectors from a transformer: tokenize, run in batches of equal length, average, normalise.
+"""Sentence vectors from a transformer: tokenize, run in batches of equal length, pool, normalise.
+
+`minilm-int8`, `paraphrase-minilm`, and `onnx:MODEL`, a sentence-transformers model exported to ONNX, by folder or hub
+name, without torch. Of a folder `tokenizer.json`, `model.onnx` (or `onnx/model.onnx`) and the settings of
+sentence-transformers are read, as data; without settings: mean pooling, not normalised, 512 tokens, no prompt.
 
 **The same text gives the same bits**, whatever the batch size, the order, the other texts and the number of threads:
 - only texts of the same number of tokens share a batch, so that nothing is ever padded or masked;
@@ -10,144 +14,243 @@ Another processor or version of onnxruntime may differ in the last bits.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats32, Ints
+from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.errors import ResourceError
+from textgauge.core.limits import stored_bytes
 from textgauge.core.parallel import workers
 from textgauge.core.sizes import blocks
 from textgauge.encode.embedders import Progress
-from textgauge.encode.embedders.whole import WordSpans, words_of
+from textgauge.encode.embedders.whole import WordSpans, find_words
+from textgauge.encode.hugging_face import LONGEST, explain_unreadable, find_folder, pin_folder, shorten_name
+from textgauge.encode.resources import get_resource, locate
 from textgauge.encode.tokenizers import load_pieces, without_surrogates
 
 Run = Callable[[Ints], Floats32]
 """Token ids (texts, length) to the last hidden states (texts, length, dimension)."""
 
-_NO_RUNTIME = (
-    "onnxruntime is not installed; it has no package for some machines, where minilm and wordllama run without it"
-)
+_NO_RUNTIME = "onnxruntime is not installed; it has no package for some machines, where wordllama runs without it"
 TOKENS_PER_RUN = 2048  # keeps a batch of long texts within tens of megabytes; more is not faster
+_FILES = (
+    "tokenizer.json", "model.onnx", "onnx/model.onnx", "modules.json", "1_Pooling/config.json",
+    "sentence_bert_config.json", "config_sentence_transformers.json",
+)  # fmt: skip
+_MODULES = {"Transformer", "Pooling", "Normalize"}
+_POOLINGS: dict[str, Callable[[NDArray[Any]], Floats]] = {
+    "cls_token": lambda hidden: hidden[:, 0].astype(np.float64),
+    "mean_tokens": lambda hidden: hidden.mean(axis=1, dtype=np.float64),
+    "max_tokens": lambda hidden: hidden.max(axis=1).astype(np.float64),
+    "lasttoken": lambda hidden: hidden[:, -1].astype(np.float64),
+}
 
 
 @dataclass(frozen=True)
 class TransformerEmbedder:
-    """A transformer over word pieces with mean pooling; the empty text is [CLS] [SEP], as the model has it.
+    """A transformer; the empty text is what the tokenizer makes of it, the zero vector where that is nothing.
 
-    `load` gives the function that runs the network; it is called once, on first use.
+    The tokenizer and the network are loaded on first use, by functions that are called once.
     """
 
     name: str
     identity: str
-    dimension: int
     max_length: int
     normalise: bool
-    load: Callable[[], Run]
+    load_network: Callable[[], Run]
+    load_tokenizer: Callable[[], Any] = load_pieces
+    pooling: str = "mean_tokens"
+    prompt: str = ""
+    declared_dimension: int | None = None
 
     @cached_property
     def run(self) -> Run:
         """The network, loaded."""
-        return self.load()
+        return self.load_network()
+
+    @cached_property
+    def _tokenizers(self) -> tuple[Any, Any]:
+        """The tokenizer of whole texts, and the one that cuts them at the longest input."""
+        from tokenizers import Tokenizer
+
+        _ = self.run  # first of all, because the weights of minilm bring the word pieces with them
+        whole = self.load_tokenizer()
+        cut = Tokenizer.from_str(whole.to_str())
+        cut.enable_truncation(self.max_length)
+        return whole, cut
+
+    @cached_property
+    def dimension(self) -> int:
+        """The length of a vector; where it is not declared, a text is encoded to find out."""
+        return self.declared_dimension or int(self._encode_batch(np.array([self.tokenize(["dimension"])[0]])).shape[1])
 
     @property
     def window(self) -> int:
-        """How many tokens of a text it reads; [CLS] and [SEP] take two places."""
-        return self.max_length - 2
+        """How many tokens of a text it reads, special ones and the prompt not counted."""
+        return self.max_length - len(self.tokenize([""])[0])
 
     def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
-        """The words of each text with their numbers of pieces."""
-        _ = self.run  # the weights bring the word pieces with them
-        return words_of(load_pieces(), texts)
+        """Yield the words of each text with their numbers of tokens."""
+        return find_words(self._tokenizers[0], texts)
+
+    def tokenize(self, texts: Sequence[str]) -> list[Ints]:
+        """Return the token ids of each text, cut at the longest input."""
+        prompted = [self.prompt + without_surrogates(text) for text in texts]
+        return [np.array(encoding.ids, dtype=np.int64) for encoding in self._tokenizers[1].encode_batch(prompted)]
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
-        """Give one vector per text, shape (texts, dimension)."""
-        run = self.run  # first of all, because the weights bring the word pieces with them
-        return encode_tokens(
-            token_ids(texts, self.max_length),
-            lambda ids: self._pool(run(ids)),
-            dimension=self.dimension,
-            batch_size=batch_size,
-            progress=progress,
-        )
+        """Return one vector per text, shape (texts, dimension)."""
+        # Texts that differ in case or beyond the longest input have the same tokens, which are encoded once.
+        places: dict[bytes, int] = {}
+        inverse = [places.setdefault(row.tobytes(), len(places)) for row in self.tokenize(texts)]
+        ids = [np.frombuffer(row, dtype=np.int64) for row in places]
+        vectors, done = np.empty((len(ids), self.dimension), dtype=np.float32), 0
+        with ThreadPoolExecutor(workers()) as pool:
+            batches = list(batch_by_length(ids, batch_size))
+            encoded = pool.map(lambda rows: self._encode_batch(np.stack([ids[row] for row in rows])), batches)
+            for rows, block in zip(batches, encoded, strict=True):
+                vectors[rows] = block
+                done += len(rows)
+                if progress is not None:
+                    progress(done * len(texts) // len(ids), len(texts))
+        return vectors[inverse]
 
-    def _pool(self, hidden: Floats32) -> NDArray[np.float64]:
-        mean: NDArray[np.float64] = hidden.mean(axis=1, dtype=np.float64)
-        if self.normalise:
-            mean /= np.sqrt((mean * mean).sum(axis=1, keepdims=True))
-        return mean
-
-
-def token_ids(texts: Sequence[str], max_length: int) -> list[Ints]:
-    """Give the word-piece ids of each text with [CLS] and [SEP], cut at `max_length`."""
-    encodings = load_pieces(max_length).encode_batch([without_surrogates(text) for text in texts])
-    return [np.array(encoding.ids, dtype=np.int64) for encoding in encodings]
-
-
-def distinct_rows(ids: Sequence[Ints]) -> tuple[list[Ints], NDArray[np.intp]]:
-    """Different rows of tokens, and which one each text has: texts that differ in case or beyond the end share one."""
-    places: dict[bytes, int] = {}
-    inverse = np.array([places.setdefault(row.tobytes(), len(places)) for row in ids], dtype=np.intp)
-    return [np.frombuffer(row, dtype=np.int64) for row in places], inverse
+    def _encode_batch(self, ids: Ints) -> Floats:
+        if not ids.shape[1]:
+            return np.zeros((len(ids), self.dimension))
+        hidden = self.run(ids)
+        if hidden.ndim != 3 or hidden.shape[:2] != ids.shape:
+            raise ResourceError(f"{self.name}: the network's output has shape {hidden.shape}, not one row per token")
+        vectors = _POOLINGS[self.pooling](hidden)
+        return vectors / np.sqrt((vectors * vectors).sum(axis=1, keepdims=True)) if self.normalise else vectors
 
 
-def encode_tokens(
-    tokens: Sequence[Ints],
-    encode: Callable[[Ints], NDArray[np.float64]],
-    *,
-    dimension: int,
-    batch_size: int,
-    progress: Progress | None,
-) -> Floats32:
-    """The vector of each row of token ids; equal rows are encoded once, rows of one length together."""
-    ids, inverse = distinct_rows(tokens)
-    vectors, done = np.empty((len(ids), dimension), dtype=np.float32), 0
-    with ThreadPoolExecutor(workers()) as pool:
-        batches = list(equal_length_batches(ids, batch_size))
-        encoded = pool.map(lambda rows: encode(np.stack([ids[row] for row in rows])), batches)
-        for rows, block in zip(batches, encoded, strict=True):
-            vectors[rows] = block
-            done += len(rows)
-            if progress is not None:
-                progress(done * len(tokens) // len(ids), len(tokens))
-    return vectors[inverse]
-
-
-def equal_length_batches(ids: Sequence[Ints], batch_size: int) -> Iterator[list[int]]:
+def batch_by_length(ids: Sequence[Ints], batch_size: int) -> Iterator[list[int]]:
     """Yield row numbers of texts with equally many tokens, longest first, so that threads finish together."""
     by_length: dict[int, list[int]] = {}
     for row, tokens in enumerate(ids):
         by_length.setdefault(len(tokens), []).append(row)
     for length in sorted(by_length, reverse=True):
         rows = by_length[length]
-        yield from (rows[some] for some in blocks(len(rows), min(batch_size, TOKENS_PER_RUN // length)))
+        yield from (rows[some] for some in blocks(len(rows), min(batch_size, TOKENS_PER_RUN // max(length, 1))))
 
 
-def identity(model: str, digest: str, *, max_length: int, normalise: bool, runtime: str) -> str:
-    """Spell out what the vectors depend on, the runtime's version included, because another may round differently."""
-    return (
-        f"{model}(weights={digest[:16]},pooling=mean,normalise={str(normalise).lower()},max_length={max_length},"
-        f"dtype=float32,runtime={runtime_identity(runtime)})"
+def make_minilm_int8() -> TransformerEmbedder:
+    """Return `minilm-int8`: all-MiniLM-L6-v2 with weights rounded to int8 (21 MB), arithmetic in float32."""
+    known = spell_identity("all-MiniLM-L6-v2-int8", "minilm-int8", max_length=256, normalise=True)
+    load = partial(_open_resource, "minilm-int8", "last_hidden_state")
+    return TransformerEmbedder("minilm-int8", known, 256, True, load, declared_dimension=384)
+
+
+def make_paraphrase_minilm() -> TransformerEmbedder:
+    """Return `paraphrase-minilm`: paraphrase-MiniLM-L3-v2, three layers, not normalised, as its own graph pools."""
+    known = spell_identity("paraphrase-MiniLM-L3-v2", "paraphrase-minilm", max_length=128, normalise=False)
+    load = partial(_open_resource, "paraphrase-minilm", "onnx::Shape_422")
+    return TransformerEmbedder("paraphrase-minilm", known, 128, False, load, declared_dimension=384)
+
+
+def make_onnx(model: str) -> TransformerEmbedder:
+    """Return the embedder `onnx:MODEL`; what textgauge would not do as the model was made for is refused."""
+    name = f"onnx:{model}"
+    folder = find_folder(name, model, ("tokenizer.json",), optional=_FILES)
+    paths = [path for path in (folder / "model.onnx", folder / "onnx" / "model.onnx") if path.is_file()]
+    if not paths:
+        raise ResourceError(f"{name}: the folder has neither model.onnx nor onnx/model.onnx")
+    with explain_unreadable(name):
+        modules = [module["type"].rpartition(".")[2] for module in _read_json(folder / "modules.json", [])]
+        pooling = _read_json(folder / "1_Pooling/config.json", {"pooling_mode_mean_tokens": True})
+        longest = _read_json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or LONGEST
+        prompts = _read_json(folder / "config_sentence_transformers.json", {})
+        prompt = (prompts.get("prompts") or {}).get(prompts.get("default_prompt_name"), "")
+        modes = [mode.removeprefix("pooling_mode_") for mode, on in pooling.items() if on is True and "mode_" in mode]
+    if unsupported := sorted(set(modules) - _MODULES):
+        raise ResourceError(f"{name}: the model has a part that is not run here: {', '.join(unsupported)}")
+    if len(modes) != 1 or modes[0] not in _POOLINGS or not pooling.get("include_prompt", True):
+        raise ResourceError(f"{name}: pooling of {', '.join(modes) or 'no kind'} is not done here")
+    if not isinstance(longest, int) or not 0 < longest <= 2**20 or not isinstance(prompt, str):
+        raise ResourceError(f"{name}: its settings have a length or a prompt that is none")
+    settings = f"files={pin_folder(folder)},dtype=float32,runtime={spell_runtime()}"
+    return TransformerEmbedder(
+        name,
+        f"onnx:{shorten_name(str(folder))}({settings})",
+        longest,
+        "Normalize" in modules,
+        partial(_open_file, name, paths[0]),
+        partial(_load_tokenizer, name, folder / "tokenizer.json"),
+        modes[0],
+        prompt,
     )
 
 
-def runtime_identity(package: str = "onnxruntime") -> str:
-    """The package that runs a network, with its version."""
+def _read_json(path: Path, otherwise: Any) -> Any:
+    return json.loads(stored_bytes(path)) if path.is_file() else otherwise
+
+
+def _load_tokenizer(name: str, path: Path) -> Any:
+    from tokenizers import Tokenizer
+
+    with explain_unreadable(name):
+        library = Tokenizer.from_file(str(path))
+    library.no_padding()
+    library.no_truncation()
+    return library
+
+
+def _open_resource(name: str, output: str) -> Run:
+    (file,) = get_resource(name).files
+    return _open_file(name, locate(name) / file, output)
+
+
+def _open_file(name: str, path: Path, output: str | None = None) -> Run:
+    """Open a network of a file, which gives its first output, or the one that is named."""
+    with explain_unreadable(name):
+        session = open_session(str(path))
+    names = [given.name for given in session.get_inputs()]
+    known = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
+    if unsupported := set(names) - known:
+        raise ResourceError(f"{name}: the network wants inputs that texts do not have: {', '.join(unsupported)}")
+
+    def run(ids: Ints) -> Floats32:
+        inputs = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+            "position_ids": np.ascontiguousarray(np.broadcast_to(np.arange(ids.shape[1]), ids.shape)),
+        }
+        return session.run(output and [output], {name: inputs[name] for name in names})[0]  # type: ignore[no-any-return]
+
+    return run
+
+
+def spell_identity(model: str, resource: str, *, max_length: int, normalise: bool) -> str:
+    """Spell out what the vectors depend on, the runtime's version included, because another may round differently."""
+    digest = next(iter(get_resource(resource).files.values()))
+    return (
+        f"{model}(weights={digest[:16]},pooling=mean,normalise={str(normalise).lower()},max_length={max_length},"
+        f"dtype=float32,runtime={spell_runtime()})"
+    )
+
+
+def spell_runtime() -> str:
+    """Return onnxruntime with its version."""
     try:
-        return f"{package}-{version(package)}"
+        return f"onnxruntime-{version('onnxruntime')}"
     except PackageNotFoundError:
         raise ResourceError(_NO_RUNTIME) from None
 
 
-def silent_onnxruntime() -> Any:
-    """The module onnxruntime, with its telemetry off; every import of it goes through here.
+def import_onnxruntime() -> Any:
+    """Return the module onnxruntime, with its telemetry off; every import of it goes through here.
 
     From version 1.31 on, its import opens a queue of events in the user's home unless the environment forbids it.
     """
@@ -161,9 +264,9 @@ def silent_onnxruntime() -> Any:
     return onnxruntime
 
 
-def onnx_session(model: bytes | str, options: Any = None) -> Any:
+def open_session(model: bytes | str, options: Any = None) -> Any:
     """Open a model on onnxruntime, on the CPU, with one thread per run."""
-    onnxruntime = silent_onnxruntime()
+    onnxruntime = import_onnxruntime()
     options = options or onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3

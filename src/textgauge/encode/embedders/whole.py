@@ -1,7 +1,7 @@
 """`whole:EMBEDDER`: an embedder that reads long texts to their end, window by window.
 
 Encoders read a few hundred tokens and leave out the rest of a text without a word. Here a text that does not fit is cut
-into windows that do (see windows.py); the direction of its vector is that of the windows' mean, weighted by tokens,
+into windows that do; the direction of its vector is that of the windows' mean, weighted by tokens,
 its length their mean length: 1 where the encoder gives units. A text that fits has the bits of the plain embedder.
 """
 
@@ -34,7 +34,7 @@ class Windowed(Embedder, Protocol):
         """How many tokens of a text it reads; None for all of them."""
 
     def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
-        """The words of each text with their numbers of tokens."""
+        """Yield the words of each text with their numbers of tokens."""
 
 
 class Window(NamedTuple):
@@ -79,53 +79,53 @@ class WholeEmbedder:
         return self.plain.dimension
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
-        """Give one vector per text, shape (texts, dimension)."""
+        """Return one vector per text, shape (texts, dimension)."""
         if self.plain.window is None:
             return self.plain.encode(texts, batch_size=batch_size, progress=progress)
-        cuts = self.windows(texts)
+        cuts = self.cut_windows(texts)
         windows = [window.text for row in cuts for window in row]
-        known = self._encoded(windows, batch_size, _scaled(progress, len(texts)))
+        known = self._encode(windows, batch_size, _scale_progress(progress, len(texts)))
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for place, row in enumerate(cuts):
-            found = np.stack([known[_key(window.text)] for window in row])
-            vectors[place] = found[0] if len(row) == 1 else pooled(found, [window.tokens for window in row])
+            parts = np.stack([known[_hash(window.text)] for window in row])
+            vectors[place] = parts[0] if len(row) == 1 else pool_windows(parts, [window.tokens for window in row])
         if progress is not None and texts:
             progress(len(texts), len(texts))
         return vectors
 
-    def windows(self, texts: Sequence[str]) -> list[list[Window]]:
-        """The windows of each text; those of a text that fits are the text itself."""
+    def cut_windows(self, texts: Sequence[str]) -> list[list[Window]]:
+        """Return the windows of each text; those of a text that fits are the text itself."""
         room = self.plain.window or 0
         rows: list[list[str] | Window] = []
         for text, words in zip(texts, self.plain.words(texts), strict=True):
             fits = words.tokens <= room or len(text) < 2
-            rows.append(Window(text, words.tokens) if fits else cut(text, words, room))
+            rows.append(Window(text, words.tokens) if fits else cut_text(text, words, room))
         # Cut out of its text a window may have other tokens, so each is counted again.
         pieces = list(dict.fromkeys(piece for row in rows if not isinstance(row, Window) for piece in row))
-        again = dict(zip(pieces, self.windows(pieces), strict=True)) if pieces else {}
+        again = dict(zip(pieces, self.cut_windows(pieces), strict=True)) if pieces else {}
         return [[row] if isinstance(row, Window) else [part for piece in row for part in again[piece]] for row in rows]
 
-    def _encoded(self, windows: Sequence[str], batch_size: int, progress: Progress | None) -> dict[bytes, Floats32]:
-        by_key = {_key(text): text for text in windows}
-        found = {key: self._known[key] for key in by_key if key in self._known}
-        missing = [key for key in by_key if key not in found]
+    def _encode(self, windows: Sequence[str], batch_size: int, progress: Progress | None) -> dict[bytes, Floats32]:
+        by_key = {_hash(text): text for text in windows}
+        vectors = {key: self._known[key] for key in by_key if key in self._known}
+        missing = [key for key in by_key if key not in vectors]
         fresh = self.plain.encode([by_key[key] for key in missing], batch_size=batch_size, progress=progress)
-        found |= dict(zip(missing, fresh, strict=True))
+        vectors |= dict(zip(missing, fresh, strict=True))
         if len(self._known) + len(missing) > capped(_KEPT):
             self._known.clear()
         self._known.update(list(zip(missing, fresh, strict=True))[: capped(_KEPT)])
-        return found
+        return vectors
 
 
-def whole_embedder(name: str) -> WholeEmbedder:
-    """The embedder of that name, reading texts to their end."""
+def make_whole(name: str) -> WholeEmbedder:
+    """Return the embedder of that name, reading texts to their end."""
     return WholeEmbedder.of(embedder(name))
 
 
-def pooled(vectors: NDArray[np.floating], tokens: Sequence[int]) -> NDArray[np.float64]:
-    """The mean of vectors weighted by tokens, brought to their mean length.
+def pool_windows(vectors: NDArray[np.floating], tokens: Sequence[int]) -> NDArray[np.float64]:
+    """Return the mean of vectors weighted by tokens, brought to their mean length.
 
-    >>> pooled(np.array([[1.0, 0.0], [0.0, 1.0]]), [4, 3])
+    >>> pool_windows(np.array([[1.0, 0.0], [0.0, 1.0]]), [4, 3])
     array([0.8, 0.6])
     """
     weights = np.array(tokens, dtype=np.float64) / sum(tokens)
@@ -135,11 +135,11 @@ def pooled(vectors: NDArray[np.floating], tokens: Sequence[int]) -> NDArray[np.f
     return np.asarray(mean * ((weights * lengths).sum() / length) if length else mean)
 
 
-def _key(text: str) -> bytes:
+def _hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _scaled(progress: Progress | None, texts: int) -> Progress | None:
+def _scale_progress(progress: Progress | None, texts: int) -> Progress | None:
     """Report windows as if they were texts."""
     if progress is None:
         return None
@@ -159,18 +159,18 @@ class WordSpans(NamedTuple):
         return int(self.until[-1])
 
 
-def words_of(tokenizer: Any, texts: Sequence[str]) -> Iterator[WordSpans]:
-    """The words of each text, as a tokenizer of the library `tokenizers` has them."""
+def find_words(tokenizer: Any, texts: Sequence[str]) -> Iterator[WordSpans]:
+    """Yield the words of each text, as a tokenizer of the library `tokenizers` has them."""
     for some in blocks(len(texts), _TEXTS_AT_ONCE):
         batch = [without_surrogates(text) for text in texts[some]]
         for encoding in tokenizer.encode_batch(batch, add_special_tokens=False):
-            yield words(encoding.word_ids, encoding.offsets)
+            yield group_words(encoding.word_ids, encoding.offsets)
 
 
-def words(word_ids: Sequence[int | None], offsets: Sequence[tuple[int, int]]) -> WordSpans:
+def group_words(word_ids: Sequence[int | None], offsets: Sequence[tuple[int, int]]) -> WordSpans:
     """Group tokens into words.
 
-    >>> words([0, 0, 1], [(0, 4), (4, 7), (8, 9)])
+    >>> group_words([0, 0, 1], [(0, 4), (4, 7), (8, 9)])
     WordSpans(starts=array([0, 8]), ends=array([7, 9]), until=array([0, 2, 3]))
     """
     numbers = np.array(word_ids, dtype=np.float64)  # None becomes NaN, unlike every other
@@ -180,27 +180,27 @@ def words(word_ids: Sequence[int | None], offsets: Sequence[tuple[int, int]]) ->
     return WordSpans(spans[firsts, 0], spans[until[1:] - 1, 1], until)
 
 
-def cut(text: str, found: WordSpans, room: int) -> list[str]:
-    """A text that does not fit as consecutive windows of at most `room` tokens, at least two of them.
+def cut_text(text: str, spans: WordSpans, room: int) -> list[str]:
+    """Return a text that does not fit as consecutive windows of at most `room` tokens, at least two of them.
 
-    >>> cut("one two three four five", words(range(5), [(0, 3), (4, 7), (8, 13), (14, 18), (19, 23)]), 3)
+    >>> cut_text("one two three four five", group_words(range(5), [(0, 3), (4, 7), (8, 13), (14, 18), (19, 23)]), 3)
     ['one two', 'three four five']
     """
-    starts, ends, until = found
+    starts, ends, until = spans
     if len(starts) == 1:  # one word of many tokens, as in scripts without spaces
         middle = len(text) // 2
         return [text[:middle], text[middle:]]
     windows, first = [], 0
     while until[-1] - until[first] > room and first < len(starts) - 1:
-        after = _next(text, found, first, room)
+        after = _find_next(text, spans, first, room)
         windows.append(text[starts[first] : ends[after - 1]])
         first = after
     return [*windows, text[starts[first] : ends[-1]]]
 
 
-def _next(text: str, found: WordSpans, first: int, room: int) -> int:
-    """The first word of the next window; a word that does not fit is its own window."""
-    starts, ends, until = found
+def _find_next(text: str, spans: WordSpans, first: int, room: int) -> int:
+    """Return the first word of the next window; a word that does not fit is its own window."""
+    starts, ends, until = spans
     last = max(first + 1, int(np.searchsorted(until, until[first] + room, side="right")) - 1)
     half = int(np.searchsorted(until, until[first] + (room + 1) // 2))
     places = np.arange(min(max(first + 1, half), last), last + 1)

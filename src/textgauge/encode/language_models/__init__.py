@@ -1,16 +1,14 @@
 """Language models by name: how surprising a text is.
 
 kneser-ney            modified Kneser–Ney of a representative corpus; `kneser-ney(order=5,tokenizer=words)`
-trigram-en            the general English trigram model of CMU Sphinx (resource, 27 MB)
-smollm2               SmolLM2-135M-Instruct on onnxruntime (resource, 98 MB)
-arpa:PATH             an ARPA file
+smollm2               SmolLM2-135M-Instruct (resource, 98 MB)
 hf-causal:MODEL       a transformers model that reads from left to right, by hub name or folder (extra `hf`)
 hf-masked:MODEL       a transformers model that fills gaps: pseudo-perplexity (extra `hf`)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -19,8 +17,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.naming import parse
-from textgauge.core.sizes import runs
-from textgauge.encode.named import Entry, Named, Prefix, lazy
+from textgauge.encode.encoders import Encoder, Encoders
 
 __all__ = ["LanguageModel", "Surprise", "get_language_model", "list_language_models"]
 
@@ -28,8 +25,6 @@ LONGEST_ORDER = 10
 _TRAINED = "kneser-ney"
 Surprise = tuple[NDArray[np.float64], NDArray[np.int64]]
 """−ln P of each text, in nats, and the number of tokens it is the sum over."""
-
-CHARACTERS_AT_ONCE = 4_000_000
 
 
 @runtime_checkable
@@ -49,50 +44,11 @@ class LanguageModel(Protocol):
         """Everything the numbers depend on."""
 
     def surprise(self, texts: Sequence[str]) -> Surprise:
-        """Give −ln P of each text in nats, and how many tokens were scored."""
-
-
-def blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Cut a list of texts into runs of a few million characters, so that memory stays small.
-
-    >>> [len(block) for block in blocks(["a" * 3_000_000, "b", "c" * 2_000_000])]
-    [2, 1]
-    """
-    sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-    return (texts[some] for some in runs(sizes, CHARACTERS_AT_ONCE))
-
-
-def joined(parts: Sequence[Surprise]) -> Surprise:
-    """Put the results of several blocks after each other."""
-    nats = np.concatenate([np.empty(0), *(part[0] for part in parts)])
-    tokens = np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
-    return nats, tokens
-
-
-def once(score: Callable[[list[str]], Surprise], texts: Sequence[str]) -> Surprise:
-    """Score each different text once; for models that take long."""
-    place = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    nats, tokens = score(list(place))
-    rows = np.array([place[text] for text in texts], dtype=np.int64)
-    return nats[rows], tokens[rows]
-
-
-def windowed(rows: Sequence[Sequence[int]], longest: int, *, before: Sequence[int]) -> tuple[list[Ints], Ints]:
-    """Cut rows of tokens into windows that begin with `before` and are no longer than `longest`, and tell whose
-    each is. A row without tokens has no window.
-
-    >>> windows, owner = windowed([[1, 2, 3], [], [4]], 3, before=[0])
-    >>> [window.tolist() for window in windows], owner.tolist()
-    ([[0, 1, 2], [0, 3], [0, 4]], [0, 0, 2])
-    """
-    step = longest - len(before)
-    cuts = [(row, start) for row, tokens in enumerate(rows) for start in range(0, len(tokens), step)]
-    windows = [np.array([*before, *rows[row][start : start + step]], dtype=np.int64) for row, start in cuts]
-    return windows, np.array([row for row, _ in cuts], dtype=np.int64)
+        """Return −ln P of each text in nats, and how many tokens were scored."""
 
 
 def get_language_model(name: str, *, representative: Sequence[str] | None = None) -> LanguageModel:
-    """Give the language model of that name; all but `kneser-ney` and `arpa:` are loaded when first used.
+    """Return the language model of that name; all but `kneser-ney` are loaded when first used.
 
     `kneser-ney` is trained here, on the `representative` texts; the others take no notice of them.
 
@@ -101,23 +57,23 @@ def get_language_model(name: str, *, representative: Sequence[str] | None = None
     ('kneser-ney(order=2)', [4, 0])
     """
     if ":" in name:
-        return LANGUAGE_MODELS.get(name)
+        return LANGUAGE_MODELS.make(name)
     parsed = parse(name)
-    if parsed.name == _TRAINED and not parsed.part and not parsed.on:
-        return _kneser_ney(dict(parsed.params), representative)
-    if parsed.name not in LANGUAGE_MODELS.entries or parsed.part or parsed.on:
-        raise LANGUAGE_MODELS.unknown(name, [_TRAINED])
+    if parsed.part or parsed.on or parsed.name not in list_language_models():
+        raise UnknownName.among("language model", name, list_language_models())
+    if parsed.name == _TRAINED:
+        return _train(dict(parsed.params), representative)
     if parsed.params:
         raise UnknownName(f"{parsed.name} has no parameters")
-    return LANGUAGE_MODELS.get(parsed.name)
+    return LANGUAGE_MODELS.make(parsed.name)
 
 
 def list_language_models() -> list[str]:
-    """All names, those with a part to fill in as `arpa:PATH`."""
-    return [_TRAINED, *LANGUAGE_MODELS.forms()]
+    """Return all names, those with a part to fill in as `hf-causal:MODEL`."""
+    return [_TRAINED, *LANGUAGE_MODELS]
 
 
-def _kneser_ney(params: Mapping[str, str], representative: Sequence[str] | None) -> LanguageModel:
+def _train(params: Mapping[str, str], representative: Sequence[str] | None) -> LanguageModel:
     from textgauge.encode.language_models.kneser_ney import train
 
     unknown = sorted(params.keys() - {"order", "tokenizer"})
@@ -127,19 +83,37 @@ def _kneser_ney(params: Mapping[str, str], representative: Sequence[str] | None)
     if not order.isascii() or not order.isdigit() or not 1 <= int(order) <= LONGEST_ORDER:
         raise UnknownName(f"kneser-ney: order={order} must be a whole number from 1 to {LONGEST_ORDER}")
     if representative is None:
-        raise InputError("kneser-ney learns from a representative corpus: give one, or use trigram-en")
+        raise InputError("kneser-ney learns from a representative corpus: give one, or use smollm2")
     return train(representative, order=int(order), on=params.get("tokenizer", "words"))
 
 
-LANGUAGE_MODELS: Named[LanguageModel] = Named(
+def score_distinct(score: Callable[[list[str]], Surprise], texts: Sequence[str]) -> Surprise:
+    """Score each different text once; for models that take long."""
+    place = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    nats, tokens = score(list(place))
+    rows = np.array([place[text] for text in texts], dtype=np.int64)
+    return nats[rows], tokens[rows]
+
+
+def cut_windows(rows: Sequence[Sequence[int]], longest: int, *, before: Sequence[int]) -> tuple[list[Ints], Ints]:
+    """Cut rows of tokens into windows that begin with `before` and are no longer than `longest`, and tell whose
+    each is. A row without tokens has no window.
+
+    >>> windows, owner = cut_windows([[1, 2, 3], [], [4]], 3, before=[0])
+    >>> [window.tolist() for window in windows], owner.tolist()
+    ([[0, 1, 2], [0, 3], [0, 4]], [0, 0, 2])
+    """
+    step = longest - len(before)
+    cuts = [(row, start) for row, tokens in enumerate(rows) for start in range(0, len(tokens), step)]
+    windows = [np.array([*before, *rows[row][start : start + step]], dtype=np.int64) for row, start in cuts]
+    return windows, np.array([row for row, _ in cuts], dtype=np.int64)
+
+
+LANGUAGE_MODELS: Encoders[LanguageModel] = Encoders(
     "language model",
     {
-        "trigram-en": Entry(lazy(f"{__name__}.sphinx", "TrigramEn")),
-        "smollm2": Entry(lazy(f"{__name__}.smollm2", "SmolLM2")),
-    },
-    {
-        "arpa": Prefix(lazy(f"{__name__}.arpa", "arpa_model"), "PATH", kept=False),
-        "hf-causal": Prefix(lazy(f"{__name__}.hf", "CausalModel")),
-        "hf-masked": Prefix(lazy(f"{__name__}.hf", "MaskedModel")),
+        "smollm2": Encoder("language_models.smollm2:SmolLM2"),
+        "hf-causal:MODEL": Encoder("language_models.hf:CausalModel"),
+        "hf-masked:MODEL": Encoder("language_models.hf:MaskedModel"),
     },
 )

@@ -1,7 +1,7 @@
-"""GGUF files: metadata and tensors of a model, read as data, with every size checked against the file.
+"""GGUF files: metadata and tensors of a model, read as data.
 
-Kinds of weights read: float32, float16, and blocks of 32 weights with a scale of their own (q8_0: eight bits; q4_0:
-four bits around 0; q4_1: four bits and a smallest value). All become float32.
+Kinds of weights read: float32, and blocks of 32 weights with a scale of their own (q8_0: eight bits; q4_1: four bits
+and a smallest value). All become float32.
 Source: the format as ggml's documentation describes it, version 3 (and 2, which has the same layout).
 """
 
@@ -16,155 +16,96 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.core.arrays import Floats32
 from textgauge.core.errors import ResourceError
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
-_MOST = 1 << 24
-_BLOCK = 32
-_FLOAT32, _FLOAT16, _Q4_0, _Q4_1, _Q8_0 = 0, 1, 2, 3, 8
-_KINDS: dict[int, tuple[int, np.dtype[Any]]] = {
+_FLOAT32, _Q4_1, _Q8_0 = 0, 3, 8
+_KINDS: dict[int, tuple[int, np.dtype[Any]]] = {  # weights and layout of a block
     _FLOAT32: (1, np.dtype("<f4")),
-    _FLOAT16: (1, np.dtype("<f2")),
-    _Q4_0: (_BLOCK, np.dtype([("scale", "<f2"), ("pairs", "u1", 16)])),
-    _Q4_1: (_BLOCK, np.dtype([("scale", "<f2"), ("least", "<f2"), ("pairs", "u1", 16)])),
-    _Q8_0: (_BLOCK, np.dtype([("scale", "<f2"), ("bytes", "i1", 32)])),
+    _Q4_1: (32, np.dtype([("scale", "<f2"), ("least", "<f2"), ("pairs", "u1", 16)])),
+    _Q8_0: (32, np.dtype([("scale", "<f2"), ("bytes", "i1", 32)])),
 }
 
 
 @dataclass(frozen=True)
-class Tensor:
-    """Where a tensor is in the file, and how it is written."""
-
-    shape: tuple[int, ...]
-    kind: int
-    start: int
-
-    @property
-    def blocks(self) -> int:
-        """The number of blocks of weights."""
-        return prod(self.shape) // _KINDS[self.kind][0]
-
-    @property
-    def end(self) -> int:
-        """Where it ends in the file."""
-        return self.start + self.blocks * _KINDS[self.kind][1].itemsize
-
-
-@dataclass(frozen=True)
 class Gguf:
-    """An open file."""
+    """An open file; a tensor has a shape, a kind of weights and a place in the data."""
 
     metadata: dict[str, Any]
-    tensors: dict[str, Tensor]
+    tensors: dict[str, tuple[tuple[int, ...], int, int]]
     data: NDArray[np.uint8]
 
-    def array(self, name: str) -> NDArray[np.float32]:
-        """Give a tensor as float32, rows first."""
-        if name not in self.tensors:
-            raise ResourceError(f"the model has no tensor {name!r}")
-        tensor = self.tensors[name]
-        blocks = self.data[tensor.start : tensor.end].view(_KINDS[tensor.kind][1])
-        return dequantised(blocks, tensor.kind).reshape(tensor.shape)
-
-
-def dequantised(blocks: NDArray[Any], kind: int) -> NDArray[np.float32]:
-    """Turn blocks of one kind into weights, one row per block."""
-    if kind in {_FLOAT32, _FLOAT16}:
-        return blocks.astype(np.float32)
-    scale = blocks["scale"].astype(np.float32)[:, None]
-    if kind == _Q8_0:
-        return scale * blocks["bytes"].astype(np.float32)
-    pairs = blocks["pairs"]
-    weights = np.concatenate([pairs & 15, pairs >> 4], axis=1).astype(np.float32)
-    if kind == _Q4_0:
-        return scale * (weights - np.float32(8))
-    return scale * weights + blocks["least"].astype(np.float32)[:, None]
+    def read_tensor(self, name: str) -> Floats32:
+        """Return a tensor as float32, rows first."""
+        shape, kind, start = self.tensors[name]
+        size, layout = _KINDS[kind]
+        blocks = self.data[start : start + prod(shape) // size * layout.itemsize].view(layout)
+        if kind == _FLOAT32:
+            weights = blocks.astype(np.float32)
+        elif kind == _Q8_0:
+            weights = blocks["scale"].astype(np.float32)[:, None] * blocks["bytes"].astype(np.float32)
+        else:
+            pairs = blocks["pairs"]
+            steps = np.concatenate([pairs & 15, pairs >> 4], axis=1).astype(np.float32)
+            weights = blocks["scale"].astype(np.float32)[:, None] * steps + blocks["least"].astype(np.float32)[:, None]
+        return weights.reshape(shape)
 
 
 def read_gguf(path: Path) -> Gguf:
-    """Open a file; ResourceError where its bytes do not fit together."""
+    """Open a file; ResourceError where it is none that can be read."""
     try:
-        data = np.fromfile(path, dtype=np.uint8)
-        return _Reader(data).file()
-    except (OSError, ValueError, struct.error) as error:
+        return _Reader(np.fromfile(path, dtype=np.uint8)).read()
+    except (OSError, ValueError, KeyError, struct.error) as error:
         raise ResourceError(f"{path.name} is not a GGUF model that can be read: {error}") from error
 
 
 class _Reader:
-    """Reads the head of the file from front to back."""
+    """Reads the head of a file from front to back."""
 
     def __init__(self, data: NDArray[np.uint8]) -> None:
         self.data = data
-        self.buffer = memoryview(data)  # type: ignore[arg-type]
         self.place = 0
 
-    def file(self) -> Gguf:
-        if self.buffer[:4].tobytes() != b"GGUF":
+    def read(self) -> Gguf:
+        if self._read_numbers("4s") != (b"GGUF",):
             raise ValueError("it does not begin with GGUF")
-        self.place = 4
-        version, tensors, entries = self._number("I"), self._count(), self._count()
+        version, tensors, entries = self._read_numbers("IQQ")
         if version not in {2, 3}:
             raise ValueError(f"it has version {version}")
-        metadata = {self._string(): self._value(self._number("I")) for _ in range(entries)}
-        found = dict(self._tensor() for _ in range(tensors))
+        metadata = {self._read_string(): self._read_value(*self._read_numbers("I")) for _ in range(entries)}
+        heads = [self._read_tensor() for _ in range(tensors)]
         alignment = metadata.get("general.alignment", 32)
-        if not isinstance(alignment, int) or not 0 < alignment <= 1 << 16:
-            raise ValueError("its alignment is wrong")
         start = -(-self.place // alignment) * alignment
-        return Gguf(metadata, {name: self._placed(tensor, start) for name, tensor in found.items()}, self.data)
+        placed = {name: (shape, kind, start + offset) for name, shape, kind, offset in heads}
+        return Gguf(metadata, placed, self.data)
 
-    def _number(self, code: str) -> Any:
-        value = struct.unpack_from(f"<{code}", self.buffer, self.place)[0]
+    def _read_numbers(self, code: str) -> tuple[Any, ...]:
+        numbers = struct.unpack_from(f"<{code}", self.data.data, self.place)
         self.place += struct.calcsize(f"<{code}")
-        return value
+        return numbers
 
-    def _count(self) -> int:
-        count: int = self._number("Q")
-        if count > _MOST:
-            raise ValueError(f"it claims to hold {count} entries")
-        return count
-
-    def _string(self) -> str:
-        size = self._count()
-        if self.place + size > len(self.buffer):
-            raise ValueError("it is cut short")
+    def _read_string(self) -> str:
+        (size,) = self._read_numbers("Q")
         self.place += size
-        return self.buffer[self.place - size : self.place].tobytes().decode()
+        return self.data[self.place - size : self.place].tobytes().decode()
 
-    def _value(self, kind: int) -> Any:
+    def _read_value(self, kind: int) -> Any:
         if kind == _STRING:
-            return self._string()
+            return self._read_string()
         if kind != _ARRAY:
-            return self._number(_code(kind))
-        inner, count = self._number("I"), self._count()
+            return self._read_numbers(_NUMBERS[kind])[0]
+        inner, count = self._read_numbers("IQ")
         if inner == _STRING:
-            return [self._string() for _ in range(count)]
-        code = f"<{count}{_code(inner)}"
-        values = struct.unpack_from(code, self.buffer, self.place)
-        self.place += struct.calcsize(code)
-        return list(values)
+            return [self._read_string() for _ in range(count)]
+        return list(self._read_numbers(f"{count}{_NUMBERS[inner]}"))
 
-    def _tensor(self) -> tuple[str, Tensor]:
-        name, rank = self._string(), self._number("I")
-        if not 1 <= rank <= 4:
-            raise ValueError(f"tensor {name!r} has {rank} axes")
-        shape = tuple(self._count() for _ in range(rank))
-        kind, start = self._number("I"), self._number("Q")
+    def _read_tensor(self) -> tuple[str, tuple[int, ...], int, int]:
+        name = self._read_string()
+        (rank,) = self._read_numbers("I")
+        shape = self._read_numbers(f"{rank}Q")
+        kind, offset = self._read_numbers("IQ")
         if kind not in _KINDS:
             raise ValueError(f"tensor {name!r} has weights of kind {kind}")
-        if shape[0] % _KINDS[kind][0]:
-            raise ValueError(f"tensor {name!r} has rows that are no whole blocks")
-        return name, Tensor(shape[::-1], kind, start)
-
-    def _placed(self, tensor: Tensor, start: int) -> Tensor:
-        placed = Tensor(tensor.shape, tensor.kind, tensor.start + start)
-        if placed.end > len(self.data):
-            raise ValueError("it is cut short")
-        return placed
-
-
-def _code(kind: int) -> str:
-    if kind not in _NUMBERS:
-        raise ValueError(f"it holds a value of kind {kind}")
-    return _NUMBERS[kind]
+        return name, shape[::-1], kind, offset

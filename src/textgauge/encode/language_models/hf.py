@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import ResourceError
 from textgauge.core.sizes import blocks
-from textgauge.encode.embedders.transformer import equal_length_batches
+from textgauge.encode.embedders.transformer import batch_by_length
 from textgauge.encode.hugging_face import TransformersModel, load_pretrained
-from textgauge.encode.language_models import Surprise, once, windowed
+from textgauge.encode.language_models import Surprise, cut_windows, score_distinct
 from textgauge.encode.tokenizers import without_surrogates
 
 TOKENS = 1024  # at once: each has a number for every token of the vocabulary
@@ -31,7 +31,7 @@ class HuggingFaceModel(TransformersModel):
     @cached_property
     def signature(self) -> str:
         """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
-        return self.spelled("window", "version=1")
+        return self.spell_identity("window", "version=1")
 
     @cached_property
     def network(self) -> Any:
@@ -39,13 +39,13 @@ class HuggingFaceModel(TransformersModel):
         return load_pretrained(self.name, self.model, self.kind, use_safetensors=True).float().eval()
 
     def surprise(self, texts: Sequence[str]) -> Surprise:
-        """Give −ln P of each text in nats, and how many tokens were scored."""
-        return once(self._surprise, texts)
+        """Return −ln P of each text in nats, and how many tokens were scored."""
+        return score_distinct(self._surprise, texts)
 
     def _surprise(self, texts: list[str]) -> Surprise:
         nats, tokens = np.zeros(len(texts)), np.zeros(len(texts), dtype=np.int64)
         windows, owner = self._windows(self._ids(texts))
-        for rows in equal_length_batches(windows, TOKENS):
+        for rows in batch_by_length(windows, TOKENS):
             costs = self._costs(np.stack([windows[row] for row in rows]))
             np.add.at(nats, owner[rows], costs.sum(axis=1))
             np.add.at(tokens, owner[rows], costs.shape[1])
@@ -65,7 +65,7 @@ class HuggingFaceModel(TransformersModel):
         return [list(row) for row in found]
 
     def _logs(self, ids: Ints) -> Any:
-        """Give ln P of every token at every place, as a tensor."""
+        """Return ln P of every token at every place, as a tensor."""
         import torch
 
         with torch.inference_mode():
@@ -88,7 +88,7 @@ class CausalModel(HuggingFaceModel):
     def _windows(self, ids: list[list[int]]) -> tuple[list[Ints], Ints]:
         marks = (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id)
         before = [mark for mark in marks if mark is not None][:1]
-        return windowed(ids, self.longest, before=before)
+        return cut_windows(ids, self.longest, before=before)
 
     def _costs(self, ids: Ints) -> NDArray[np.float64]:
         import torch
@@ -121,7 +121,7 @@ class MaskedModel(HuggingFaceModel):
 
     def _windows(self, ids: list[list[int]]) -> tuple[list[Ints], Ints]:
         before, after = self._marks
-        windows, owner = windowed(ids, self.longest - len(after), before=before)
+        windows, owner = cut_windows(ids, self.longest - len(after), before=before)
         return [np.array([*window, *after], dtype=np.int64) for window in windows], owner
 
     def _costs(self, ids: Ints) -> NDArray[np.float64]:

@@ -7,36 +7,166 @@
     P(w | )   below the first order is 1 / (words + 2): all words, </s> and <unk>, which so gets its share
 
 Small corpora have no n-grams with some of the counts 1 to 4, or discounts outside 0 < D_k ≤ k: that order then takes
-the discounts 0.5, 1 and 1.5. An unseen context leaves P(w | h').
+the discounts 0.5, 1 and 1.5. An unseen context leaves P(w | h'). A text is scored as <s> w1 … wm </s>; <s> is given,
+the other m + 1 tokens are scored. A word that the corpus does not have is <unk>.
 Source: Chen & Goodman 1998; <s> and the fallback as in Heafield et al. 2013.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
-from textgauge.encode.language_models.ngrams import (
-    ABSENT,
-    BEGIN,
-    SPECIAL,
-    UNKNOWN,
-    Framed,
-    NgramLevel,
-    NgramModel,
-    Ngrams,
-    SpacedTokenizer,
-    framed,
-)
+from textgauge.core.sizes import runs
+from textgauge.encode.language_models import Surprise
 from textgauge.encode.tokenizers import Tokenizer, Tokens, tokenizer, words_of
 
+SPECIAL = ("<s>", "</s>", "<unk>")
+BEGIN, END, UNKNOWN = range(3)
+ABSENT = -1
 FALLBACK = (0.5, 1.0, 1.5)
 VERSION = 1
+_CHARACTERS_AT_ONCE = 4_000_000
+
+
+def train(texts: Sequence[str], *, order: int = 3, on: str = "words") -> NgramModel:
+    """Train a model on texts, split by a tokenizer; every text is its own sequence, empty ones are left out.
+
+    >>> model = train(["the cat sat", "the dog sat", "a cat ran"], order=2)
+    >>> nats, tokens = model.surprise(["the cat ran", "ran the the", ""])
+    >>> np.exp(nats[:2] / tokens[:2]), tokens
+    (array([ 2.57, 16.22]), array([4, 4, 0]))
+    """
+    splitter = SpacedWords() if on == "words" else tokenizer(on)
+    tokens = splitter.encode(texts)
+    if not len(tokens.ids):
+        raise InputError("kneser-ney needs a representative corpus with words in it")
+    params = ",".join([f"order={order}"] * (order != 3) + [f"tokenizer={on}"] * (on != "words"))
+    digest = hashlib.blake2b(digest_size=8)
+    for text in sorted(texts):  # sorted: the order of the texts cannot change a number
+        digest.update(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+    signature = f"kneser-ney(order={order},tokenizer={on},representative={digest.hexdigest()},version={VERSION})"
+    name = f"kneser-ney({params})" if params else "kneser-ney"
+    return NgramModel(name, signature, estimate(tokens, order), splitter)
+
+
+@dataclass(frozen=True)
+class NgramModel:
+    """A language model that scores texts, split by a tokenizer, with a table of n-grams."""
+
+    name: str
+    signature: str
+    ngrams: Ngrams
+    tokenizer: Tokenizer
+
+    def surprise(self, texts: Sequence[str]) -> Surprise:
+        """Return −ln P of each text in nats, and how many tokens were scored."""
+        sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        blocks = (self.tokenizer.encode(texts[some]) for some in runs(sizes, _CHARACTERS_AT_ONCE))
+        parts = [self.ngrams.surprise(tokens) for tokens in blocks]
+        nats = np.concatenate([np.empty(0), *(part[0] for part in parts)])
+        return nats, np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
+
+
+@dataclass(frozen=True)
+class SpacedWords:
+    """The tokenizer `words`, several times faster: most pieces between white space come again in a corpus.
+
+    >>> SpacedWords().encode(["It's on, on!"]).strings(0)
+    ["it's", 'on', ',', 'on', '!']
+    """
+
+    def encode(self, texts: Sequence[str]) -> Tokens:
+        """Split each text and number the distinct tokens by first appearance."""
+        numbers: dict[str, int] = {}
+        known: dict[str, list[int]] = {}
+        ids: list[int] = []
+        ends = [0]
+        for text in texts:
+            for piece in text.split():
+                if piece not in known:
+                    known[piece] = [numbers.setdefault(token, len(numbers)) for token in words_of(piece)]
+                ids += known[piece]
+            ends.append(len(ids))
+        return Tokens(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int64), tuple(numbers))
+
+
+@dataclass(frozen=True)
+class NgramLevel:
+    """The n-grams of one order, sorted by key; the key is row of the first n − 1 words in the level below × words +
+    last word, so that any order fits into 64 bits. Logarithms are natural.
+    """
+
+    keys: Ints
+    log_probability: Floats
+    log_backoff: Floats
+
+    def find(self, keys: Ints) -> Ints:
+        """Return the row of each key, −1 where there is none."""
+        if not len(self.keys):
+            return np.full(len(keys), ABSENT, dtype=np.int64)
+        order = np.argsort(keys)  # looked up in order, neighbours lie together in memory: three times faster
+        rows = np.empty(len(keys), dtype=np.int64)
+        rows[order] = np.searchsorted(self.keys, keys[order])
+        rows = np.minimum(rows, len(self.keys) - 1)
+        return np.where(self.keys[rows] == keys, rows, ABSENT)
+
+
+@dataclass(frozen=True)
+class Ngrams:
+    """A whole table; words 0, 1, 2 are <s>, </s> and <unk>, and row w of the first level is word w."""
+
+    words: tuple[str, ...]
+    levels: tuple[NgramLevel, ...]
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The number of each word; the marks in a text are no words."""
+        numbers = {word: number for number, word in enumerate(self.words)}
+        return numbers | dict.fromkeys(SPECIAL, UNKNOWN)
+
+    def compute_log_probabilities(self, ids: Ints) -> Floats:
+        """Return ln P of each token given those before it in its text; 0 for <s>, which is not scored."""
+        rows, logs = ids, self.levels[0].log_probability[ids]
+        for level, below in zip(self.levels[1:], self.levels, strict=False):
+            context = np.concatenate([[ABSENT], rows[:-1]])
+            context[ids == BEGIN] = ABSENT
+            known = context != ABSENT
+            rows = np.where(known, level.find(context * len(self.words) + ids), ABSENT)
+            logs = logs + np.where(known, below.log_backoff[context], 0.0)
+            if (rows != ABSENT).any():
+                logs = np.where(rows != ABSENT, level.log_probability[rows], logs)
+        return np.where(ids == BEGIN, 0.0, logs)
+
+    def surprise(self, tokens: Tokens) -> Surprise:
+        """Return −ln P of each text in nats, and its tokens with </s>; both 0 for a text without tokens."""
+        numbers = np.array([self.index.get(token, UNKNOWN) for token in tokens.vocabulary], dtype=np.int64)
+        ids, places = add_marks(numbers[tokens.ids], tokens.offsets)
+        text = np.cumsum(places == 0) - 1
+        nats = np.bincount(text, weights=-self.compute_log_probabilities(ids), minlength=len(tokens))
+        scored = np.where(tokens.lengths > 0, tokens.lengths + 1, 0)
+        return np.where(scored > 0, nats, 0.0), scored
+
+
+def add_marks(ids: Ints, offsets: Ints) -> tuple[Ints, Ints]:
+    """Put <s> and </s> around each text; return the tokens and the place of each in its text.
+
+    >>> add_marks(np.array([7, 8, 9]), np.array([0, 2, 3]))[0].tolist()
+    [0, 7, 8, 1, 0, 9, 1]
+    """
+    lengths = np.diff(offsets) + 2
+    ends = np.cumsum(lengths)
+    places = np.arange(lengths.sum()) - np.repeat(ends - lengths, lengths)
+    marked = np.full(len(places), BEGIN, dtype=np.int64)
+    marked[ends - 1] = END
+    marked[(places > 0) & (places < np.repeat(lengths, lengths) - 1)] = ids
+    return marked, places
 
 
 @dataclass(frozen=True)
@@ -51,117 +181,66 @@ class Counts:
     suffix: Ints
 
 
-def train(texts: Sequence[str], *, order: int = 3, on: str = "words") -> NgramModel:
-    """Train a model on texts, split by a tokenizer; every text is its own sequence, empty ones are left out.
-
-    >>> model = train(["the cat sat", "the dog sat", "a cat ran"], order=2)
-    >>> nats, tokens = model.surprise(["the cat ran", "ran the the", ""])
-    >>> np.exp(nats[:2] / tokens[:2]), tokens
-    (array([ 2.57, 16.22]), array([4, 4, 0]))
-    """
-    splitter = _splitter(on)
-    tokens = splitter.encode(texts)
-    if not len(tokens.ids):
-        raise InputError("kneser-ney needs a representative corpus with words in it")
-    signature = f"kneser-ney(order={order},tokenizer={on},representative={_digest(texts)},version={VERSION})"
-    return NgramModel(_name(order, on), signature, estimate(tokens, order), splitter)
-
-
-def _splitter(on: str) -> Tokenizer:
-    return SpacedTokenizer(words_of) if on == "words" else tokenizer(on)
-
-
-def _name(order: int, on: str) -> str:
-    params = ",".join([f"order={order}"] * (order != 3) + [f"tokenizer={on}"] * (on != "words"))
-    return f"kneser-ney({params})" if params else "kneser-ney"
-
-
-def _digest(texts: Sequence[str]) -> str:
-    # Sorted: the order of the texts cannot change a number.
-    whole = hashlib.blake2b(digest_size=8)
-    for text in sorted(texts):
-        whole.update(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
-    return whole.hexdigest()
-
-
 def estimate(tokens: Tokens, order: int) -> Ngrams:
-    """Turn tokenized texts into a table of n-grams up to an order."""
+    """Return the table of n-grams of tokenized texts up to an order."""
     words = (*SPECIAL, *(word for word in tokens.vocabulary if word not in SPECIAL))
     numbers = {word: number for number, word in enumerate(words)} | dict.fromkeys(SPECIAL, UNKNOWN)
     ids = np.array([numbers[word] for word in tokens.vocabulary], dtype=np.int64)[tokens.ids]
     full = np.concatenate([tokens.offsets[:1], tokens.offsets[1:][tokens.lengths > 0]])
-    tables = counted(framed(ids, full), len(words), order)
-    return Ngrams(words, tuple(_levels(tables)))
+    return Ngrams(words, tuple(_smooth(count_ngrams(*add_marks(ids, full), len(words), order))))
 
 
-def counted(text: Framed, words: int, order: int) -> list[Counts]:
+def count_ngrams(ids: Ints, places: Ints, words: int, order: int) -> list[Counts]:
     """Count the n-grams of all orders."""
-    everything = np.arange(words)
-    count = np.bincount(text.ids[text.ids != BEGIN], minlength=words)
+    count = np.bincount(ids[ids != BEGIN], minlength=words)
     nothing = np.zeros(words, dtype=np.int64)
-    tables, rows = [Counts(everything, count, nothing, nothing)], text.ids
+    tables, rows = [Counts(np.arange(words), count, nothing, nothing)], ids
     for length in range(2, order + 1):
-        here = np.flatnonzero(text.place >= length - 1)
-        keys = rows[here - 1] * words + text.ids[here]
+        here = np.flatnonzero(places >= length - 1)
+        keys = rows[here - 1] * words + ids[here]
         unique, first, row, count = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
         tables.append(Counts(unique, count, unique // words, rows[here[first]]))
-        rows = np.full(len(text.ids), ABSENT, dtype=np.int64)
+        rows = np.full(len(ids), ABSENT, dtype=np.int64)
         rows[here] = row.reshape(-1)
     return tables
 
 
-def adjusted(table: Counts, longer: Counts | None) -> Ints:
-    """Give a(g): how many different words stand before each n-gram; occurrences where nothing can or none is kept."""
-    if longer is None:
-        return table.count
-    before = np.bincount(longer.suffix, minlength=len(table.keys))
-    # Only what begins with <s> has nothing before it.
-    return np.where(before > 0, before, table.count)
+def _smooth(tables: list[Counts]) -> Iterator[NgramLevel]:
+    """Yield the levels of a table: probabilities of n-grams, and γ of each as a context of the order above."""
+    below = np.full(1, 1.0 / (len(tables[0].keys) - 1))
+    probabilities, backoffs = [], []
+    for table, longer in zip(tables, [*tables[1:], None], strict=True):
+        counts = table.count
+        if longer is not None:
+            before = np.bincount(longer.suffix, minlength=len(table.keys))
+            counts = np.where(before > 0, before, counts)  # only what begins with <s> has nothing before it
+        taken = np.array([0.0, *compute_discounts(counts)])
+        kind = np.minimum(counts, 3)
+        total = np.bincount(table.prefix, weights=counts, minlength=len(below))
+        # Whole numbers first, so that the order of the words cannot change how the sum rounds.
+        left = sum(taken[k] * np.bincount(table.prefix[kind == k], minlength=len(below)) for k in (1, 2, 3))
+        gamma = np.divide(left, total, out=np.ones(len(below)), where=total > 0)
+        below = (counts - taken[kind]) / total[table.prefix] + gamma[table.prefix] * below[table.suffix]
+        probabilities.append(below)
+        backoffs.append(gamma)
+    probabilities[0][BEGIN] = 0.0  # it is given, never predicted
+    backoffs = [*backoffs[1:], np.ones(len(tables[-1].keys))]
+    for table, probability, backoff in zip(tables, probabilities, backoffs, strict=True):
+        logs = np.log(probability, out=np.full(len(probability), -np.inf), where=probability > 0)
+        yield NgramLevel(table.keys, logs, np.log(backoff))
 
 
-def discounts(counts: Ints) -> tuple[float, float, float]:
-    """Give D1, D2 and D3+ of one order.
+def compute_discounts(counts: Ints) -> tuple[float, float, float]:
+    """Return D1, D2 and D3+ of one order.
 
-    >>> discounts(np.array([1] * 8 + [2] * 4 + [3] * 2 + [4]))
+    >>> compute_discounts(np.array([1] * 8 + [2] * 4 + [3] * 2 + [4]))
     (0.5, 1.25, 2.0)
-    >>> discounts(np.array([1, 1, 5]))
+    >>> compute_discounts(np.array([1, 1, 5]))
     (0.5, 1.0, 1.5)
     """
     t1, t2, t3, t4 = (int(t) for t in np.bincount(np.minimum(counts, 5), minlength=6)[1:5])
     if not (t1 and t2 and t3 and t4):
         return FALLBACK
     y = t1 / (t1 + 2 * t2)
-    found = (1 - 2 * y * t2 / t1, 2 - 3 * y * t3 / t2, 3 - 4 * y * t4 / t3)
-    return found if min(found) > 0 else FALLBACK
-
-
-def _levels(tables: list[Counts]) -> list[NgramLevel]:
-    below = np.full(1, 1.0 / (len(tables[0].keys) - 1))
-    probabilities, backoffs = [], []
-    for table, longer in zip(tables, [*tables[1:], None], strict=True):
-        weight, below = _smoothed(table, adjusted(table, longer), below)
-        probabilities.append(below)
-        backoffs.append(weight)
-    probabilities[0][BEGIN] = 0.0  # it is given, never predicted
-    backoffs = [*backoffs[1:], np.ones(len(tables[-1].keys))]
-    return [
-        NgramLevel(table.keys, _log(probability), np.log(backoff))
-        for table, probability, backoff in zip(tables, probabilities, backoffs, strict=True)
-    ]
-
-
-def _smoothed(table: Counts, counts: Ints, below: Floats) -> tuple[Floats, Floats]:
-    """Give γ of each context, 1 where it has no words after it, and the probability of each n-gram."""
-    taken = np.array([0.0, *discounts(counts)])
-    kind = np.minimum(counts, 3)
-    contexts = len(below)
-    total = np.bincount(table.prefix, weights=counts, minlength=contexts)
-    # Whole numbers first, so that the order of the words cannot change how the sum rounds.
-    left = sum(taken[k] * np.bincount(table.prefix[kind == k], minlength=contexts) for k in (1, 2, 3))
-    gamma = np.divide(left, total, out=np.ones(contexts), where=total > 0)
-    probability = (counts - taken[kind]) / total[table.prefix] + gamma[table.prefix] * below[table.suffix]
-    return gamma, probability
-
-
-def _log(probability: Floats) -> Floats:
-    return np.log(probability, out=np.full(len(probability), -np.inf), where=probability > 0)
+    discounts = (1 - 2 * y * t2 / t1, 2 - 3 * y * t3 / t2, 3 - 4 * y * t4 / t3)
+    return discounts if min(discounts) > 0 else FALLBACK

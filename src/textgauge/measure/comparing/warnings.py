@@ -9,7 +9,7 @@ import numpy as np
 from textgauge.core.arrays import Ints
 from textgauge.core.tabular import listed
 from textgauge.data import Comparison, Corpus
-from textgauge.encode.embedders import EMBEDDERS, embedder
+from textgauge.encode.embedders import get_window
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.readable import script_warnings
 
@@ -88,9 +88,8 @@ def _count_words(texts: Sequence[str]) -> Ints:
 
 def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
     """A word is a token at least, so that texts of more words than the window has tokens are surely not read whole."""
-    # Embedders that are not registered would be loaded, or called, for a warning.
-    names = {m.embedder for m in metrics if not m.reads_texts and m.embedder in EMBEDDERS.entries}
-    windows = {name: getattr(embedder(name), "window", None) for name in sorted(names)}
+    names = {metric.embedder for metric in metrics if not metric.reads_texts}
+    windows = {name: get_window(name) for name in sorted(names)}
     words = _words(comparison.joint)
     found = {name: int((words > window).sum()) for name, window in windows.items() if window is not None}
     return [

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError
+from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.parallel import dask_executor
 from textgauge.data import Corpus, load_corpus, load_texts
 from textgauge.data.pool import Pool
@@ -26,7 +26,6 @@ from textgauge.metrics.properties.base import NEAR_COPY
 Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
 
 GENERATED, ALONE = "generated", "corpus"  # what the only corpus is called, next to train and by itself
-GENERAL = "trigram-en"  # the language model where there are no texts to make one from
 MOST_CHARACTERS = 1_000_000  # of a text; files have the same limit
 _TAKEN = ("train", "test", "validation", "against")
 
@@ -79,7 +78,7 @@ def describe(
     grammar
         The grammar checker, or `none`.
     plausibility
-        The language model that judges plausibility, or `none`. Without train, trigram-en is used.
+        The language model that judges plausibility, or `none`. kneser-ney learns from train or `representative`.
     representative
         The texts that the language model learns from; by default train and validation.
     near_copy
@@ -120,11 +119,10 @@ def describe(
     known = None if representative is None else texts_of_source(representative, "representative", column=column)
     named_backends = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
     backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
-    notes: list[str] = []
     with dask_executor(scheduler) as cluster:
         measuring = Measuring(sets, representative=known, near_copy=near_copy, cluster=cluster, **backends)
         if train is None:
-            measuring = _prepare_alone(measuring, notes)
+            measuring = _prepare_alone(measuring)
         corpora, yardstick = measuring.generated(), measuring.test()
         learned = None if train is None else measuring.train
         rows = measure_properties(corpora, yardstick, learned, signatures=measuring.signatures(), level=level, ci=ci)
@@ -134,20 +132,15 @@ def describe(
             held_out=yardstick,
             train=learned,
             links=tuple(correlate_ratings(corpora, marks := _check_ratings(sets, rated), level=level, seed=seed)),
-            warnings=(*notes, *find_warnings(corpora, yardstick, learned)),
+            warnings=tuple(find_warnings(corpora, yardstick, learned)),
             ratings=marks,
         )
 
 
-def _prepare_alone(measuring: Measuring, notes: list[str]) -> Measuring:
-    """Take a general language model where none can be made from train, or none if it is not here; embed all texts."""
+def _prepare_alone(measuring: Measuring) -> Measuring:
+    """Leave plausibility out where there are no texts that its model could learn from; embed all texts."""
     if (measuring.plausibility or "").startswith("kneser-ney") and measuring.representative is None:
-        measuring = replace(measuring, plausibility=GENERAL)
-        try:
-            measuring.signatures()
-        except (ResourceError, MissingExtra) as error:
-            measuring = replace(measuring, plausibility=None)
-            notes.append(f"plausibility is left out: {error}")
+        measuring = replace(measuring, plausibility=None)
     measuring.embed()
     return measuring
 

@@ -103,7 +103,7 @@ def _count(pool: Pool, tokenizer: str, vectors: WordVectors, stopwords: StopWord
     counts.sum_duplicates()
     kinds = (is_word, is_word & ~known, is_word & (rows >= 0))
     totals = (_tokens_of_kind(tokens, used, kind) for kind in kinds)
-    return WordCounts(counts, vectors.table.vectors(columns[strangers:]), tokens.lengths == 0, *totals)
+    return WordCounts(counts, np.ascontiguousarray(vectors.matrix[columns[strangers:]]), tokens.lengths == 0, *totals)
 
 
 def _tokens_of_kind(tokens: Tokens, used: NDArray[np.int64], kind: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -324,9 +324,9 @@ class PosDistance(WordVectorMetric):
 
     def input_identity(self) -> list[str]:
         """The word vectors and the tagger, by content."""
-        from textgauge.encode.resources import cached_folder
+        from textgauge.encode.resources import get_cached_folder
 
-        return [*super().input_identity(), f"tagger={cached_folder('pos-en').name}"]
+        return [*super().input_identity(), f"tagger={get_cached_folder('pos-en').name}"]
 
     def compute(self, pairs: Pairs) -> Columns:
         """Value and both directions: 0 for equal texts, NaN where a text has no noun with a vector."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import ResourceError
-from textgauge.encode.embedders.onnx_folder import onnx_embedder
+from textgauge.encode.embedders.transformer import make_onnx
 
 WORDS = {"[UNK]": 0, "[CLS]": 1, "red": 2, "cat": 3, "dog": 4, "query": 5}
 TABLE = np.arange(18, dtype=np.float32).reshape(6, 3) ** 2 / 10
@@ -48,7 +48,7 @@ def write(tmp_path):
 
 
 def test_the_mean_of_hidden_states_where_nothing_is_said(write):
-    model = onnx_embedder(write())
+    model = make_onnx(write())
     texts = ["red cat", "", "dog", "red cat"]
     expected = [TABLE[[1, 2, 3]].mean(axis=0), TABLE[1], TABLE[[1, 4]].mean(axis=0), TABLE[[1, 2, 3]].mean(axis=0)]
     np.testing.assert_allclose(model.encode(texts), expected, rtol=1e-6)
@@ -63,12 +63,12 @@ def test_the_mean_of_hidden_states_where_nothing_is_said(write):
 )
 def test_pooling_of_the_configuration(write, mode, expected):
     pooling = {"word_embedding_dimension": 3, "pooling_mode_mean_tokens": False, f"pooling_mode_{mode}": True}
-    np.testing.assert_allclose(onnx_embedder(write(pooling=pooling)).encode(["red cat"]), [expected], rtol=1e-6)
+    np.testing.assert_allclose(make_onnx(write(pooling=pooling)).encode(["red cat"]), [expected], rtol=1e-6)
 
 
 def test_length_prompt_and_unit_vectors_of_the_configuration(write):
     kinds = ["Transformer", "Pooling", "Normalize"]
-    model = onnx_embedder(
+    model = make_onnx(
         write(
             modules=[{"type": f"sentence_transformers.models.{kind}"} for kind in kinds],
             sentence_bert_config={"max_seq_length": 3},
@@ -92,16 +92,16 @@ def test_length_prompt_and_unit_vectors_of_the_configuration(write):
 )
 def test_what_is_not_done_as_the_model_wants_it_is_refused(write, files, complaint):
     with pytest.raises(ResourceError, match=complaint):
-        onnx_embedder(write(**files)).encode(["red"])
+        make_onnx(write(**files)).encode(["red"])
 
 
 def test_missing_and_damaged_files_are_one_line(write, tmp_path):
     with pytest.raises(ResourceError, match=r"no tokenizer\.json"):
-        onnx_embedder(str(tmp_path))
+        make_onnx(str(tmp_path))
     write()
     (tmp_path / "model.onnx").write_bytes(b"nonsense")
     with pytest.raises(ResourceError, match="cannot be read"):
-        onnx_embedder(str(tmp_path)).encode(["red"])
+        make_onnx(str(tmp_path)).encode(["red"])
     (tmp_path / "model.onnx").unlink()
     with pytest.raises(ResourceError, match="neither"):
-        onnx_embedder(str(tmp_path))
+        make_onnx(str(tmp_path))

@@ -34,9 +34,9 @@ def write(tmp_path):
 
 
 def encode(folder, texts):
-    from textgauge.encode.embedders.static import static_embedder
+    from textgauge.encode.embedders.static import make_static
 
-    return static_embedder(str(folder)).encode(texts)
+    return make_static(str(folder)).encode(texts)
 
 
 def test_the_mean_of_known_tokens(write):

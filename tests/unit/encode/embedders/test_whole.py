@@ -12,8 +12,8 @@ import pytest
 from textgauge.core.errors import UnknownName
 from textgauge.data import Corpus
 from textgauge.data.cache import encode_cached
-from textgauge.encode.embedders import Embedder, embedder, list_prefixes
-from textgauge.encode.embedders.whole import WholeEmbedder, WordSpans, cut, pooled, words
+from textgauge.encode.embedders import Embedder, embedder
+from textgauge.encode.embedders.whole import WholeEmbedder, WordSpans, cut_text, group_words, pool_windows
 from textgauge.metrics import get_metric
 
 ROOM = 16
@@ -40,7 +40,7 @@ class Letters:
         for text in texts:
             ends = np.cumsum([len(word) + 1 for word in text.split(" ")]) - 1
             starts = np.r_[0, ends[:-1] + 1]
-            yield words(range(len(ends)), list(zip(starts.tolist(), ends.tolist(), strict=True)))
+            yield group_words(range(len(ends)), list(zip(starts.tolist(), ends.tolist(), strict=True)))
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: object = None) -> np.ndarray:
         self.seen.extend(texts)
@@ -56,7 +56,7 @@ def spans(text: str) -> WordSpans:
 
 
 def test_windows_are_the_text_in_order_and_all_fit():
-    windows = cut(LONG, spans(LONG), ROOM)
+    windows = cut_text(LONG, spans(LONG), ROOM)
     assert " ".join(windows) == LONG
     lengths = [len(window.split(" ")) for window in windows]
     assert max(lengths) <= ROOM
@@ -64,15 +64,15 @@ def test_windows_are_the_text_in_order_and_all_fit():
 
 
 def test_a_passage_has_its_windows_wherever_it_stands():
-    plain = set(cut(LONG, spans(LONG), ROOM))
+    plain = set(cut_text(LONG, spans(LONG), ROOM))
     for before in ("w7", "w7 w8 w9 w3 w5", " ".join(VOCABULARY[:29])):
         shifted = f"{before} {LONG}"
-        assert len(plain & set(cut(shifted, spans(shifted), ROOM))) > 0.6 * len(plain)
+        assert len(plain & set(cut_text(shifted, spans(shifted), ROOM))) > 0.6 * len(plain)
 
 
 @pytest.mark.parametrize("room", [1, 2, 3])
 def test_tiny_windows_end(room: int):
-    windows = cut(LONG, spans(LONG), room)
+    windows = cut_text(LONG, spans(LONG), room)
     assert " ".join(windows) == LONG
     assert all(len(window.split(" ")) <= room for window in windows)
 
@@ -81,9 +81,9 @@ def test_a_word_longer_than_a_window_is_cut_inside():
     class Characters(Letters):
         def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
             for text in texts:
-                yield words([0] * len(text), [(place, place + 1) for place in range(len(text))])
+                yield group_words([0] * len(text), [(place, place + 1) for place in range(len(text))])
 
-    windows = WholeEmbedder(Characters()).windows(["字" * 100])[0]
+    windows = WholeEmbedder(Characters()).cut_windows(["字" * 100])[0]
     assert "".join(window.text for window in windows) == "字" * 100
     assert max(window.tokens for window in windows) <= ROOM
 
@@ -101,10 +101,10 @@ def test_every_word_counts_alike():
 
 def test_vectors_have_the_mean_length_of_their_windows():
     rows = np.array([[3.0, 4.0], [0.0, 1.0]])
-    assert np.linalg.norm(pooled(rows, [1, 1])) == pytest.approx(3.0)
-    assert np.linalg.norm(pooled(rows, [1, 3])) == pytest.approx(2.0)
-    assert np.linalg.norm(pooled(np.eye(5), [1, 2, 3, 4, 5])) == pytest.approx(1.0)
-    assert pooled(np.array([[1.0], [-1.0]]), [2, 2]).tolist() == [0.0]
+    assert np.linalg.norm(pool_windows(rows, [1, 1])) == pytest.approx(3.0)
+    assert np.linalg.norm(pool_windows(rows, [1, 3])) == pytest.approx(2.0)
+    assert np.linalg.norm(pool_windows(np.eye(5), [1, 2, 3, 4, 5])) == pytest.approx(1.0)
+    assert pool_windows(np.array([[1.0], [-1.0]]), [2, 2]).tolist() == [0.0]
 
 
 def test_texts_that_share_passages_share_their_cost():
@@ -131,17 +131,6 @@ def test_an_embedder_that_does_not_tell_where_it_stops_is_refused():
         embedder("whole:whole:minilm")
     with pytest.raises(UnknownName, match="nosuch"):
         embedder("whole:nosuch")
-
-
-def test_it_is_listed_with_the_other_prefixes():
-    assert [row["name"] for row in list_prefixes()] == [
-        "st:MODEL",
-        "static:MODEL",
-        "onnx:MODEL",
-        "api:MODEL",
-        "whole:EMBEDDER",
-    ]
-    assert all(row["note"] for row in list_prefixes())
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from textgauge.core.progress import listen
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import Corpus
 from textgauge.encode import embedders
-from textgauge.encode.named import Entry
+from textgauge.encode.encoders import Encoder
 from textgauge.measure.comparing.compare import choose_metrics
 from textgauge.metrics import get_corpus_metrics, list_metrics
 
@@ -47,8 +47,7 @@ class Letters:
 @pytest.fixture
 def letters(monkeypatch, tmp_path):
     model = Letters()
-    monkeypatch.setitem(embedders.EMBEDDERS.entries, "letters", Entry(lambda: model))
-    monkeypatch.setitem(embedders.EMBEDDERS.made, ("letters",), model)
+    monkeypatch.setitem(embedders.EMBEDDERS, "letters", Encoder(lambda: model))
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
     return model
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from textgauge.encode.embedders import EMBEDDERS
+from textgauge.encode.encoders import Encoder
 
 
 class Letters:
@@ -46,7 +47,7 @@ class Lengths:
 @pytest.fixture(autouse=True)
 def backends(monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_NO_CACHE", "1")
-    monkeypatch.setitem(EMBEDDERS.made, ("letters",), Letters())
+    monkeypatch.setitem(EMBEDDERS, "letters", Encoder(Letters))
     models = SimpleNamespace(get_language_model=lambda name, *, representative=None: Lengths(representative))
     monkeypatch.setitem(sys.modules, "textgauge.encode.grammar", SimpleNamespace(get_grammar_checker=lambda _: Marks()))
     monkeypatch.setitem(sys.modules, "textgauge.encode.language_models", models)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from textgauge.encode.encoders import Encoder
 from textgauge.encode.token_vectors import CHOSEN, TOKEN_ENCODERS, Encoding, TokenVectors
 from textgauge.encode.tokenizers import Tokens
 
@@ -56,6 +57,6 @@ class ToyEncoder:
 def toy(monkeypatch: pytest.MonkeyPatch) -> ToyEncoder:
     """The encoders `toy` and, without special tokens, `bare`; the one given back counts its calls."""
     made = ToyEncoder(CHOSEN)
-    monkeypatch.setitem(TOKEN_ENCODERS.made, ("toy", CHOSEN), made)
-    monkeypatch.setitem(TOKEN_ENCODERS.made, ("bare", CHOSEN), ToyEncoder(CHOSEN, "bare", framed=False))
+    monkeypatch.setitem(TOKEN_ENCODERS, "toy", Encoder(lambda _: made))
+    monkeypatch.setitem(TOKEN_ENCODERS, "bare", Encoder(lambda _: ToyEncoder(CHOSEN, "bare", framed=False)))
     return made

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
-from textgauge.encode.token_vectors.hf import HuggingFaceTokens
+from textgauge.encode.token_vectors import HuggingFaceTokens
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "dog", "##s", "."]
 TEXTS = ["the cat sat .", "dogs", "", "the dog sat on the cat", "\ud800 the"]

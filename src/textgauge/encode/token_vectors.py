@@ -1,0 +1,253 @@
+"""Token encoders by name: built in, `hf:MODEL` (a transformers model), or of another package, as `elmo:FOLDER`.
+
+They give a vector for every token of a text in its context, where an embedder gives one vector per text. With a
+built-in one a text gets the same bits whatever the other texts are, for the reasons given in embedders/transformer.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.core.arrays import Floats32, Ints
+from textgauge.core.errors import UnknownName
+from textgauge.core.parallel import workers
+from textgauge.encode.embedders import embedder
+from textgauge.encode.embedders.minilm import LAYERS, make_minilm
+from textgauge.encode.embedders.transformer import TransformerEmbedder, batch_by_length
+from textgauge.encode.encoders import Encoder, Encoders
+from textgauge.encode.hugging_face import TransformersModel
+from textgauge.encode.tokenizers import PieceTokenizer, Tokens, without_surrogates
+
+__all__ = [
+    "CHOSEN",
+    "MINILM_LAYER",
+    "Encoding",
+    "TokenEncoder",
+    "TokenVectors",
+    "check_layer",
+    "register_token_encoder",
+    "token_encoder",
+]
+
+CHOSEN = -1
+"""Stands for the layer that an encoder takes by default."""
+
+# The layer whose BERTScore agrees best with people on the training part of STS-B: see benchmarks/pair_bertscore.py.
+MINILM_LAYER = 6
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The tokens of n texts as an encoder sees them; `special` marks those that are not in the text, as [CLS]."""
+
+    tokens: Tokens
+    special: NDArray[np.bool_]
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the tokens of each text begin and end."""
+        return self.tokens.offsets
+
+    @cached_property
+    def words(self) -> NDArray[np.int64]:
+        """The number of tokens of each text without special ones."""
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(~self.special, dtype=np.int64)])
+        return np.diff(before[self.offsets])
+
+
+@dataclass(frozen=True)
+class TokenVectors(Encoding):
+    """The same with a vector for each token: those of text i are `vectors[offsets[i]:offsets[i + 1]]`."""
+
+    vectors: Floats32
+    identity: str
+
+    def __getitem__(self, row: int) -> Floats32:
+        return self.vectors[self.offsets[row] : self.offsets[row + 1]]
+
+
+class TokenEncoder(Protocol):
+    """Texts to vectors of tokens in context. The vectors of a text do not depend on the other texts."""
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+
+    @property
+    def identity(self) -> str:
+        """Everything the numbers depend on, the layer included."""
+
+    def tokenize(self, texts: Sequence[str]) -> Encoding:
+        """Return the tokens alone, which costs little."""
+
+    def encode(self, texts: Sequence[str]) -> TokenVectors:
+        """Return the vectors of all tokens."""
+
+
+def token_encoder(name: str, *, layer: int = CHOSEN) -> TokenEncoder:
+    """Return the token encoder of that name and layer, the same object each time; its model is loaded on first use."""
+    return TOKEN_ENCODERS.make(name, layer)
+
+
+def register_token_encoder(prefix: str, make: Callable[[str, int], TokenEncoder], value: str = "MODEL") -> None:
+    """Make token encoders known as `prefix:VALUE`; `make` is called with the value and the layer.
+
+    A package names `make` under the entry point `textgauge.token_encoders`; the name there is the prefix.
+    """
+    TOKEN_ENCODERS.register(Encoder(make), f"{prefix}:{value}")
+
+
+def check_layer(name: str, layer: int, chosen: int, layers: int) -> int:
+    """Return the layer meant, out of 0 (the embeddings) to `layers`."""
+    if layer == CHOSEN:
+        return chosen
+    if not 0 <= layer <= layers:
+        raise UnknownName(f"{name} has layers 0 to {layers}, and no layer {layer}")
+    return layer
+
+
+@dataclass(frozen=True)
+class PieceEncoder:
+    """Hidden states of a built-in transformer over word pieces; a text is [CLS] pieces [SEP], cut at `max_length`."""
+
+    model: TransformerEmbedder
+    layer: int | str
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+        return self.model.name
+
+    @property
+    def identity(self) -> str:
+        """Everything the numbers depend on, the layer included."""
+        model, _, settings = self.model.identity.partition("(")
+        kept = [item for item in settings.rstrip(")").split(",") if not item.startswith(("pooling=", "normalise="))]
+        return f"{model}({','.join([*kept, f'layer={self.layer}'])})"
+
+    def tokenize(self, texts: Sequence[str]) -> Encoding:
+        """Return the tokens alone."""
+        return self._encoding(self.model.tokenize(texts))
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64) -> TokenVectors:
+        """Return the vectors of all tokens."""
+        ids = self.model.tokenize(texts)
+        encoding = self._encoding(ids)
+        batches = list(batch_by_length(ids, batch_size))
+        with ThreadPoolExecutor(workers()) as pool:
+            blocks = pool.map(lambda rows: self.model.run(np.stack([ids[row] for row in rows])), batches)
+            return fill_vectors(encoding, batches, blocks, self.model.dimension, self.identity)
+
+    def _encoding(self, ids: Sequence[Ints]) -> Encoding:
+        offsets = _find_offsets(ids)
+        special = np.zeros(offsets[-1], dtype=bool)
+        special[offsets[:-1]] = special[offsets[1:] - 1] = True
+        flat = np.concatenate([np.empty(0, np.int32), *ids], dtype=np.int32, casting="same_kind")
+        return Encoding(Tokens(flat, offsets, PieceTokenizer().encode([]).vocabulary), special)
+
+
+@dataclass(frozen=True)
+class HuggingFaceTokens(TransformersModel):
+    """`hf:MODEL`: the hidden states of any transformers encoder (extra `hf`); the last layer by default.
+
+    Texts are cut at the model's longest input, at most 512 tokens. Texts of equal length share a batch and nothing is
+    padded; torch may still round the last bit by the size of a batch.
+    """
+
+    layer: int = CHOSEN
+    prefix = "hf"
+    kind = "AutoModel"
+
+    @cached_property
+    def identity(self) -> str:
+        """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
+        return self.spell_identity("max_length", f"layer={self._layer}")
+
+    def tokenize(self, texts: Sequence[str]) -> Encoding:
+        """Return the tokens alone."""
+        return self._tokenize(texts)[1]
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> TokenVectors:
+        """Return the vectors of all tokens."""
+        ids, encoding = self._tokenize(texts)
+        batches = [rows for rows in batch_by_length(ids, batch_size) if len(ids[rows[0]])]
+        blocks = (self._run(np.stack([ids[row] for row in rows])) for rows in batches)
+        return fill_vectors(encoding, batches, blocks, int(self.network.config.hidden_size), self.identity)
+
+    @cached_property
+    def _layer(self) -> int:
+        layers = int(self.network.config.num_hidden_layers)
+        return check_layer(self.name, self.layer, layers, layers)
+
+    @cached_property
+    def _vocabulary(self) -> tuple[str, ...]:
+        return tuple(self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer)))))
+
+    def _tokenize(self, texts: Sequence[str]) -> tuple[list[Ints], Encoding]:
+        options = {"truncation": True, "max_length": self.longest, "return_special_tokens_mask": True}
+        clean = [without_surrogates(text) for text in texts]
+        rows: Any = self.tokenizer(clean, **options) if clean else {"input_ids": [], "special_tokens_mask": []}
+        ids = [np.array(row, dtype=np.int64) for row in rows["input_ids"]]
+        flat = np.concatenate([np.empty(0, np.int64), *ids]).astype(np.int32)
+        special = np.concatenate(
+            [np.empty(0, bool), *(np.array(row, dtype=bool) for row in rows["special_tokens_mask"])]
+        )
+        return ids, Encoding(Tokens(flat, _find_offsets(ids), self._vocabulary), special)
+
+    def _run(self, ids: Ints) -> Floats32:
+        import torch
+
+        with torch.inference_mode():
+            states = self.network(
+                input_ids=torch.from_numpy(ids),
+                attention_mask=torch.ones(ids.shape, dtype=torch.long),
+                output_hidden_states=True,
+            ).hidden_states
+        return np.asarray(states[self._layer].to(torch.float32).numpy())
+
+
+def fill_vectors(
+    encoding: Encoding, batches: Sequence[list[int]], blocks: Iterable[Floats32], dimension: int, identity: str
+) -> TokenVectors:
+    """Put the hidden states of batches of rows of equal length at the places of their tokens."""
+    vectors = np.empty((encoding.offsets[-1], dimension), dtype=np.float32)
+    for rows, block in zip(batches, blocks, strict=True):
+        vectors[encoding.offsets[rows][:, None] + np.arange(block.shape[1])] = block
+    return TokenVectors(encoding.tokens, encoding.special, vectors, identity)
+
+
+def _find_offsets(ids: Sequence[Ints]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in ids], dtype=np.int64)])
+
+
+def _make_minilm(layer: int) -> PieceEncoder:
+    """Return the hidden states of all-MiniLM-L6-v2 after a layer; those above do not run."""
+    layer = check_layer("minilm", layer, MINILM_LAYER, LAYERS)
+    return PieceEncoder(make_minilm(layer), layer)
+
+
+def _make_last_layer(name: str, layer: int) -> PieceEncoder:
+    """Return the last hidden states of a built-in embedder whose graph comes ready-made."""
+    if layer != CHOSEN:
+        raise UnknownName(f"{name} gives its last layer only: leave out layer={layer}")
+    return PieceEncoder(cast("TransformerEmbedder", embedder(name)), "last")
+
+
+TOKEN_ENCODERS: Encoders[TokenEncoder] = Encoders(
+    "token encoder",
+    {
+        "minilm": Encoder(_make_minilm),
+        "minilm-int8": Encoder(partial(_make_last_layer, "minilm-int8")),
+        "paraphrase-minilm": Encoder(partial(_make_last_layer, "paraphrase-minilm")),
+        "hf:MODEL": Encoder(HuggingFaceTokens),
+    },
+    group="textgauge.token_encoders",
+    plug_in=register_token_encoder,
+)
