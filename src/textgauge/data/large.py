@@ -108,5 +108,5 @@ def sample_comparison(comparison: Comparison, size: int, *, seed: int) -> Compar
             continue
         corpora.append(Corpus.of([pool.texts[row] for row in rows.tolist()]))
         for name in pool.list_embedders():
-            corpora[-1].pool.adopt("embeddings", name, pool.embeddings(name)[rows])
+            corpora[-1].pool.set_rows("embeddings", name, pool.embeddings(name)[rows])
     return Comparison(*corpora)

@@ -106,7 +106,7 @@ class Pool:
 
     def embeddings(self, embedder: str, *, executor: Executor | None = None) -> Embeddings:
         """Embedding rows, shape (size, dimension), computed by the workers of an executor where one is given."""
-        return self.remember("embeddings", embedder, lambda name: self._embed(name, executor))  # type: ignore[no-any-return]
+        return self.get_or_compute("embeddings", embedder, lambda name: self._embed(name, executor))  # type: ignore[no-any-return]
 
     def list_embedders(self) -> list[str]:
         """Return the embedders whose rows are there."""
@@ -121,7 +121,7 @@ class Pool:
 
         A source is a pool that was joined to others, or the pool itself.
         """
-        return self.remember("tokens", tokenizer, self._tokenize)  # type: ignore[no-any-return]
+        return self.get_or_compute("tokens", tokenizer, self._tokenize)  # type: ignore[no-any-return]
 
     def padding(self, tokenizer: str) -> NDArray[np.int64]:
         """Return how many tokens each text lacks to the longest of its source."""
@@ -131,7 +131,7 @@ class Pool:
 
     def counts(self, tokenizer: str) -> csr_matrix:
         """Token counts, texts by vocabulary, sparse."""
-        return self.remember("counts", tokenizer, lambda name: _count(self.tokens(name)))  # type: ignore[no-any-return]
+        return self.get_or_compute("counts", tokenizer, lambda name: _count(self.tokens(name)))  # type: ignore[no-any-return]
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
@@ -143,13 +143,13 @@ class Pool:
         """A short hash of the whole content, in order."""
         return hashlib.blake2b(self.keys.tobytes(), digest_size=8).hexdigest()
 
-    def remember(self, kind: str, name: str, compute: Callable[[str], Any]) -> Any:
+    def get_or_compute(self, kind: str, name: str, compute: Callable[[str], Any]) -> Any:
         """The rows of this kind and name: computed by `compute(name)` once, then remembered."""
         if (kind, name) not in self._rows:
             self._rows[kind, name] = compute(name)
         return self._rows[kind, name]
 
-    def adopt(self, kind: str, name: str, rows: Any) -> None:
+    def set_rows(self, kind: str, name: str, rows: Any) -> None:
         """Take rows that were computed elsewhere for these very texts."""
         self._rows.setdefault((kind, name), rows)
 

@@ -45,8 +45,10 @@ class CorpusMetric(Metric):
     min_texts_interval: ClassVar[int] = 100  # of each corpus: from there on simulated coverage is 93 to 97 %
     most_unequal: ClassVar[float] = float("inf")  # how many times as large one corpus may be for an interval
     no_interval: ClassVar[str | None] = None  # why there is no interval at any size
-    from_null: ClassVar[bool] = False  # whether the variance grows with the value as that of a squared length does
-    on_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
+    variance_grows_with_value: ClassVar[bool] = (
+        False  # whether the variance grows with the value as that of a squared length does
+    )
+    uses_ground_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
 
     @property
     def pair_ground(self) -> str | None:
@@ -137,18 +139,23 @@ class CorpusMetric(Metric):
     ) -> tuple[float, float, str]:
         """What `interval` gives for corpora of enough texts; families override this."""
         trials = self.interval_trials if comparison.groups is None else uncertainty.GROUP_TRIALS
-        parts = uncertainty.Parts.of(comparison, trials=trials, seed=seed)
+        parts = uncertainty.DisjointSplits.of(comparison, trials=trials, seed=seed)
         values = self.compute_draws(parts.joint, parts.draws)
         null = partial(self.null_values, comparison, permutations=uncertainty.EXCHANGES, seed=seed)
         ends = self.ends_from_parts(score, values, parts, uncertainty.student_reach(level, comparison), null)
         return (*ends, uncertainty.DISJOINT if comparison.groups is None else uncertainty.DISJOINT_GROUPS)
 
     def ends_from_parts(
-        self, score: Score, values: ManyValues, parts: uncertainty.Parts, reach: float, null: Callable[[], NullValues]
+        self,
+        score: Score,
+        values: ManyValues,
+        parts: uncertainty.DisjointSplits,
+        reach: float,
+        null: Callable[[], NullValues],
     ) -> tuple[float, float]:
         """Low and high end, `reach` standard errors to either side, from the values on disjoint parts."""
         error = parts.error(self.select(values))
-        if self.from_null:
+        if self.variance_grows_with_value:
             return uncertainty.inverted(score.value, error, null(), reach, self.bounds)
         return uncertainty.around(score.value, reach * error, self.bounds)
 
@@ -162,7 +169,7 @@ class CorpusMetric(Metric):
         return null.p_value, null.method
 
     @property
-    def has_times(self) -> bool:
+    def has_ratio_to_null(self) -> bool:
         """Whether value over null mean says something: only for distances that are 0 between equal corpora.
 
         Not for shares that are larger when closer, accuracies (½ is chance), and estimates that can be negative.
@@ -280,7 +287,12 @@ class GapMetric(CorpusMetric):
     """The absolute difference of a number of each corpus, its parts `reference` and `candidate`."""
 
     def ends_from_parts(
-        self, score: Score, values: ManyValues, parts: uncertainty.Parts, reach: float, null: Callable[[], NullValues]
+        self,
+        score: Score,
+        values: ManyValues,
+        parts: uncertainty.DisjointSplits,
+        reach: float,
+        null: Callable[[], NullValues],
     ) -> tuple[float, float]:
         """Low and high end for the expected absolute difference, from the values on disjoint parts."""
         if self.part:
@@ -305,4 +317,4 @@ class GroundMetric(CorpusMetric):
 
     needs = "ground"
     default_on = "minilm:cosine"
-    on_scale = True
+    uses_ground_scale = True

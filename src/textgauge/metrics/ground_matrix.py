@@ -83,7 +83,7 @@ class GroundMatrix:
 
 def ground_matrix(pool: Pool, name: str) -> GroundMatrix:
     """The matrix of a pool under the pair metric of this name; made once."""
-    return pool.remember("ground", name, lambda key: GroundMatrix(pool, get_metric(key)))  # type: ignore[no-any-return]
+    return pool.get_or_compute("ground", name, lambda key: GroundMatrix(pool, get_metric(key)))  # type: ignore[no-any-return]
 
 
 def places(corpus: Corpus, name: str) -> Floats:

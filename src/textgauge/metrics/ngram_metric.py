@@ -71,7 +71,7 @@ def tokens_of(pool: Pool, name: str, *, lowercase: bool = False) -> Tokens:
     """The pool's tokens, of lower-cased texts if `lowercase`."""
     if not lowercase:
         return pool.tokens(name)
-    return pool.remember("lower-case tokens", name, lambda given: _lower(pool, given))  # type: ignore[no-any-return]
+    return pool.get_or_compute("lower-case tokens", name, lambda given: _lower(pool, given))  # type: ignore[no-any-return]
 
 
 def divided(a: Floats, b: Floats) -> Floats:

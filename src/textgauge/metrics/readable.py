@@ -43,7 +43,7 @@ def reader_of(metric: Metric) -> str:
 
 def unknown_shares(pool: Pool) -> Floats:
     """The share of unknown word pieces of every text; 0 for a text without pieces. Remembered by the pool."""
-    return pool.remember("unknown pieces", PIECES, lambda _: unknown_shares_of(pool.texts))  # type: ignore[no-any-return]
+    return pool.get_or_compute("unknown pieces", PIECES, lambda _: unknown_shares_of(pool.texts))  # type: ignore[no-any-return]
 
 
 def unknown_shares_of(texts: Sequence[str]) -> Floats:
@@ -73,7 +73,7 @@ def unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:
 
 def scripts(pool: Pool) -> NDArray[np.str_]:
     """The script that most letters of each text have, empty where it has none. Remembered by the pool."""
-    return pool.remember("script", "", lambda _: scripts_of(pool.texts))  # type: ignore[no-any-return]
+    return pool.get_or_compute("script", "", lambda _: scripts_of(pool.texts))  # type: ignore[no-any-return]
 
 
 def scripts_of(texts: Sequence[str]) -> NDArray[np.str_]:

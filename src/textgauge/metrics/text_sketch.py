@@ -65,7 +65,7 @@ def sketch_of(texts: Corpus, sources: Ints, seed: int = 0) -> TextSketch | None:
         others = np.concatenate([other for number, other in enumerate(parts) if number != place])
         gap = unit(part.astype(np.float64)).mean(axis=0) - unit(others.astype(np.float64)).mean(axis=0)
         spread = max(spread, float(gap @ gap))
-    return TextSketch(_deal(parts), spread)
+    return TextSketch(_round_robin(parts), spread)
 
 
 def parse_sketch(content: Any) -> TextSketch | None:
@@ -107,7 +107,7 @@ def _drawn(texts: Corpus, most: int, seed: int) -> NDArray[np.int8]:
     return np.rint(127.0 * rows / max(float(np.abs(rows).max()), 1e-9)).astype(np.int8)
 
 
-def _deal(parts: list[NDArray[np.int8]]) -> NDArray[np.int8]:
+def _round_robin(parts: list[NDArray[np.int8]]) -> NDArray[np.int8]:
     """Rows of all parts by turns, up to MAX_TEXTS."""
     order = sorted((row, place) for place, part in enumerate(parts) for row in range(len(part)))
     return np.stack([parts[place][row] for row, place in order[:MAX_TEXTS]])

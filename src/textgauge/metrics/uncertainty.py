@@ -35,7 +35,7 @@ GROUP_TRIALS = 12  # cuts of groups into quarters
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class DisjointSplits:
     """Both corpora cut at random into quarters, `trials` times, and the halves that the quarters make.
 
     Texts that belong to groups are cut by groups.
@@ -49,12 +49,12 @@ class Parts:
     trials: int
 
     @classmethod
-    def of(cls, comparison: Comparison, *, trials: int, seed: int) -> Parts:
+    def of(cls, comparison: Comparison, *, trials: int, seed: int) -> DisjointSplits:
         """The cuts depend on content, not on the order of texts; metrics of one comparison share them."""
         return cls(comparison.derive(in_content_order), comparison.derive(_quarters_and_halves, trials, seed), trials)
 
     @classmethod
-    def of_rows(cls, comparison: Comparison, *, trials: int, seed: int) -> Parts:
+    def of_rows(cls, comparison: Comparison, *, trials: int, seed: int) -> DisjointSplits:
         """The cuts depend on the place of a text: candidates of as many texts are cut alike, and so is a reference."""
         draws = comparison.derive(_quarters_and_halves, trials, seed)
         n = len(comparison.reference)

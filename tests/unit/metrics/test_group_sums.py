@@ -9,7 +9,7 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.large import deal_groups
 from textgauge.metrics import get_corpus_metrics
 from textgauge.metrics.null_values import in_content_order
-from textgauge.metrics.uncertainty import Parts
+from textgauge.metrics.uncertainty import DisjointSplits
 
 METRICS = [metric.on_embeddings() for metric in get_corpus_metrics("energy,medoid,ttest,fid")]
 OTHERS = [metric.on_embeddings() for metric in get_corpus_metrics("pr,mmd,energy@euclidean,median")]
@@ -67,7 +67,7 @@ def test_exchanges_take_the_same_share_of_groups_of_both_corpora():
 
 def test_parts_are_cut_by_groups():
     comparison = compare_groups(*make_rows(np.random.default_rng(3), 200, 200))
-    parts = Parts.of(comparison, trials=3, seed=0)
+    parts = DisjointSplits.of(comparison, trials=3, seed=0)
     assert parts.draws.left.shape == (30, 128)
     texts = parts.draws.of_texts()
     for group in range(128):

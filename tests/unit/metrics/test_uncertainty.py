@@ -18,7 +18,7 @@ from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.numerics.held_out import HeldOut
 from textgauge.metrics.uncertainty import (
     DISJOINT,
-    Parts,
+    DisjointSplits,
     cut_mean,
     folded_interval,
     folded_mean,
@@ -41,7 +41,7 @@ def interval(metric: CorpusMetric, comparison: Comparison, seed: int = 0) -> tup
 
 
 def error_of(statistic: Callable[[Corpus, Draws], np.ndarray], comparison: Comparison) -> float:
-    parts = Parts.of(comparison, trials=100, seed=0)
+    parts = DisjointSplits.of(comparison, trials=100, seed=0)
     return parts.error(statistic(parts.joint, parts.draws))
 
 
@@ -164,12 +164,12 @@ def test_dc_has_the_interval_of_its_density_below_1_and_of_its_coverage_above() 
 
 def test_corpora_of_one_size_are_cut_alike_by_place() -> None:
     reference, first, second = (np.random.default_rng(seed).normal(size=(40, 2)) for seed in range(3))
-    one, two = (Parts.of_rows(Comparison(reference, other), trials=3, seed=0) for other in (first, second))
+    one, two = (DisjointSplits.of_rows(Comparison(reference, other), trials=3, seed=0) for other in (first, second))
     assert np.array_equal(one.draws.left, two.draws.left)
     assert np.array_equal(one.draws.left[:, :40], one.draws.right[:, 40:])
     assert not one.draws.left[:, 40:].any()
     assert np.array_equal(one.joint.embeddings("given")[:40], reference)
-    unequal = Parts.of_rows(Comparison(reference, first[:30]), trials=3, seed=0).draws
+    unequal = DisjointSplits.of_rows(Comparison(reference, first[:30]), trials=3, seed=0).draws
     assert unequal.left[:12].sum(axis=0).tolist() == [3] * 40 + [0] * 30  # in one quarter of each cut
     assert unequal.right[:12].sum(axis=0).tolist() == [0] * 40 + [3] * 30
     assert (unequal.left[:12].sum(axis=1) == 10).all()
@@ -177,7 +177,7 @@ def test_corpora_of_one_size_are_cut_alike_by_place() -> None:
 
 
 def test_differences_are_those_of_disjoint_halves() -> None:
-    parts = Parts.of(Comparison(np.zeros((8, 1)), np.zeros((8, 1))), trials=2, seed=0)
+    parts = DisjointSplits.of(Comparison(np.zeros((8, 1)), np.zeros((8, 1))), trials=2, seed=0)
     values = np.arange(20.0).reshape(10, 2) ** 2  # quarters 1 to 4, then six halves; a column for each trial
     halves = values[4:]
     expected = [halves[a] - halves[a + 1] for a in (0, 2, 4)]

@@ -218,7 +218,7 @@ def compact_corpus(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Corpus:
     small = compact_pool(corpus, embedders=embedders)
     for metric in metrics:
         if metric.needs == "tokens":
-            small.adopt("tokens", metric.token_rows, corpus.tokens(metric.token_rows))
+            small.set_rows("tokens", metric.token_rows, corpus.tokens(metric.token_rows))
     return Corpus(small, np.arange(small.size))
 
 
@@ -228,5 +228,5 @@ def compact_pool(corpus: Corpus, *, embedders: Sequence[str]) -> Pool:
     texts = list(corpus.texts) if pool.has_texts else None
     small = Pool(texts, embeddings=corpus.embeddings("given") if pool.has_given else None)
     for embedder in dict.fromkeys(embedders):
-        small.adopt("embeddings", embedder, corpus.embeddings(embedder))
+        small.set_rows("embeddings", embedder, corpus.embeddings(embedder))
     return small

@@ -233,7 +233,7 @@ def _beside(name: str, metric: CorpusMetric) -> CorpusMetric:
     (prototype,) = get_corpus_metrics(name)
     if "@" in name or prototype.needs == "tokens":
         return prototype
-    if prototype.needs == "ground" and (metric.on_scale or metric.pair_ground is not None):
+    if prototype.needs == "ground" and (metric.uses_ground_scale or metric.pair_ground is not None):
         return prototype.with_input(metric.on)
     embedder = prototype.embedder if metric.reads_texts else metric.embedder
     return prototype.with_input(f"{embedder}:euclidean" if prototype.needs == "ground" else embedder)

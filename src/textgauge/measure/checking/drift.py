@@ -74,13 +74,13 @@ class DriftCheck(Check):
             reason=score.reason or score.no_interval,
             worst=worst,
         )
-        return {"value": value} | ({"ratio": _ratio(value, score)} if metric.has_times else {})
+        return {"value": value} | ({"ratio": _ratio(value, score)} if metric.has_ratio_to_null else {})
 
     def _metrics(self) -> list[CorpusMetric]:
         found = get_corpus_metrics([self.metric])
         if len(found) != 1:
             raise InputError(f"{self.label} takes one metric, not {len(found)}: {self.metric}")
-        if self.max_ratio is not None and not found[0].has_times:
+        if self.max_ratio is not None and not found[0].has_ratio_to_null:
             raise InputError(f"{self.label}: {found[0].key} is not 0 between equal corpora; give max")
         return found
 

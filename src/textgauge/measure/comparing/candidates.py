@@ -36,7 +36,7 @@ from textgauge.measure.comparing.views import Views
 from textgauge.measure.comparing.warnings import find_undefined
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.uncertainty import Parts
+from textgauge.metrics.uncertainty import DisjointSplits
 from textgauge.stats.rankings import Ranking, ranking
 from textgauge.stats.simultaneous import holm
 
@@ -240,7 +240,7 @@ def rank_candidates(
     fewest = min(one.smaller for one in comparisons)
     if fewest < MIN_TEXTS:
         raise Undefined(f"corpora are ranked from {MIN_TEXTS} texts on; one has {fewest}")
-    cut = Parts.of_rows if paired else Parts.of
+    cut = DisjointSplits.of_rows if paired else DisjointSplits.of
     parts = [cut(comparison, trials=_TRIALS, seed=seed) for comparison in comparisons]
     on_parts = metric.orient(np.stack([metric.select(metric.compute_many(part.joint, part.draws)) for part in parts]))
     # Half the texts, as of an interval of a single value, and one and a half per cut, since that is about what the few
@@ -252,7 +252,7 @@ def rank_candidates(
     return ranking(metric.orient(values), errors, np.asarray(draws), freedom=freedom, level=level)
 
 
-def _estimate_errors(parts: Parts, on_parts: Floats) -> Floats:
+def _estimate_errors(parts: DisjointSplits, on_parts: Floats) -> Floats:
     """Return the standard error of the difference of every two candidates; NaN where it cannot be estimated.
 
     V(n) ≈ V(n/2) · V(n/2)/V(n/4), where the ratio is that of all pairs together, or the pair's own if that is larger:

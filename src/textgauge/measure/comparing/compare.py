@@ -373,16 +373,16 @@ def add_uncertainty(
             score = replace(score, no_interval=str(undefined))
     with name_counts(f"{metric.key}: permutations"):
         null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
-    score = add_null_range(score, null, has_times=metric.has_times)
+    score = add_null_range(score, null, has_ratio_to_null=metric.has_ratio_to_null)
     if options.test:
         score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
     return score, null
 
 
-def add_null_range(score: Score, null: NullValues, *, has_times: bool) -> Score:
+def add_null_range(score: Score, null: NullValues, *, has_ratio_to_null: bool) -> Score:
     """Return the score with its null range."""
     low, high = null.range
-    times = score.value / null.mean if has_times and null.mean > 0 else float("nan")
+    times = score.value / null.mean if has_ratio_to_null and null.mean > 0 else float("nan")
     return replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
 
 

@@ -78,7 +78,7 @@ def _mean_words(corpus: Corpus) -> float:
 
 
 def _words(corpus: Corpus) -> Ints:
-    counts: Ints = corpus.pool.remember("words", "", lambda _: _count_words(corpus.pool.texts))
+    counts: Ints = corpus.pool.get_or_compute("words", "", lambda _: _count_words(corpus.pool.texts))
     return counts[corpus.index]
 
 

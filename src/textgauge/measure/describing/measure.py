@@ -202,7 +202,7 @@ class Measuring:
     def embed(self) -> None:
         """Embed all texts, with progress, so that whoever asks the pool for their vectors finds them."""
         if self.embedder is not None:
-            self.sets.pool.adopt("embeddings", self.embedder, self._vectors)
+            self.sets.pool.set_rows("embeddings", self.embedder, self._vectors)
 
     def _meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         """The nearest text by meaning, searched among the different texts of either side; of equal ones the first."""

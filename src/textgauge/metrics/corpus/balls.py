@@ -19,7 +19,7 @@ from textgauge.metrics.numerics import neighbour_lists as many
 from textgauge.metrics.numerics.neighbour_lists import Lists
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
-from textgauge.metrics.uncertainty import Parts, cut_mean
+from textgauge.metrics.uncertainty import DisjointSplits, cut_mean
 
 _PR = (
     "0 inside a ball of the other corpus; outside: 1 / number of texts × recall/(precision + recall) for the "
@@ -46,7 +46,7 @@ class _BallMetric(NeighbourMetric):
     """What pr and dc share: k, the rule for ties, and the counts of texts in balls."""
 
     default_on = "minilm:euclidean"
-    on_scale = False
+    uses_ground_scale = False
     min_texts_interval = 300
     ranges = (Range("k", 1),)
 
@@ -171,7 +171,7 @@ class DensityCoverage(_BallMetric):
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
     def ends_from_parts(
-        self, score: Score, values: ManyValues, parts: Parts, reach: float, null: Callable[[], NullValues]
+        self, score: Score, values: ManyValues, parts: DisjointSplits, reach: float, null: Callable[[], NullValues]
     ) -> tuple[float, float]:
         """The value is the larger of that of an uncut density and of a density of 1: both have an error."""
         if self.part:

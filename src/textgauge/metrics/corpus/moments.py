@@ -86,7 +86,7 @@ class Frechet(EmbeddingMetric):
     version = 2
     label = "Fréchet embedding distance"
     min_texts_interval = 300
-    from_null = True
+    variance_grows_with_value = True
     source = "Heusel et al. 2017"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
     interval_trials: ClassVar[int] = 12
@@ -177,7 +177,7 @@ class Medoid(CentreDistance):
     is_sum = True
     label = "Mean vector distance"
     min_texts_interval = 300
-    from_null = True
+    variance_grows_with_value = True
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the means."""
@@ -205,7 +205,7 @@ class Median(CentreDistance):
     label = "Median vector distance"
     interval_trials = 12
     min_texts_interval = 300
-    from_null = True
+    variance_grows_with_value = True
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the medians."""

@@ -124,10 +124,12 @@ class Chrf(NgramMetric):
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
         """Characters, and words if they count."""
         variant = f"lowercase={self.lowercase}, whitespace={self.whitespace}"
-        characters = pool.remember("chrF characters", variant, lambda _: self._characters(pool))
+        characters = pool.get_or_compute("chrF characters", variant, lambda _: self._characters(pool))
         if not self.word_order:
             return [(characters, self.order)]
-        words = pool.remember("chrF words", variant, lambda _: SplitTokenizer(chrf_words).encode(self._texts(pool)))
+        words = pool.get_or_compute(
+            "chrF words", variant, lambda _: SplitTokenizer(chrf_words).encode(self._texts(pool))
+        )
         return [(characters, self.order), (words, self.word_order)]
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:

@@ -207,7 +207,7 @@ class Ter(PairMetric):
 
     def _words(self, pool: Pool) -> list[list[str]]:
         variant = f"{self.normalized}, {self.no_punct}, {self.asian_support}, {self.case_sensitive}"
-        found: list[list[str]] = pool.remember("TER words", variant, lambda _: self._split(pool.texts))
+        found: list[list[str]] = pool.get_or_compute("TER words", variant, lambda _: self._split(pool.texts))
         return found
 
     def _split(self, texts: Sequence[str]) -> list[list[str]]:

@@ -57,7 +57,7 @@ class _Rouge(PairMetric):
 
     def _tokens(self, pool: Pool) -> Tokens:
         tokens = pool.tokens(self.on)
-        return pool.remember("stems", self.on, lambda _: stemmed(tokens)) if self.stem else tokens
+        return pool.get_or_compute("stems", self.on, lambda _: stemmed(tokens)) if self.stem else tokens
 
     def _score(self, shared: Floats, left: Floats, right: Floats, same: Floats | np.bool_) -> Columns:
         """Precision, recall and F1, 1 where there is nothing on either side and the texts are the same."""
@@ -213,9 +213,11 @@ class RougeLsum(_Rouge):
 
     def _lines(self, pool: Pool) -> tuple[Tokens, Ints]:
         """The tokens of all lines, and the first line of each text."""
-        found: tuple[Tokens, Ints] = pool.remember("lines", self.on, lambda name: line_tokens(pool.texts, name))
+        found: tuple[Tokens, Ints] = pool.get_or_compute("lines", self.on, lambda name: line_tokens(pool.texts, name))
         tokens, edges = found
-        return (pool.remember("stems of lines", self.on, lambda _: stemmed(tokens)), edges) if self.stem else found
+        return (
+            (pool.get_or_compute("stems of lines", self.on, lambda _: stemmed(tokens)), edges) if self.stem else found
+        )
 
 
 def line_tokens(texts: Sequence[str], name: str) -> tuple[Tokens, Ints]:

@@ -78,7 +78,7 @@ class WordCounts:
 def word_counts(pool: Pool, tokenizer: str, vectors: WordVectors, *, stopwords: StopWords = "keep") -> WordCounts:
     """Count the words of every text of a pool; remembered as long as the pool lives."""
     name = f"{tokenizer}|{vectors.identity}|{stopwords}"
-    return pool.remember("words", name, lambda _: _count(pool, tokenizer, vectors, stopwords))  # type: ignore[no-any-return]
+    return pool.get_or_compute("words", name, lambda _: _count(pool, tokenizer, vectors, stopwords))  # type: ignore[no-any-return]
 
 
 def _count(pool: Pool, tokenizer: str, vectors: WordVectors, stopwords: StopWords) -> WordCounts:
