@@ -80,15 +80,20 @@ def run(
     Parameters
     ----------
     what
-        A protocol or a suite. A suite and `perturbation` bring their data.
+        A suite or a protocol; `textgauge ls suites` and `textgauge ls protocols` list them. A suite and `perturbation`
+        bring their data.
     metrics
         Metrics, separated by commas; by default those of the suite or protocol.
-    source_a, source_b
-        Two corpora, as `compare` takes them (ksc, size, speed).
+    source_a
+        The first corpus, as `compare` takes them, for protocols that mix two sources (ksc, size, speed).
+    source_b
+        The second corpus.
     pairs
         A table, sample or dataset of pairs (agreement, distributionality).
-    left, right
-        The columns of the texts of `pairs`, or the texts themselves.
+    left
+        The column of the left texts of `pairs`, or the texts themselves.
+    right
+        The column of the right texts of `pairs`, or the texts themselves.
     rating
         A column of ratings of `pairs`, or several, one for each rater; or the ratings themselves.
     groups
@@ -97,12 +102,22 @@ def run(
         The rows of `pairs` to take, as `label=1`.
     limit
         Use a random sample of this many pairs.
-    steps, reference
-        Corpora in order, a folder or a list, and the corpus that they should approach (ifc).
-    rated, comparisons, documents, labelled, beir
-        The data of tasks.
+    steps
+        IFC: a folder with one file for each step of training, in the order of their names, or a list of corpora.
+    reference
+        IFC: the texts that the steps should approach.
+    rated
+        Alignment: a table of rated summaries, or a dataset.
+    comparisons
+        Alignment: a table of two summaries and the chosen one, or a dataset.
+    documents
+        Robustness, sensitivity: a table, folder or dataset of documents.
+    labelled
+        Clustering: a table of labelled texts, or a dataset.
+    beir
+        Retrieval: a folder in the layout of BEIR, or a dataset.
     columns
-        Which columns of a task's table hold what.
+        Which columns of a task's table hold what, such as text=body,summary=abstract.
     column
         The column of texts of a table that is a corpus.
     rated_only
