@@ -14,7 +14,7 @@ from benchmarks.timing import Row, Rows, race, synthetic, timed
 from textgauge.data import Comparison, Draws
 from textgauge.metrics import get_metric
 from textgauge.metrics.corpus_metric import CorpusMetric
-from textgauge.metrics.numerics.frechet import frechet
+from textgauge.metrics.numerics.moments import frechet
 from textgauge.stats.resampling import permuted
 
 REPEATS = {100: 20, 1_000: 8, 3_000: 5, 10_000: 3}

@@ -6,7 +6,7 @@ from scipy import linalg, stats
 from scipy.spatial.distance import cdist
 
 from textgauge import get_metric
-from textgauge.metrics.corpus.vendi import vendi
+from textgauge.metrics.corpus.diversity import vendi
 from textgauge.metrics.numerics.kernel_sums import MANY_ROWS
 
 RNG = np.random.default_rng(20)

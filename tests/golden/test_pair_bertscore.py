@@ -18,7 +18,7 @@ from textgauge.data import Corpus, Pairs, is_here
 from textgauge.encode.resources import locate
 from textgauge.metrics import get_metric
 from textgauge.metrics.numerics.matching import f1, greedy_match, match_all, match_pairs
-from textgauge.metrics.numerics.spectral import unit
+from textgauge.metrics.numerics.moments import unit
 
 COLUMNS = ("precision", "recall", "value")
 # Tokens left and right, precision, recall, F1.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from textgauge.metrics.corpus.self_bleu import SelfBleuGap, Smoothing
+from textgauge.metrics.corpus.diversity import SelfBleuGap, Smoothing
 
 TRAVEL = [
     "the train leaves at nine",

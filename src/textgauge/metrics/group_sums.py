@@ -16,7 +16,7 @@ from textgauge.core.sizes import blocks
 from textgauge.data import Corpus, Draws
 from textgauge.data.pool import PADDED
 from textgauge.data.storage import PARTITION, iterate_rows
-from textgauge.metrics.numerics.subsets import Subsets
+from textgauge.metrics.numerics.moments import Subsets
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -12,6 +12,7 @@ from textgauge.encode.grounds import GROUNDS
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
 from textgauge.metrics.ground_matrix import MatrixJoint, MatrixSide
 from textgauge.metrics.numerics import neighbour_lists as many
+from textgauge.metrics.numerics.moments import Subsets
 from textgauge.metrics.numerics.neighbour_lists import Joint, Lists
 from textgauge.metrics.numerics.neighbours import (
     Cloud,
@@ -23,7 +24,6 @@ from textgauge.metrics.numerics.neighbours import (
     find_nearest,
     to_ground,
 )
-from textgauge.metrics.numerics.subsets import Subsets
 
 
 class CrossNearest(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.metrics.numerics.spectral import unit
+from textgauge.metrics.numerics.moments import unit
 from textgauge.stats.resampling import permuted
 
 EMBEDDER = "minilm"

@@ -29,7 +29,7 @@ from textgauge.metrics.numerics.kernel_sums import (
     row_sums,
     to_angles,
 )
-from textgauge.metrics.numerics.spectral import narrow_unit, unit
+from textgauge.metrics.numerics.moments import narrow_unit, unit
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach

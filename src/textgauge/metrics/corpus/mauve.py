@@ -17,7 +17,7 @@ from textgauge.core.sizes import blocks, runs
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import DEFAULT_SEED, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.numerics.spectral import Spread, components, spread_of_directions
+from textgauge.metrics.numerics.moments import Spread, components, spread_of_directions
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import around, student_reach

@@ -16,8 +16,7 @@ from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.group_sums import list_sides, sum_by_group
 from textgauge.metrics.null_values import PERMUTATION, NullValues
-from textgauge.metrics.numerics.frechet import frechet, frechet_many, frechet_of_groups
-from textgauge.metrics.numerics.subsets import Subsets
+from textgauge.metrics.numerics.moments import Subsets, frechet, frechet_many, frechet_of_groups
 from textgauge.metrics.registry import register
 
 UNBOUNDED = (float("-inf"), float("inf"))

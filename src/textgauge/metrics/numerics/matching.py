@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.sizes import blocks, capped
-from textgauge.metrics.numerics.spectral import unit
+from textgauge.metrics.numerics.moments import unit
 
 _CELLS = 1 << 21  # numbers of a block that is worked on at once: 16 MB
 _Segments = tuple[Floats, Floats, Ints]

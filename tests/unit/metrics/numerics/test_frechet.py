@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from textgauge.metrics.numerics.frechet import frechet, frechet_many
-from textgauge.metrics.numerics.subsets import Subsets
+from textgauge.metrics.numerics.moments import Subsets, frechet, frechet_many
 from textgauge.stats.resampling import permuted
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from textgauge.metrics.numerics.spectral import components, spread_of
+from textgauge.metrics.numerics.moments import components, spread_of
 
 
 @pytest.mark.parametrize("shape", [(50, 8), (8, 50)])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from textgauge.core.errors import ParameterError
 from textgauge.data import Comparison, Draws
-from textgauge.metrics.corpus.self_bleu import SelfBleuGap, closest_lengths
+from textgauge.metrics.corpus.diversity import SelfBleuGap, closest_lengths
 from textgauge.metrics.corpus_metric import CorpusMetric
 
 

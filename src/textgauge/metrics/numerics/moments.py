@@ -1,4 +1,4 @@
-"""The Fréchet distance without matrix square roots.
+"""Moments of rows: length one, principal components, and the Fréchet distance without matrix square roots.
 
 tr((ΣX ΣY)^½) is the nuclear norm of F G^T for any factors with F^T F = ΣX and G^T G = ΣY: the centred rows themselves
 where there are fewer rows than dimensions, a Cholesky factor of the covariance otherwise.
@@ -7,24 +7,156 @@ where there are fewer rows than dimensions, a Cholesky factor of the covariance 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import map_threads, one_blas_thread
 from textgauge.core.progress import report
 from textgauge.core.sizes import blocks
 from textgauge.data.storage import iterate_rows, mean_rows
-from textgauge.metrics.numerics.subsets import Subsets
 
+Vectors = NDArray[np.floating[Any]]
+
+_SPREAD = 1e-4  # directions nearer to each other than this have too few digits in their products
 _BLOCK = 1_024  # rows in double precision at a time
 _FEW_SIDES = 64  # this many factors of 1 MB may be kept
 _MANY_ROWS = 4_000
 _MOST_ROWS = 50_000  # beyond, products are exact
 _FLOAT32_BLOCK = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Subsets:
+    """The different sub-corpora of some draws, and which two of them each draw compares."""
+
+    masks: Masks
+    left: Ints
+    right: Ints
+    unit_sizes: Ints | None = None  # texts of each group where masks mark groups
+
+    @classmethod
+    def of(cls, left: Masks, right: Masks, unit_sizes: Ints | None = None) -> Subsets:
+        """The sides of draws, one pair of masks a row, in the order in which they are first met."""
+        both = np.concatenate([left, right])
+        numbers: dict[bytes, int] = {}
+        which = [numbers.setdefault(row.tobytes(), len(numbers)) for row in np.packbits(both, axis=1)]
+        first = np.unique(which, return_index=True)[1]
+        return cls(both[first], np.array(which[: len(left)]), np.array(which[len(left) :]), unit_sizes)
+
+    def __len__(self) -> int:
+        return len(self.masks)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Subsets) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    @cached_property
+    def _content(self) -> bytes:
+        return b"".join(part.tobytes() for part in (self.masks, self.left, self.right))
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many texts each side has."""
+        sizes: Ints = self.masks.sum(axis=1) if self.unit_sizes is None else self.masks @ self.unit_sizes
+        return sizes
+
+    @cached_property
+    def rows(self) -> list[Ints]:
+        """The texts of each side."""
+        return [np.flatnonzero(mask) for mask in self.masks]
+
+
+class Spread(NamedTuple):
+    """A matrix whose leading eigenvalues and vectors give the components of some rows, and how they give them."""
+
+    matrix: Floats
+    scores: Callable[[Floats, Floats], Floats]
+
+
+def components(spread: Spread, share: float) -> Floats:
+    """Scores of rows on the fewest principal components that hold this share of the variance."""
+    values, vectors = np.linalg.eigh(spread.matrix)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    kept = 1 + int(np.searchsorted(np.cumsum(values), share * values.sum()))
+    return spread.scores(values[:kept], np.ascontiguousarray(vectors[:, :kept]))
+
+
+def spread_of(X: Floats, weights: Floats) -> Spread:
+    """The spread of weighted rows: over their products where these are fewer than the dimensions."""
+    centred = X - (weights @ X) / weights.sum()
+    if len(X) < X.shape[1]:
+        return spread_of_products(centred @ centred.T, weights)
+    scaled = centred * np.sqrt(weights)[:, None] if weights.max() > 1 else centred
+    return Spread(scaled.T @ scaled, lambda values, vectors: centred @ vectors)
+
+
+def spread_of_products(products: Floats, weights: Floats) -> Spread:
+    """The same from the products of rows about any origin; these are overwritten."""
+    means = products @ weights / weights.sum()
+    products -= means
+    products -= (means - weights @ means / weights.sum())[:, None]
+    heavy = np.sqrt(weights)[:, None]
+    if weights.max() > 1:
+        products *= heavy
+        products *= heavy.T
+    return Spread(products, lambda values, vectors: vectors * np.sqrt(values) / heavy)
+
+
+def spread_of_directions(vectors: Vectors, weights: Floats) -> Spread:
+    """The spread of weighted rows brought to length one, a block at a time where they are many."""
+    n, d = vectors.shape
+    if n < d:
+        return spread_of(unit(vectors), weights)
+    scatter, sums, total, lengths = np.zeros((d, d)), np.zeros(d), weights.sum(), np.empty((n, 1))
+    parts = blocks(n, _BLOCK)
+    for part in parts:
+        rows, share = vectors[part].astype(np.float64), weights[part]
+        lengths[part] = _lengths(rows)
+        rows /= lengths[part]
+        sums += share @ rows
+        if share.max() > 1:
+            rows *= np.sqrt(share)[:, None]
+        scatter += rows.T @ rows
+    if np.trace(scatter) - sums @ sums / total <= _SPREAD * total:
+        return spread_of(unit(vectors), weights)
+
+    def scores(values: Floats, directions: Floats) -> Floats:
+        found = np.empty((n, directions.shape[1]))
+        for part in parts:
+            np.matmul(vectors[part].astype(np.float64), directions, out=found[part])
+        found /= lengths
+        found -= sums @ directions / total
+        return found
+
+    return Spread(scatter - np.outer(sums, sums / total), scores)
+
+
+def unit(X: Vectors) -> Floats:
+    """Vectors along the last axis brought to length one, in float64; a zero vector stays zero."""
+    rows = X.astype(np.float64)
+    rows /= _lengths(rows)
+    return rows
+
+
+def narrow_unit(X: Vectors) -> NDArray[np.float32]:
+    """The same rounded to float32, a block at a time."""
+    rows = np.empty(X.shape, dtype=np.float32)
+    for part in blocks(len(X), _BLOCK):
+        rows[part] = unit(X[part])
+    return rows
+
+
+def _lengths(rows: Floats) -> Floats:
+    """Of each vector, along the last axis; 1 for a zero vector."""
+    lengths = np.sqrt(np.einsum("...i,...i->...", rows, rows))[..., None]
+    return np.where(lengths == 0, 1.0, lengths)
 
 
 def frechet(X: NDArray[np.floating], Y: NDArray[np.floating]) -> float:
