@@ -66,7 +66,7 @@ def _times(batch: Batch, metric: Any) -> tuple[Values, Reasons, Reasons, float]:
         try:
             seconds[trial] = min(batch.seconds(metric, trial) for _ in range(2))
         except Exception as error:
-            errors[trial] = _said(error)
+            errors[trial] = _format_error(error)
     return dict.fromkeys(_names(metric), seconds), errors, errors, float(np.nansum(seconds))
 
 
@@ -77,7 +77,7 @@ def _one_by_one(batch: Batch, metric: Any) -> tuple[Values, Reasons]:
         try:
             found, _ = batch.one(metric, trial)
         except Exception as error:
-            errors[trial] = _said(error)
+            errors[trial] = _format_error(error)
             continue
         for name, value in found.items():
             values[name][trial] = value
@@ -88,7 +88,7 @@ def _names(metric: Any) -> list[str]:
     return [VALUE, *(part.name for part in metric.parts)]
 
 
-def _said(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 

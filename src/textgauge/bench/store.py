@@ -160,8 +160,8 @@ def _manifest(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: not a manifest ({error})") from None
     if found.get("format") != _FORMAT:
         raise InputError(f"{path}: a manifest of another version of textgauge")
-    if (amiss := shape_error(found, _MANIFEST)) is not None:
-        raise InputError(f"{path}: not a manifest ({amiss})")
+    if (problem := shape_error(found, _MANIFEST)) is not None:
+        raise InputError(f"{path}: not a manifest ({problem})")
     return found
 
 

@@ -30,10 +30,10 @@ __all__ = [
     "generator",
     "known_protocols",
     "list_data_words",
+    "merge_rounding_ties",
     "over_repetitions",
     "protocols_named",
     "register_protocol",
-    "settled",
     "why_undefined",
 ]
 
@@ -318,10 +318,10 @@ def over_repetitions(
     return Verdict(measure, mean, std, *interval, error=error, values=tuple(values), reason=reason)
 
 
-def settled(values: Floats) -> Floats:
+def merge_rounding_ties(values: Floats) -> Floats:
     """The values with those that differ by rounding alone (a part in 10¹²) made equal, so that ties are ties.
 
-    >>> settled(np.array([0.3, 0.1 + 0.2, 0.4])).tolist()
+    >>> merge_rounding_ties(np.array([0.3, 0.1 + 0.2, 0.4])).tolist()
     [0.3, 0.3, 0.4]
     """
     order = np.argsort(values)

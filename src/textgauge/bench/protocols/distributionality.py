@@ -17,9 +17,9 @@ from textgauge.bench.protocols.base import (
     Protocol,
     Verdict,
     generator,
+    merge_rounding_ties,
     over_repetitions,
     register_protocol,
-    settled,
     why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch, compact_pool
@@ -174,7 +174,7 @@ class Distributionality(Protocol):
             return reason
         if np.isinf(here.value).any():
             return "a distance is infinite"
-        values = settled(here.value)
+        values = merge_rounding_ties(here.value)
         return leave_one_out(values, step, repetition) if np.ptp(values) > 0 else "all distances are equal"
 
     def _verdict(self, at: int, samples: list[_Sample]) -> Verdict:

@@ -16,9 +16,9 @@ from textgauge.bench.protocols.base import (
     Sources,
     Verdict,
     generator,
+    merge_rounding_ties,
     over_repetitions,
     register_protocol,
-    settled,
     why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
@@ -125,7 +125,7 @@ def _judged(batch: Observations) -> tuple[list[float], list[str | None]]:
     why = why_undefined(batch)
     if why is not None or not np.isfinite(batch.value).all():
         return [float("nan")] * 3, [why or "a distance is infinite"] * 3
-    value = settled(batch.value)
+    value = merge_rounding_ties(batch.value)
     along = batch.columns["kind"] == STEP
     step, d, own = batch.columns["step"][along].astype(np.float64), value[along], float(value[~along].mean())
     trend, beyond = spearman(step, d), d[0] - own

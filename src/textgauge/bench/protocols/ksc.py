@@ -18,9 +18,9 @@ from textgauge.bench.protocols.base import (
     Sources,
     Verdict,
     generator,
+    merge_rounding_ties,
     over_repetitions,
     register_protocol,
-    settled,
     why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
@@ -151,7 +151,7 @@ class Ksc(Protocol):
         ]
 
     def _judged(self, batch: Observations) -> dict[str, float]:
-        d, step = settled(batch.value), batch.columns["j"] - batch.columns["i"]
+        d, step = merge_rounding_ties(batch.value), batch.columns["j"] - batch.columns["i"]
         if why_undefined(batch) is not None:
             return dict.fromkeys((measure.name for measure in self.measures), float("nan"))
         judged = self._judgements()
@@ -170,7 +170,7 @@ class Ksc(Protocol):
             return {}
         found = [
             [
-                sampling_error(settled(batch.value), self._judgements(), weighted=w, ties=self.ties)
+                sampling_error(merge_rounding_ties(batch.value), self._judgements(), weighted=w, ties=self.ties)
                 for w in (False, True)
             ]
             for batch in batches

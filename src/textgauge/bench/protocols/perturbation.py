@@ -18,8 +18,8 @@ from textgauge.bench.protocols.base import (
     Sources,
     Verdict,
     generator,
+    merge_rounding_ties,
     register_protocol,
-    settled,
     why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
@@ -217,7 +217,7 @@ def rising_curves(observations: Observations, *, q: int, p: float) -> tuple[Floa
     value = np.array([batch.value[order] for batch in batches])
     whole = np.isfinite(value).all(axis=1)
     if whole.any():
-        value[whole] = settled(value[whole].ravel()).reshape(-1, value.shape[1])
+        value[whole] = merge_rounding_ties(value[whole].ravel()).reshape(-1, value.shape[1])
     why, fewer = why_undefined(here) or "a distance is infinite", int((~whole).sum())
     left_out = f"{fewer} of {len(batches)} repetitions left out: {why}" if whole.any() else why
     return batches[0].columns["delta"][order], value, left_out if fewer else None

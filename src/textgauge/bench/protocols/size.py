@@ -82,7 +82,7 @@ class Size(Protocol):
     def check(self, sources: Sources) -> None:
         """Enough different texts in both sources for the largest sample."""
         if self.smallest < 2 or self.large < 2 or self.step < 1 or self.total < self.smallest + 2:
-            raise InputError("sizes are 2 or more, rise by 1 or more, and leave 2 or more of the total")
+            raise InputError("need smallest ≥ 2, large ≥ 2, step ≥ 1, total ≥ smallest + 2")
         if self.repetitions < 1 or self.draws < 1:
             raise InputError("at least 1 draw and 1 repetition are needed")
         needed = max(self.large, *self.sizes, self.total - self.smallest)

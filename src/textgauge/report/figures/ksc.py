@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from textgauge.bench.protocols.base import Observations, settled
+from textgauge.bench.protocols.base import Observations, merge_rounding_ties
 from textgauge.bench.protocols.ksc import accuracy, corpus_pairs, judgements
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
@@ -159,7 +159,7 @@ def tree_edges(distances: Floats, k: int) -> pl.DataFrame:
 def tree_figure(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatChart:
     """Corpora on the base, a node for every pair above the two it spans, a line for every judgement that fails."""
     k = _corpora(group)
-    distances = settled(finite(_of(group, metric, repetition).value))
+    distances = merge_rounding_ties(finite(_of(group, metric, repetition).value))
     edges = tree_edges(distances, k)
     height = min(60 * k, 560)
     layers = [_structure(k), _edges(edges.head(_EDGES), k), *_nodes(tree_nodes(group, metric, repetition), k)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.bench.protocols.base import settled
+from textgauge.bench.protocols.base import merge_rounding_ties
 from textgauge.bench.protocols.ksc import accuracy, corpus_pairs, judgements, sampled, sampling_error
 
 
@@ -128,14 +128,14 @@ def test_settled_values_forget_rounding_and_nothing_else(numbers, seed):
     exact = np.array(numbers, dtype=float) / 7
     rng = np.random.default_rng(seed)
     blurred = exact * (1 + rng.uniform(-1e-14, 1e-14, len(exact)))
-    made = settled(blurred)
+    made = merge_rounding_ties(blurred)
     assert made == pytest.approx(exact, rel=1e-13)
     assert (np.sign(made[:, None] - made) == np.sign(exact[:, None] - exact)).all()
 
 
 def test_settled_keeps_tiny_and_infinite_values_apart():
     values = np.array([1e-300, 1.0, np.inf, 1e-200, -np.inf, np.inf, 0.0])
-    assert (settled(values) == values).all()
+    assert (merge_rounding_ties(values) == values).all()
 
 
 def test_two_infinite_distances_are_a_tie():
