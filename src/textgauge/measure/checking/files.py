@@ -13,9 +13,7 @@ from textgauge.core.limits import stored_bytes
 from textgauge.core.tabular import listed, one_line
 from textgauge.data.source import load_references, split_column
 from textgauge.measure.checking.check import Check
-from textgauge.measure.checking.drift import DriftCheck
-from textgauge.measure.checking.generated import CopiesCheck, DescribeCheck
-from textgauge.measure.checking.scores import ScoreCheck
+from textgauge.measure.checking.kinds import CopiesCheck, DescribeCheck, DriftCheck, ScoreCheck
 
 KINDS: dict[str, type[Check]] = {kind.kind: kind for kind in (DriftCheck, CopiesCheck, ScoreCheck, DescribeCheck)}
 _TOP = ("check", "level", "seed", "baselines")

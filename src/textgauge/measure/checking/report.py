@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -87,15 +86,15 @@ class CheckReport(Result):
     """The results of all checks, in order; `outcome` is that of the whole run, `exit_code` what the command gives."""
 
     command: ClassVar[str] = "check"
+    keys: ClassVar[tuple[str, ...]] = ("check", "bound")
 
     results: tuple[CheckResult, ...]
     level: float = 0.95
 
-    def __len__(self) -> int:
-        return len(self.results)
-
-    def __iter__(self) -> Iterator[CheckResult]:
-        return iter(self.results)
+    @property
+    def rows(self) -> tuple[CheckResult, ...]:
+        """The results."""
+        return self.results
 
     @property
     def outcome(self) -> Outcome:

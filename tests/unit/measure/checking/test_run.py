@@ -8,7 +8,7 @@ import pytest
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.measure.checking import CopiesCheck, DescribeCheck, DriftCheck, ScoreCheck, run_checks
 from textgauge.measure.checking.check import Measured
-from textgauge.measure.checking.drift import _ratio
+from textgauge.measure.checking.kinds import _ratio
 from textgauge.metrics import Score
 
 RNG = np.random.default_rng(3)
