@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError
-from textgauge.core.progress import report
+from textgauge.core.progress import advance
 
 _NUMBER = re.compile("[0-9]{1,9}")
 _MOST_THREADS = 1_024
@@ -52,7 +52,7 @@ def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.flo
     def taken(found: Iterator[float]) -> NDArray[np.float64]:
         values = np.empty(trials)
         for number, values[number] in enumerate(found):
-            report(number + 1, trials)
+            advance(number + 1, trials)
         return values
 
     with one_blas_thread():

@@ -103,9 +103,6 @@ def track(items: Iterable[T], what: str, *, total: int | None = None) -> Iterato
         yield item
 
 
-report = advance  # until all callers say what they count
-
-
 @contextmanager
 def name_counts(what: str) -> Iterator[None]:
     """Within this block, tell counts under one name."""
@@ -115,13 +112,6 @@ def name_counts(what: str) -> Iterator[None]:
         return
     tell = listener.callback
     with listen(lambda stage: tell(Stage(what, stage.done, stage.total, what, part=True) if stage.part else stage)):
-        yield
-
-
-@contextmanager
-def counting(on_step: Step, what: str) -> Iterator[None]:
-    """Within this block long loops report how far they are, as parts of the present step."""
-    with listen(lambda stage: on_step(Stage(what, stage.done, stage.total, what, part=True))):
         yield
 
 

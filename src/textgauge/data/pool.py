@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Embeddings
 from textgauge.core.errors import InputError
-from textgauge.core.progress import report
+from textgauge.core.progress import advance
 from textgauge.core.sizes import blocks
 from textgauge.data.storage import PARTITION, StoredRows, StoredTexts
 
@@ -163,7 +163,7 @@ class Pool:
             return tokenizer(name).encode(self.texts)
         parts = []
         for some in blocks(self.size, PARTITION):
-            report(some.start, self.size)
+            advance(some.start, self.size)
             parts.append(tokenizer(name).encode(self.texts[some]))
         return join_tokens(parts)
 
@@ -177,10 +177,10 @@ class Pool:
 
         model = by_name(embedder)
         if not self.is_stored:
-            return checked_embeddings(encode_cached(model, self.texts, progress=report, executor=executor))
+            return checked_embeddings(encode_cached(model, self.texts, progress=advance, executor=executor))
         rows = StoredRows()
         for some in blocks(self.size, PARTITION):
-            report(some.start, self.size)
+            advance(some.start, self.size)
             vectors = encode_cached(
                 model, self.texts[some], progress=_count_from(some.start, self.size), executor=executor
             )
@@ -189,7 +189,7 @@ class Pool:
 
 
 def _count_from(start: int, total: int) -> Callable[[int, int], None]:
-    return lambda done, _: report(start + done, total)
+    return lambda done, _: advance(start + done, total)
 
 
 def _checked_texts(texts: Sequence[str]) -> Sequence[str]:

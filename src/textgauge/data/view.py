@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.errors import InputError
-from textgauge.core.progress import report
+from textgauge.core.progress import advance
 from textgauge.core.sizes import blocks
 from textgauge.data.pool import Pool
 from textgauge.data.tables import get_cells
@@ -220,13 +220,13 @@ class Draws:
     def chunks(self, size: int, width: int = 1) -> Iterator[Draws]:
         """The draws in pieces of at most `size` numbers where a draw has `width`; one piece at least."""
         for some in blocks(len(self), size, width) or [slice(0, 0)]:
-            report(some.start, len(self))
+            advance(some.start, len(self))
             yield Draws(self.left[some], self.right[some], self.groups)
 
     def comparisons(self, joint: Corpus) -> Iterator[Comparison]:
         """Each draw as a comparison of views."""
         for number, (left, right) in enumerate(zip(self.left, self.right, strict=True)):
-            report(number, len(self))
+            advance(number, len(self))
             if self.groups is not None:
                 left, right = left[self.groups], right[self.groups]  # noqa: PLW2901
             yield Comparison(joint.take(np.flatnonzero(left)), joint.take(np.flatnonzero(right)))

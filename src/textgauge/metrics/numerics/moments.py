@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import map_threads, one_blas_thread
-from textgauge.core.progress import report
+from textgauge.core.progress import advance
 from textgauge.core.sizes import blocks
 from textgauge.data.storage import iterate_rows, mean_rows
 
@@ -170,7 +170,7 @@ def frechet_of_groups(groups: Floats, sides: Subsets) -> Floats:
     distances = np.full(len(sides.left), np.nan)
     with one_blas_thread():
         for draw, pair in enumerate(zip(sides.left, sides.right, strict=True)):
-            report(draw, len(distances))
+            advance(draw, len(distances))
             sizes = sides.sizes[list(pair)].tolist()
             if min(sizes) >= 2:
                 sums = (weights[list(pair)] @ flat).reshape(2, *groups.shape[1:])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
-from textgauge.core.progress import report
+from textgauge.core.progress import advance
 from textgauge.core.sizes import blocks, capped
 from textgauge.metrics.numerics.neighbours import AT_ONCE, Cloud, inside_ball, levels, squared_pairs
 
@@ -167,7 +167,7 @@ def ranks_needed(left: Masks, right: Masks, k: int) -> int:
 def chunks(left: Masks, right: Masks) -> Iterator[tuple[Masks, Masks]]:
     """The draws, as many at a time as bounded memory allows."""
     for some in blocks(len(left), _CELLS, left.shape[1]):
-        report(some.start, len(left))
+        advance(some.start, len(left))
         yield np.ascontiguousarray(left[some]), np.ascontiguousarray(right[some])
 
 
