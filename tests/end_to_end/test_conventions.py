@@ -44,11 +44,11 @@ def test_shell_completion_can_be_installed(run):
 def test_doctor_fetches_nothing_and_says_what_to_run(run, monkeypatch, tmp_path):
     from textgauge.encode import resources
 
-    def no_network(entry, target):
+    def no_network(entry):
         raise AssertionError(f"{entry.name} is fetched")
 
-    monkeypatch.setattr(resources, "LOCAL", ())
-    monkeypatch.setattr(resources, "REMOTE", (no_network,))
+    monkeypatch.setattr(resources, "_local_folders", lambda entry: iter(()))
+    monkeypatch.setattr(resources, "_sources", no_network)
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
     code, out, _ = run("doctor", "-f", "json")
     (encoder,) = [row for row in json.loads(out)["rows"] if row["check"] == "encoder minilm"]
