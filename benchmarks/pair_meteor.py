@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race
 from textgauge.data import load_pairs
-from textgauge.encode import stems, wordnet
+from textgauge.encode import languages, wordnet
 from textgauge.encode.resources import locate
 from textgauge.metrics import get_metric
 
@@ -52,7 +52,7 @@ def _ours(left: Texts, right: Texts) -> Values:
 
 def _fresh(left: Texts, right: Texts) -> Values:
     wordnet._table.cache_clear()
-    stems.porter.cache_clear()
+    languages.porter.cache_clear()
     return _ours(left, right)
 
 

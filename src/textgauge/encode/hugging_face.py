@@ -9,14 +9,19 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textgauge.core.errors import MissingExtra, ResourceError, TextgaugeError
+import numpy as np
+
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError, MissingExtra, ResourceError, TextgaugeError
 from textgauge.core.tabular import one_line
 from textgauge.encode.resources import compute_tree_sha256, is_offline
+from textgauge.encode.tokenizers import without_surrogates
 
 LONGEST = 512  # tokens read of a text, or of a window of it
 
@@ -138,3 +143,62 @@ class TransformersModel:
         runtime = f"transformers-{version('transformers')}+torch-{version('torch')}"
         settings = f"{length}={self.longest},dtype=float32,runtime={runtime},{last}"
         return f"{self.prefix}:{shorten_name(self.model)}(revision={digest},{settings})"
+
+
+@dataclass(frozen=True)
+class CrossEncoderModel:
+    """A model that reads two texts together and gives one number, run by sentence-transformers (extra `st`).
+
+    Its raw number goes through a sigmoid, whatever the model's own activation: models trained on similarities have the
+    sigmoid anyway, rankers keep their order. torch pads a batch and may round by its shape, in the 7th decimal.
+    """
+
+    model: str
+
+    @cached_property
+    def _encoder(self) -> Any:
+        with explain_unloadable(f"cross-encoder {self.model}", "st"):
+            from sentence_transformers import CrossEncoder
+
+            return CrossEncoder(self.model)
+
+    @cached_property
+    def identity(self) -> str:
+        """Model and revision; for a folder the digest of its files."""
+        pinned = pin_revision(self.model, getattr(getattr(self._encoder, "model", None), "config", None))
+        renamed = "max_seq_length" if hasattr(self._encoder, "max_seq_length") else "max_length"
+        longest = getattr(self._encoder, renamed, None)
+        return f"{shorten_name(self.model)}(revision={pinned},max_length={longest},activation=sigmoid,dtype=float32)"
+
+    def score(self, left: Sequence[str], right: Sequence[str]) -> Floats:
+        """Return a number between 0 and 1 for each pair."""
+        from scipy.special import expit
+
+        pairs = [(without_surrogates(a), without_surrogates(b)) for a, b in zip(left, right, strict=True)]
+        # Neighbours in length are padded little.
+        order = sorted(range(len(pairs)), key=lambda row: len(pairs[row][0]) + len(pairs[row][1]))
+        raw = self._raw([pairs[row] for row in order])
+        values = np.empty(len(pairs))
+        values[order] = expit(raw)
+        return values
+
+    def _raw(self, pairs: list[tuple[str, str]]) -> Floats:
+        predict = self._encoder.predict  # first of all, because it says which package is missing
+
+        from torch.nn import Identity
+
+        # The name of this option changed with version 4.
+        names = signature(predict).parameters
+        activation = {"activation_fn" if "activation_fn" in names else "activation_fct": Identity()}
+        raw = np.asarray(predict(pairs, batch_size=32, show_progress_bar=False, **activation), dtype=np.float64)
+        if raw.shape != (len(pairs),):
+            raise InputError(
+                f"{self.model} gives an array of shape {raw.shape} for {len(pairs)} pairs, not one number each"
+            )
+        return raw
+
+
+@cache
+def cross_encoder(model: str) -> CrossEncoderModel:
+    """Return the cross-encoder of that name, the same object each time; it is loaded when it is first used."""
+    return CrossEncoderModel(model)

@@ -1,15 +1,27 @@
-"""The language of a text by its script and its commonest words: rough, instant, without a model.
+"""What words tell: the language of a text, and the stem and the part of speech of an English word.
 
-A text in Latin script belongs to the language that has most of its words among two dozen very common ones; where two
-have as many, or none has two, the language is not known. Scripts of one large language stand for that language, the
-others for themselves.
+**Languages** are told by script and commonest words: rough, instant, without a model. A text in Latin script belongs to
+the language that has most of its words among two dozen very common ones; where two have as many, or none has two, the
+language is not known. Scripts of one large language stand for that language, the others for themselves.
+
+**Stems** are Porter's, with the departures that rouge-score and nltk's METEOR build on.
+
+**Parts of speech** come from a linear-chain CRF, the resource `pos-en`, run by python-crfsuite. It gets 98.6 % of the
+tags of the English Web Treebank's dev and test parts right, but its vocabulary opens with the first sentence of the
+former, so it was most likely trained on them: expect less elsewhere.
 """
 
 from __future__ import annotations
 
+import base64
+import re
+import string
 from collections import Counter
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from textgauge.encode.tokenizers import split_words, without_surrogates
 
 UNKNOWN = ""
 _FEWEST = 2  # words that tell: one alone is in many languages
@@ -59,3 +71,228 @@ def _languages() -> dict[str, tuple[str, ...]]:
         for word in words.split():
             found[word] = (*found.get(word, ()), language)
     return found
+
+
+_VOWELS = frozenset("aeiou")
+
+_IRREGULAR = {
+    "skies": "sky",
+    "dying": "die",
+    "lying": "lie",
+    "tying": "tie",
+    "innings": "inning",
+    "outings": "outing",
+    "cannings": "canning",
+} | {word: word for word in ("sky", "news", "inning", "outing", "canning", "howe", "proceed", "exceed", "succeed")}
+
+_SECOND = {
+    **{"ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al"},
+    **{"entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al"},
+    **{"iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble"},
+    **{"fulli": "ful", "logi": "log"},
+}
+_THIRD = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+_FOURTH = (
+    *("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion"),
+    *("ou", "ism", "ate", "iti", "ous", "ive", "ize"),
+)
+
+
+@lru_cache(maxsize=1 << 17)
+def porter(word: str) -> str:
+    """Give the lower-cased stem of an English word.
+
+    Porter's five steps, with the changes of his own later program (`bli`, `logi`, words of two letters stay) and of
+    nltk's default mode: a list of irregular words, `-ies` and `-ied` in words of four letters, `y` after a consonant
+    at any place but the second, `-fulli`, `-alli` before another ending. Source: Porter 1980.
+
+    >>> [porter(word) for word in ("running", "Relational", "flies", "dies", "happy", "sky")]
+    ['run', 'relat', 'fli', 'die', 'happi', 'sky']
+    """
+    lower = word.lower()
+    if lower in _IRREGULAR:
+        return _IRREGULAR[lower]
+    if len(word) <= 2:
+        return lower
+    stem = _final_y(_past(_plural(lower)))
+    stem = _replaced(_second(stem), _THIRD)
+    return _final_e(_fourth(stem))
+
+
+def _shape(word: str) -> str:
+    """The word as a string of v (vowels) and c (consonants); y is a vowel after a consonant."""
+    shape = ""
+    for letter in word:
+        vowel = letter in _VOWELS or (letter == "y" and shape.endswith("c"))
+        shape += "v" if vowel else "c"
+    return shape
+
+
+def _measure(stem: str) -> int:
+    return _shape(stem).count("vc")
+
+
+def _is_short(stem: str) -> bool:
+    """Whether it ends in consonant, vowel, consonant other than w, x, y; or is just a vowel and a consonant."""
+    shape = _shape(stem)
+    return shape == "vc" or (shape.endswith("cvc") and stem[-1] not in "wxy")
+
+
+def _plural(word: str) -> str:
+    if word.endswith("ies"):
+        return word[:-1] if len(word) == 4 else word[:-2]
+    if word.endswith("sses"):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def _past(word: str) -> str:
+    if word.endswith("ied"):
+        return word[:-1] if len(word) == 4 else word[:-2]
+    if word.endswith("eed"):
+        return word[:-1] if _measure(word[:-3]) else word
+    for ending in ("ed", "ing"):
+        stem = word.removesuffix(ending)
+        if stem != word:
+            return _mended(stem) if "v" in _shape(stem) else word
+    return word
+
+
+def _mended(stem: str) -> str:
+    """Restore the end of a stem that lost -ed or -ing."""
+    if stem.endswith(("at", "bl", "iz")):
+        return stem + "e"
+    shape = _shape(stem)
+    if len(stem) > 1 and stem[-1] == stem[-2] and shape[-1] == "c":
+        return stem if stem[-1] in "lsz" else stem[:-1]
+    return stem + "e" if shape.count("vc") == 1 and _is_short(stem) else stem
+
+
+def _final_y(word: str) -> str:
+    return word[:-1] + "i" if len(word) > 2 and word.endswith("y") and _shape(word)[-2] == "c" else word
+
+
+def _second(word: str) -> str:
+    while word.endswith("alli") and _measure(word[:-4]):
+        word = word[:-2]
+    return _replaced(word, _SECOND)
+
+
+def _replaced(word: str, rules: Mapping[str, str]) -> str:
+    """Apply the first rule whose ending fits, if what is before it has a vowel-consonant group."""
+    ending = _ending(word, tuple(rules))
+    stem = word[: len(word) - len(ending)]
+    # The l of -logi belongs to what is measured: geology and theology have only vowels before it.
+    return stem + rules[ending] if ending and _measure(stem + "l" * (ending == "logi")) else word
+
+
+def _fourth(word: str) -> str:
+    ending = _ending(word, _FOURTH)
+    stem = word[: len(word) - len(ending)]
+    return stem if ending and _measure(stem) > 1 and (ending != "ion" or stem[-1] in "st") else word
+
+
+def _ending(word: str, endings: tuple[str, ...]) -> str:
+    """The first listed ending that the word has, or nothing; most words have none, which one call tells."""
+    return next(filter(word.endswith, endings)) if word.endswith(endings) else ""
+
+
+def _final_e(word: str) -> str:
+    if word.endswith("e"):
+        measure = _measure(word[:-1])
+        word = word[:-1] if measure > 1 or (measure == 1 and not _is_short(word[:-1])) else word
+    return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
+
+
+NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+
+_PUNCTUATION = frozenset(string.punctuation)
+_NEIGHBOURS = (-2, -1, 1, 2)
+_ENDS = frozenset(".?!")
+_LONGEST = 200  # words: a text without full stops is cut, so that memory stays small
+_CLITIC = re.compile(r"(?<=\w)(n't|'(?:s|re|ve|ll|d|m))$", re.IGNORECASE)
+
+
+def sentence(text: str) -> list[str]:
+    """Split a text into words and signs in their own case, as the tagger knows them: clitics are separate words.
+
+    >>> sentence("The cat's paw didn’t hurt.")
+    ['The', 'cat', "'s", 'paw', 'did', "n't", 'hurt', '.']
+    """
+    return [part for word in split_words(text) for part in (_CLITIC.split(word) if "'" in word else (word,)) if part]
+
+
+def tag(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Give the Penn tag of every word of sentences that are split into words and signs, in their own case.
+
+    Raises ResourceError where the model cannot be had.
+    """
+    tagger = _tagger()
+    return [tagger.tag(features(sentence)) if sentence else [] for sentence in sentences]
+
+
+def nouns(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Give the nouns of each sentence, proper ones too, in order."""
+    tagged = zip(sentences, tag(sentences), strict=True)
+    return [[word for word, mark in zip(words, marks, strict=True) if mark in NOUNS] for words, marks in tagged]
+
+
+def nouns_of(text: str) -> Iterator[str]:
+    """Give the nouns of a text, sentence by sentence."""
+    for words in _sentences(sentence(text)):
+        yield from nouns([words])[0]
+
+
+def _sentences(words: list[str]) -> Iterator[list[str]]:
+    start = 0
+    for place, word in enumerate(words, start=1):
+        if word in _ENDS or place - start == _LONGEST:
+            yield words[start:place]
+            start = place
+    if start < len(words):
+        yield words[start:]
+
+
+def features(sentence: Sequence[str]) -> list[dict[str, float]]:
+    """Describe every word as the model expects: itself, and the two words on either side.
+
+    >>> sorted(features(["Hi"])[0])
+    ['BOS', 'EOS', 'bias', 'len(word)', 'word.isdigit()', 'word.ispunctuation',
+     'word:SGk=', 'word[-2:]:Hi', 'word[-3:]:Hi', 'word[:2]:Hi', 'word[:3]:Hi']
+    """
+    words = [without_surrogates(word) for word in sentence]
+    rows = [dict(_word_features(word)) for word in words]
+    for place, row in enumerate(rows):
+        for step in _NEIGHBOURS:
+            if 0 <= place + step < len(words):
+                row.update(_word_features(words[place + step], f"{step:+d}:"))
+    if rows:
+        rows[0]["BOS"] = rows[-1]["EOS"] = 1.0
+    return rows
+
+
+@lru_cache(maxsize=1 << 15)
+def _word_features(word: str, prefix: str = "") -> dict[str, float]:
+    described = {
+        "bias": 1.0,
+        f"word:{base64.b64encode(word.encode()).decode()}": 1.0,
+        "len(word)": float(len(word)),
+        "word.ispunctuation": float(_PUNCTUATION.issuperset(word)),
+        "word.isdigit()": float(word.isdigit()),
+        f"word[:2]:{word[:2]}": 1.0,
+        f"word[:3]:{word[:3]}": 1.0,
+        f"word[-2:]:{word[-2:]}": 1.0,
+        f"word[-3:]:{word[-3:]}": 1.0,
+    }
+    return {prefix + name: value for name, value in described.items()}
+
+
+@cache
+def _tagger() -> Any:
+    from pycrfsuite import Tagger
+
+    from textgauge.encode.resources import locate
+
+    tagger = Tagger()
+    tagger.open(str(locate("pos-en") / "model.crf"))
+    return tagger

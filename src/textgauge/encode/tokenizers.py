@@ -22,7 +22,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from itertools import chain
 from typing import Any, Protocol, overload
@@ -30,10 +30,12 @@ from typing import Any, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.errors import MissingExtra, UnknownName
+from textgauge.core.errors import MissingExtra
+from textgauge.core.registry import Registry
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ASCII_RUN = re.compile("[a-z0-9]+")
+_ASCII_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[^\s\w\x00-\x1f\x7f]|_")  # what the pattern of words is without marks
 _ASCII_LOWER = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256))
 _SIGNS = frozenset('!"#$%&()*+/:;<=>?@[\\]^_`{|}~')
 _DIGITS = frozenset("0123456789")
@@ -230,8 +232,13 @@ def words_of(text: str) -> list[str]:
     >>> words_of("It’s नमस्ते 你好, 👍🏽!")
     ["it's", 'नमस्ते', '你', '好', ',', '👍🏽', '!']
     """
-    folded = unicodedata.normalize("NFC", text.casefold()).replace("’", "'")
-    return _word_pattern().findall(folded)
+    return split_words(text.casefold())
+
+
+def split_words(text: str) -> list[str]:
+    """Split a text into words and signs as `words_of` does, in their own case."""
+    text = unicodedata.normalize("NFC", text).replace("’", "'")
+    return _ASCII_WORD.findall(text) if text.isascii() else _compile_patterns()[0].findall(text)
 
 
 def alphanumeric_of(text: str) -> list[str]:
@@ -244,7 +251,7 @@ def alphanumeric_of(text: str) -> list[str]:
     """
     if text.isascii():
         return _ascii_runs(text)
-    return _run_pattern().findall(unicodedata.normalize("NFC", text.lower()))
+    return _compile_patterns()[1].findall(unicodedata.normalize("NFC", text.lower()))
 
 
 def mteval_13a(text: str) -> list[str]:
@@ -277,68 +284,28 @@ def _rouge_score(text: str) -> list[str]:
     return _ascii_runs(text) if text.isascii() else _ASCII_RUN.findall(text.lower())
 
 
-@cache
-def _sacrebleu(name: str) -> Any:
-    from sacrebleu.metrics.bleu import BLEU
-
-    return BLEU(tokenize=name).tokenizer
-
-
-def _as_sacrebleu(name: str) -> SplitTokenizer:
-    return SplitTokenizer(lambda text: _sacrebleu(name)(text.rstrip()).split())
-
-
 def characters_of(text: str) -> str:
     """Give the code points of a text after NFC."""
     return unicodedata.normalize("NFC", text)
 
 
 @cache
-def _marks() -> str:
-    return "".join(map(chr, filter(_is_mark, chain(range(0x300, 0x1F000), range(0xE0100, 0xE01F0)))))
-
-
-@cache
-def _run() -> str:
+def _compile_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of words and signs, and of runs of letters."""
     # Python's \w has no combining marks, without which Hindi or Arabic words fall apart; joiners belong inside words.
+    codes = chain(range(0x300, 0x3400), range(0xA600, 0xAC00), range(0xFB00, 0x1F000), range(0xE0100, 0xE01F0))
+    marks = "".join(sign for sign in map(chr, codes) if unicodedata.category(sign)[0] == "M")
     letter = rf"[^\W_{_IDEOGRAPHS}]"
-    return rf"{letter}(?:{letter}|[{_marks()}\u200c\u200d])*"
-
-
-@cache
-def _run_pattern() -> re.Pattern[str]:
-    return re.compile(rf"{_run()}|[{_IDEOGRAPHS}][{_marks()}]*")
-
-
-@cache
-def _word_pattern() -> re.Pattern[str]:
-    run, marks = _run(), _marks()
+    run = rf"{letter}(?:{letter}|[{marks}\u200c\u200d])*"
+    ideograph = rf"[{_IDEOGRAPHS}][{marks}]*"
     sign = rf"[^\s\w{_INVISIBLE}][{marks}\U0001f3fb-\U0001f3ff]*"
     flag = "[\U0001f1e6-\U0001f1ff]{2}"
-    return re.compile(rf"{run}(?:'{run})*|[{_IDEOGRAPHS}][{marks}]*|{flag}|_|{sign}(?:\u200d{sign})*")
-
-
-def _is_mark(code: int) -> bool:
-    return unicodedata.category(chr(code))[0] == "M"
+    words = rf"{run}(?:'{run})*|{ideograph}|{flag}|_|{sign}(?:\u200d{sign})*"
+    return re.compile(words), re.compile(rf"{run}|{ideograph}")
 
 
 def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
-
-
-_TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
-    "wordpiece": PieceTokenizer,
-    "words": lambda: SplitTokenizer(words_of),
-    "alphanumeric": lambda: SplitTokenizer(alphanumeric_of),
-    "whitespace": lambda: SplitTokenizer(str.split),
-    "rouge_score": lambda: SplitTokenizer(_rouge_score),
-    "rouge": lambda: SplitTokenizer(lambda text: text.replace(".", " ").split()),
-    "13a": lambda: SplitTokenizer(mteval_13a),
-    "intl": lambda: _as_sacrebleu("intl"),
-    "zh": lambda: _as_sacrebleu("zh"),
-    "char": lambda: _as_sacrebleu("char"),
-    "characters": lambda: SplitTokenizer(characters_of),
-}
 
 
 _OPTIONAL = {  # what sacrebleu needs for them: the module, and what to install
@@ -350,25 +317,50 @@ LIBRARIES = dict.fromkeys(["intl", "zh", "char", *_OPTIONAL], "sacrebleu")
 """The packages that split texts, by the names of their tokenizers."""
 
 
+@cache
+def _load_sacrebleu(name: str) -> Any:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize=name).tokenizer
+
+
+def _make_sacrebleu(name: str) -> SplitTokenizer:
+    module, install = _OPTIONAL.get(name, ("sacrebleu", ""))
+    if find_spec(module) is None:
+        raise MissingExtra(f"the tokenizer {name} needs an optional package: pip install {install}")
+    return SplitTokenizer(lambda text: _load_sacrebleu(name)(text.rstrip()).split())
+
+
+TOKENIZERS: Registry[Callable[[], Tokenizer]] = Registry(
+    "tokenizer",
+    {
+        "wordpiece": PieceTokenizer,
+        "words": partial(SplitTokenizer, words_of),
+        "alphanumeric": partial(SplitTokenizer, alphanumeric_of),
+        "whitespace": partial(SplitTokenizer, str.split),
+        "rouge_score": partial(SplitTokenizer, _rouge_score),
+        "rouge": partial(SplitTokenizer, lambda text: text.replace(".", " ").split()),
+        "13a": partial(SplitTokenizer, mteval_13a),
+        "intl": partial(_make_sacrebleu, "intl"),
+        "zh": partial(_make_sacrebleu, "zh"),
+        "char": partial(_make_sacrebleu, "char"),
+        "characters": partial(SplitTokenizer, characters_of),
+        **{name: partial(_make_sacrebleu, name) for name in _OPTIONAL},
+    },
+)
+
+
 def tokenizer(name: str) -> Tokenizer:
-    """Give the tokenizer of that name; nothing is loaded before it is used."""
-    if name in _OPTIONAL:
-        module, install = _OPTIONAL[name]
-        if find_spec(module) is None:
-            raise MissingExtra(f"the tokenizer {name} needs an optional package: pip install {install}")
-        return _as_sacrebleu(name)
-    if name not in _TOKENIZERS:
-        raise UnknownName.among("tokenizer", name, _TOKENIZERS)
-    return _TOKENIZERS[name]()
+    """Return the tokenizer of that name; nothing is loaded before it is used."""
+    return TOKENIZERS[name]()
 
 
 def register_tokenizer(name: str, factory: Callable[[], Tokenizer]) -> None:
     """Make a tokenizer known under a new name; a name in use is refused."""
-    if name in _TOKENIZERS:
-        raise ValueError(f"tokenizer {name!r} exists already")
-    _TOKENIZERS[name] = factory
+    TOKENIZERS.register(factory, name)
 
 
 def list_tokenizers() -> list[str]:
-    """List the names of all tokenizers."""
-    return [*_TOKENIZERS, *(name for name, (module, _) in _OPTIONAL.items() if find_spec(module) is not None)]
+    """List the names of all tokenizers that can be used here, the optional ones last."""
+    optional = [name for name, (module, _) in _OPTIONAL.items() if find_spec(module) is not None]
+    return [*(name for name in TOKENIZERS if name not in _OPTIONAL), *optional]

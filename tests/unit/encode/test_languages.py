@@ -1,8 +1,13 @@
-"""The language of sentences that were written for this test, one or two in each."""
+"""Languages of sentences that were written for this test; stems, and parts of speech."""
+
+from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from textgauge.encode.languages import language_of
+from textgauge.encode import languages
+from textgauge.encode.languages import features, language_of, nouns, nouns_of, porter, sentence, tag
 from textgauge.encode.tokenizers import words_of
 
 SENTENCES = {
@@ -37,3 +42,108 @@ def test_other_scripts_tell_by_themselves(script, language):
 def test_what_nobody_can_tell_is_not_known():
     assert language_of([], "LATIN") == ""
     assert language_of(["zzz", "qqq"], "LATIN") == ""
+
+
+# Made with nltk 3.10.4: " ".join(PorterStemmer().stem(word) for word in WORDS.split())
+WORDS = """
+caresses flies dies mules denied died agreed owned humbled sized meeting stating siezing itemization sensational
+traditional reference colonizer plotted conflated troubled hopping tanned falling hissing fizzed failing filing happy
+sky skies news innings outing dying lying tying canning howe proceed exceed succeed relational conditional rational
+valenci hesitanci digitizer conformabli radicalli differentli vileli analogousli vietnamization predication operator
+feudalism decisiveness hopefulness callousness formaliti sensitiviti sensibiliti triplicate formative formalize
+electriciti electrical hopeful goodness revival allowance inference airliner gyroscopic adjustable defensible irritant
+replacement adjustment dependent adoption homologou communism activate angulariti homologous effective bowdlerize
+probate rate cease controll roll geology theology logy by cry byed tied cried toying enjoy yes eyes fulli hopefulli
+generally really ally are use used using as is The İstanbul café naïvely 3.5% x-rays don't
+"""
+STEMS = """
+caress fli die mule deni die agre own humbl size meet state siez item sensat
+tradit refer colon plot conflat troubl hop tan fall hiss fizz fail file happi
+sky sky news inning outing die lie tie canning howe proceed exceed succeed relat condit ration
+valenc hesit digit conform radic differ vile analog vietnam predic oper
+feudal decis hope callous formal sensit sensibl triplic form formal
+electr electr hope good reviv allow infer airlin gyroscop adjust defens irrit
+replac adjust depend adopt homolog commun activ angular homolog effect bowdler
+probat rate ceas control roll geolog theolog logi by cri by tie cri toy enjoy ye eye fulli hope
+gener realli alli are use use use as is the i̇stanbul café naïv 3.5% x-ray don't
+"""
+
+
+@pytest.mark.parametrize(("word", "stem"), list(zip(WORDS.split(), STEMS.split(), strict=True)))
+def test_stems_are_those_of_nltk(word: str, stem: str) -> None:
+    assert porter(word) == stem
+
+
+@pytest.mark.parametrize("word", ["", "a", "你好", "नमस्ते", "\ud800", "😀"])
+def test_what_is_no_english_word_stays(word: str) -> None:
+    assert porter(word) == word
+
+
+@given(st.text(alphabet="aeiouylstdngbzr", max_size=12), st.sampled_from(["", "ed", "ing", "ational", "ies", "e", "y"]))
+def test_a_stem_is_lower_case_and_hardly_longer_than_the_word(start: str, end: str) -> None:
+    stem = porter((start + end).upper())
+    assert stem == porter(start + end) == stem.lower()
+    assert len(stem) <= len(start + end) + 1
+
+
+@given(st.text(max_size=10))
+def test_any_text_has_a_stem(word: str) -> None:
+    assert isinstance(porter(word), str)
+
+
+@pytest.fixture
+def model(need) -> None:
+    need("pos-en")
+
+
+def test_words_have_the_tags_of_their_place(model: None) -> None:
+    words = ["They", "can", "fish", "in", "the", "old", "lake", "of", "Paris", "."]
+    assert tag([words]) == [["PRP", "MD", "VB", "IN", "DT", "JJ", "NN", "IN", "NNP", "."]]
+
+
+def test_a_sentence_is_tagged_alike_alone_and_among_others(model: None) -> None:
+    many = [["The", "cat", "slept"], [], ["Dogs", "bark"]]
+    assert tag(many) == [tag([words])[0] for words in many]
+
+
+def test_nouns_are_common_and_proper_ones(model: None) -> None:
+    assert nouns([["The", "dogs", "of", "Paris", "barked"], []]) == [["dogs", "Paris"], []]
+
+
+def test_odd_words_are_no_trouble(model: None) -> None:
+    assert [len(marks) for marks in tag([["\ud800", "\x00", "", "😀", "a" * 10_000], ["你好"]])] == [5, 1]
+
+
+def test_a_long_text_is_cut_into_pieces(model: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = []
+    monkeypatch.setattr(languages, "nouns", lambda pieces: lengths.append(len(pieces[0])) or [pieces[0]])
+    text = "one two. three! " + "word " * 450
+    assert len(list(nouns_of(text))) == 455
+    assert lengths == [3, 2, 200, 200, 50]
+
+
+def test_features_of_a_word_hold_two_neighbours_on_either_side() -> None:
+    rows = features(["A", "b1", ",", "42"])
+    assert rows[1]["-1:word:QQ=="] == rows[1]["+1:word.ispunctuation"] == rows[1]["+2:word.isdigit()"] == 1.0
+    assert rows[1]["len(word)"] == 2.0
+    assert not any(name.startswith("-2:") for name in rows[1])
+    assert [("BOS" in row, "EOS" in row) for row in rows] == [
+        (True, False),
+        (False, False),
+        (False, False),
+        (False, True),
+    ]
+    assert features([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("We've seen John's car; it isn't his.", "We 've seen John 's car ; it is n't his ."),
+        ("the 'quoted' rock'n'roll", "the ' quoted ' rock'n'roll"),
+        ("", ""),
+        ("今天 go", "今 天 go"),
+    ],
+)
+def test_texts_are_split_as_the_model_expects(text: str, words: str) -> None:
+    assert sentence(text) == words.split()

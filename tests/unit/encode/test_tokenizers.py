@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.core.errors import UnknownName
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.registry import Registry
 from textgauge.encode import tokenizers
 from textgauge.encode.tokenizers import (
     SplitTokenizer,
+    alphanumeric_of,
     characters_of,
     list_tokenizers,
     register_tokenizer,
@@ -54,6 +56,12 @@ def test_words_lose_no_letter(text: str) -> None:
     assert [sign for sign in kept if sign.isalnum()] == letters
 
 
+@given(st.text(st.characters(max_codepoint=127), max_size=30))
+def test_words_of_plain_texts_are_those_among_others(text: str) -> None:
+    assert [*words_of(text), "你"] == words_of(f"{text} 你")
+    assert [*alphanumeric_of(text), "你"] == alphanumeric_of(f"{text} 你")
+
+
 @given(st.lists(ANY_TEXT, max_size=5))
 def test_characters_are_the_code_points(texts: list[str]) -> None:
     tokens = tokenizer("characters").encode(texts)
@@ -94,9 +102,9 @@ def test_word_pieces_have_no_special_tokens_and_no_end(need: Callable[[str], Pat
 def test_unknown_and_registered_names(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnknownName, match="words"):
         tokenizer("word")
-    monkeypatch.setattr(tokenizers, "_TOKENIZERS", dict(tokenizers._TOKENIZERS))
+    monkeypatch.setattr(tokenizers, "TOKENIZERS", Registry("tokenizer", dict(tokenizers.TOKENIZERS)))
     register_tokenizer("spaces", lambda: SplitTokenizer(str.split))
     assert "spaces" in list_tokenizers()
     assert tokenizer("spaces").encode(["a b a"]).ids.tolist() == [0, 1, 0]
-    with pytest.raises(ValueError, match="exists"):
+    with pytest.raises(InputError, match="words"):
         register_tokenizer("words", lambda: SplitTokenizer(str.split))

@@ -107,7 +107,7 @@ EMBEDDERS: Encoders[Embedder] = Encoders(
             "embedders.transformer:make_onnx",
             "a sentence-transformers model exported to ONNX: a folder, or its name on the hub",
         ),
-        "api:MODEL": Encoder("embedders.api:ApiEmbedder", "an OpenAI-compatible endpoint (extra `api`)"),
+        "api:MODEL": Encoder("endpoint:ApiEmbedder", "an OpenAI-compatible endpoint (extra `api`)"),
         "whole:EMBEDDER": Encoder(
             "embedders.whole:make_whole", "an embedder that reads texts to their end, in windows"
         ),

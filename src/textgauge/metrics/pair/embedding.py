@@ -12,8 +12,8 @@ from textgauge.core.arrays import Floats
 from textgauge.core.sizes import runs
 from textgauge.data import GIVEN, Corpus, Pairs
 from textgauge.data.view import in_one_pool
-from textgauge.encode.cross_encoders import cross_encoder
 from textgauge.encode.grounds import unit_rows
+from textgauge.encode.hugging_face import cross_encoder
 from textgauge.encode.token_vectors import CHOSEN, TokenEncoder, TokenVectors, token_encoder
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.pair_metric import Columns, PairMetric, decided, distinct_texts

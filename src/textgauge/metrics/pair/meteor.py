@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.sizes import runs
 from textgauge.data import Pairs
-from textgauge.encode.stems import porter
+from textgauge.encode.languages import porter
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.pair_metric import Columns, PairMetric

@@ -38,7 +38,7 @@ def precision_recall_f1(shared: Floats, left: Floats, right: Floats) -> Columns:
 
 def stemmed(tokens: Tokens) -> Tokens:
     """The same texts with words of more than three letters cut to their stems, as rouge-score cuts them."""
-    from textgauge.encode.stems import porter
+    from textgauge.encode.languages import porter
 
     numbers: dict[str, int] = {}
     stems = (porter(word) if len(word) > 3 else word for word in tokens.vocabulary)

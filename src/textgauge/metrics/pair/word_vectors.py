@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats
 from textgauge.core.sizes import blocks
 from textgauge.data import Corpus, Pairs, Pool
-from textgauge.encode.tagging import nouns_of
+from textgauge.encode.languages import nouns_of
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens, hold_letters, list_tokenizers, register_tokenizer
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.numerics.matching import MOST_CELLS, exact_costs, gathered, relaxed_costs

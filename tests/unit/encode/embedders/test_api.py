@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import ResourceError
-from textgauge.encode.embedders.api import ApiEmbedder
-from textgauge.encode.endpoint import ATTEMPTS
+from textgauge.encode.endpoint import ATTEMPTS, ApiEmbedder
 
 KEY = "secret-key-of-the-test"
 

@@ -12,8 +12,7 @@ import pytest
 
 from textgauge.core.errors import ResourceError
 from textgauge.encode.language_models import get_language_model
-from textgauge.encode.language_models.gguf import Gguf, read_gguf
-from textgauge.encode.language_models.smollm2 import Llama, make_tokenizer
+from textgauge.encode.language_models.smollm2 import Gguf, Llama, make_tokenizer, read_gguf
 
 LAYERS, WIDTH, HEADS, KEY_HEADS, WIDE, TOKENS = 2, 32, 4, 2, 64, 48
 HEAD = WIDTH // HEADS

@@ -10,7 +10,7 @@ import pytest
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError
 from textgauge.data import Corpus, Pairs
-from textgauge.encode.cross_encoders import CrossEncoderModel, cross_encoder
+from textgauge.encode.hugging_face import CrossEncoderModel, cross_encoder
 from textgauge.metrics import get_metric
 
 

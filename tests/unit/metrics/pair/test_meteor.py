@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from textgauge.core.errors import ParameterError, ResourceError
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import Pairs
-from textgauge.encode.stems import porter
+from textgauge.encode.languages import porter
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import meteor
 from textgauge.metrics.pair.meteor import Relation, Side, related_words, same_words

@@ -15,12 +15,7 @@ class Vectors:
 
     identity = "plane"
 
-    class table:  # noqa: N801 - stands for an attribute
-        matrix = np.array(list(VECTORS.values()), dtype=np.float32)
-
-        @staticmethod
-        def vectors(rows):
-            return np.array(list(VECTORS.values()), dtype=np.float32)[rows]
+    matrix = np.array(list(VECTORS.values()), dtype=np.float32)
 
     def rows(self, words):
         return np.array([list(VECTORS).index(word) if word in VECTORS else -1 for word in words], dtype=np.int64)
@@ -31,7 +26,7 @@ def plane(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every word is a noun but `the`, `ran` and `no`."""
     monkeypatch.setattr("textgauge.encode.word_vectors.word_vectors", lambda name: Vectors())
     split = lambda text: [word for word in text.split() if word not in {"the", "ran", "no"}]  # noqa: E731
-    monkeypatch.setitem(tokenizers._TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(split))
+    monkeypatch.setitem(tokenizers.TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(split))
 
 
 def test_nearest_nouns_are_averaged_both_ways() -> None:
@@ -72,7 +67,7 @@ def test_both_ways_are_alike() -> None:
 def test_real_nouns(monkeypatch: pytest.MonkeyPatch) -> None:
     from textgauge.core.errors import ResourceError
 
-    monkeypatch.setitem(tokenizers._TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(word_vectors.nouns_of))
+    monkeypatch.setitem(tokenizers.TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(word_vectors.nouns_of))
     try:
         scores = get_metric("pos_distance")(left=["The dog ran quickly."], right=["A car was near."])
     except ResourceError as error:
