@@ -14,7 +14,6 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from textgauge.cli.door import STDIN
 from textgauge.core.errors import ArgumentError, InputError, TextgaugeError, UnknownName
 from textgauge.core.lazy import export_lazily
 
@@ -64,6 +63,7 @@ __all__ = [
 ]
 
 GROUP = "textgauge.commands"
+STDIN = "\0stdin"  # stands for `-`, which the parser would take for an option
 COMMANDS = {
     "compare": "textgauge.cli.compare:compare",
     "score": "textgauge.cli.score:score",
@@ -128,6 +128,10 @@ def _version() -> str:
 
 def main() -> None:
     """Run the command; an error a user can mend is one line and exit code 2, an interrupt exit code 130."""
+    if sys.argv[1:] in (["--version"], ["-V"]):  # without the time that loading the parser takes
+        print(_version())
+        return
+
     from textgauge.cli.output import DETAIL, note, say
     from textgauge.core.tabular import one_line
 

@@ -17,9 +17,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from cyclopts import Parameter
 
+from textgauge.cli import STDIN
 from textgauge.core.errors import InputError
 
-STDIN = "\0stdin"  # stands for `-`, which the parser would take for an option
 OUTPUT = "Output"  # the panel of what a terminal adds
 _NAMES = {"metrics": ("--metrics", "-m"), "metric": ("--metric", "-m"), "jobs": ("--jobs", "-j")}
 _NAMES |= {"scheduler": ("--scheduler", "--cluster")}

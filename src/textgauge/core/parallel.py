@@ -40,7 +40,7 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 def one_thread() -> AbstractContextManager[Any]:
     """A context in which linear algebra and tree builders run on one thread; their threads wait by spinning."""
-    import sklearn.ensemble  # noqa: F401, its OpenMP must be there to be found
+    import sklearn  # noqa: F401, its OpenMP must be there to be found
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(limits=1)  # type: ignore[no-any-return]

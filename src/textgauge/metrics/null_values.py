@@ -99,8 +99,6 @@ class NullValues:
         Equal ranks of two metrics are ordered by standard deviations from the mean, so that a value far beyond all
         permuted ones counts as such. Values that differ from the observed one by rounding alone are set equal to it.
         """
-        from scipy.stats import rankdata
-
         same = np.abs(self.permuted - self.observed) <= _ROUNDING * abs(self.observed)
         values = self.farther * np.append(self.observed, np.where(same, self.observed, self.permuted))
         known = values[np.isfinite(values)]
@@ -108,7 +106,9 @@ class NullValues:
         if spread <= _ROUNDING * abs(known.mean()):
             return np.where(np.isfinite(values), 1.0, np.inf)
         z = (values - known.mean()) / spread
-        return _undefined_is_far(rankdata(_undefined_is_far(values), method="min") + z / (1.0 + np.abs(z)) / 2.0)
+        far = _undefined_is_far(values)
+        ranks = 1.0 + np.searchsorted(np.sort(far), far)
+        return _undefined_is_far(ranks + z / (1.0 + np.abs(z)) / 2.0)
 
     @property
     def _defined(self) -> Floats:
