@@ -10,8 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 
 from textgauge.core.registry import Registry
-from textgauge.data import datasets, load_pairs, load_texts, sample
-from textgauge.data.tasks import load_retrieval
+from textgauge.data import datasets, load_pairs, load_retrieval, load_texts, sample
 from textgauge.encode.resources import compute_sha256
 
 STYLES = ("Bible", "GYAFC_formal", "GYAFC_informal", "GYAFC_rewrites", "Paralex", "Paraphrase", "Yelp")

@@ -197,7 +197,7 @@ def test_a_task_on_a_table_and_on_its_card(command, tmp_path):
         1
     ]
     assert "2 were there, 0 computed" in told
-    from textgauge.data.tasks import load_labelled
+    from textgauge.data import load_labelled
 
     card = load_labelled(tmp_path / "texts.csv", text="body", label="topic")
     assert counts(textgauge.run("clustering", labelled=TaskSources("mine", card), **asked)) == (2, 0)

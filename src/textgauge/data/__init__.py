@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
 from textgauge.data.datasets import (
+    DatasetCard,
     DatasetFile,
     DatasetItem,
     data_folders,
@@ -16,22 +16,21 @@ from textgauge.data.datasets import (
     published_texts,
     register_dataset,
 )
+from textgauge.data.folders import RetrievalSet, load_retrieval
 from textgauge.data.formats import read_embeddings, read_table
 from textgauge.data.pool import GIVEN, Pool
 from textgauge.data.samples import list_samples, sample, sample_pairs
 from textgauge.data.source import accepted, load_aligned, load_corpus, load_pairs, load_texts
-from textgauge.data.tables import TextTable
+from textgauge.data.tables import LabelledTexts, TextPairs, TextTable
 from textgauge.data.tasks import (
     ClusteringTexts,
     ComparedSummaries,
     Documents,
     RatedSummaries,
-    RetrievalSet,
     load_compared_summaries,
     load_documents,
     load_labelled,
     load_rated_summaries,
-    load_retrieval,
     register_task_data,
 )
 from textgauge.data.view import Comparison, Corpus, Draws, Pairs

@@ -1,25 +1,53 @@
-"""Datasets by name: `NAME`, `NAME/SPLIT`, `NAME/SIDE` or `NAME/SPLIT/SIDE`.
+"""Datasets by name: those that packages register, and those of the Hugging Face hub.
 
-Packages register them under the entry point group `textgauge.datasets`: address and sha256 of the files, and how they
-are read. Files are looked for in the folders of `TEXTGAUGE_DATA` and in the cache, else downloaded.
+`NAME`, `NAME/SPLIT`, `NAME/SIDE` and `NAME/SPLIT/SIDE` are registered under the entry point group `textgauge.datasets`:
+address and sha256 of the files, and how they are read. Files are looked for in the folders of `TEXTGAUGE_DATA` and in
+the cache, else downloaded. A dataset of the hub is a split by its name, or one file of a repository at a revision:
+
+hf://owner/name:split                        by the package `datasets`; `train` where no split is named
+hf://datasets/owner/name@revision/path.csv   the file itself, as any file of that ending; `main` without a revision
 """
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.core.registry import Registry
-from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
-from textgauge.data.formats import find_table
+from textgauge.core.tabular import one_line
+from textgauge.data.formats import find_table, read_table
+from textgauge.data.tables import LabelledTexts, TextPairs, TextTable
 from textgauge.encode.resources import cache_root, compute_sha256, download, is_offline, make_cache_folder
 
 SETTING = "TEXTGAUGE_DATA"
+HUB_PREFIX = "hf://"
+_HUB_FILE = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^/]+))?/(?P<path>[^*?]+)")
+
+
+@dataclass(frozen=True)
+class DatasetCard:
+    """What is known of a dataset without reading it.
+
+    `kind` is "texts" or "pairs"; `size` counts them; `parts` are the names that may follow a slash in `NAME/PART`;
+    `needs` names the resources (samples) a reader asks for.
+    """
+
+    name: str
+    kind: str
+    size: int
+    licence: str
+    source: str
+    about: str
+    parts: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -248,3 +276,70 @@ def _digest(path: Path) -> str:
 def _remembered(path: Path, size: int, changed: int) -> str:
     del size, changed  # part of the key only: a changed file is read again
     return compute_sha256(path)
+
+
+def is_hub_file(spec: str) -> bool:
+    """Return True if a name stands for one file of a repository."""
+    return _HUB_FILE.fullmatch(spec) is not None
+
+
+def fetch_hub_files(spec: str) -> tuple[str, ...] | None:
+    """Fetch a file or split; return its files here, None where its rows are not just those of files."""
+    if place := _HUB_FILE.fullmatch(spec):
+        return (str(_fetch_hub_file(spec, place)),)
+    import polars
+
+    rows = _load_hub_split(spec)
+    files = tuple(str(part["filename"]) for part in getattr(rows, "cache_files", ()))
+    if not files or getattr(rows, "_indices", None) is not None:
+        return None
+    return files if sum(polars.read_ipc_stream(file, columns=[0]).height for file in files) == len(rows) else None
+
+
+def read_hub_table(spec: str) -> TextTable:
+    """Read the whole file or split as a table."""
+    if place := _HUB_FILE.fullmatch(spec):
+        return replace(read_table(_fetch_hub_file(spec, place)), name=spec)
+    rows = _load_hub_split(spec)
+    try:
+        return TextTable.of(spec, {column: rows[column] for column in rows.column_names})
+    except Exception as error:
+        raise _make_hub_error(spec, error) from None
+
+
+def _load_hub_split(spec: str) -> Any:
+    name, _, split = spec.removeprefix(HUB_PREFIX).partition(":")
+    if not name or name.startswith("datasets/"):
+        raise InputError(
+            f"{spec}: give a dataset, as in hf://owner/name:train, or one of its files, as in "
+            "hf://datasets/owner/name@revision/data.csv"
+        )
+    advice = "or name a file of it, as in hf://datasets/owner/name@main/data.parquet"
+    package = _import("datasets", spec, advice)
+    try:
+        options = {"download_config": package.DownloadConfig(local_files_only=True)} if is_offline() else {}
+        return package.load_dataset(name, split=split or "train", **options)
+    except Exception as error:
+        raise _make_hub_error(spec, error) from None
+
+
+def _fetch_hub_file(spec: str, place: re.Match[str]) -> Path:
+    package = _import("huggingface_hub", spec, "or download the file and give its path")
+    options = {"repo_type": "dataset", "revision": place["revision"], "local_files_only": is_offline()}
+    try:
+        return Path(package.hf_hub_download(place["repo"], place["path"], **options))
+    except Exception as error:
+        raise _make_hub_error(spec, error) from None
+
+
+def _import(name: str, spec: str, advice: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtra(f"{spec} needs an optional package: pip install {name}; {advice}") from None
+
+
+def _make_hub_error(spec: str, error: Exception) -> InputError:
+    """The packages raise many kinds of errors, their own and those of the network beneath them."""
+    reason = next(iter(str(error).strip().splitlines()), "")
+    return InputError(f"{spec}: cannot be loaded ({type(error).__name__}: {one_line(reason, 200)})")

@@ -1,23 +1,97 @@
-"""Comparisons of corpora of any size: in memory, or on disk and in groups of texts where they are large."""
+"""Comparisons of corpora of any size: in memory, or read in batches, on disk and in groups where they are large."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
 from textgauge.core.arrays import Embeddings, Ints
-from textgauge.core.errors import InputError
+from textgauge.core.errors import InputError, warn
 from textgauge.core.progress import begin_step
+from textgauge.core.sizes import capped
+from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
+from textgauge.data.formats import get_format, has_batches, map_embeddings, read_batches
+from textgauge.data.packing import format_path, get_packing
 from textgauge.data.pool import Pool, checked_embeddings
-from textgauge.data.source import Source, check_different, load_corpus, open_batches
+from textgauge.data.source import Source, check_different, has_builtin_columns, load_corpus, place_column, source_files
 from textgauge.data.storage import StoredRows, StoredTexts, iterate_rows
-from textgauge.data.stream import TextBatches, has_many
 from textgauge.data.view import Comparison, Corpus
 
 GROUPS = 128  # of both corpora together
 _STEP = 16  # numbers of groups are multiples of this: then a corpus's share of all groups, squared, is a whole number
 ROLES = ("reference", "candidate")
+_LARGE = 50_000  # texts; more of them are kept on disk
+
+
+@dataclass(frozen=True)
+class TextBatches:
+    """The texts of files, one after the other, or of a list in memory."""
+
+    name: str
+    paths: tuple[str, ...] = ()
+    column: str | None = None
+    texts: Sequence[str | None] | None = None
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield batches of texts without blank ones, which a warning counts."""
+        total = count = 0
+        for batch in self._batches():
+            filled = [text for text in batch if text is not None and text.strip()]
+            total, count = total + len(batch), count + len(filled)
+            yield filled
+        if not count:
+            raise InputError(f"{self.name}: no texts, every line is blank ({total} of {total})")
+        if count < total:
+            warn(f"{self.name}: blank texts left out: {total - count} of {total}")
+
+    def exceeds(self, most: int) -> bool:
+        """Return whether there are more texts than that, blank ones counted; no more of them are read."""
+        if self.texts is not None:
+            return len(self.texts) > most
+        packed = any(get_packing(path) or get_format(path).ending in (".parquet", ".arrow") for path in self.paths)
+        if not packed and sum(os.path.getsize(path) for path in self.paths if os.path.isfile(path)) < 2 * most:
+            return False
+        return any(total > most for total in accumulate(map(len, self._batches())))
+
+    def _batches(self) -> Iterator[Sequence[str | None]]:
+        if self.texts is not None:
+            yield self.texts
+            return
+        for path in self.paths:
+            column = self.column
+            for table in read_batches(path, column=column):
+                column = table.find_column(column)
+                yield table.get_texts(column)
+
+
+def has_many(source: TextBatches | Embeddings) -> bool:
+    """Return whether a source has more texts or rows than are held in memory."""
+    most = capped(_LARGE)
+    return source.exceeds(most) if isinstance(source, TextBatches) else len(source) > most
+
+
+def open_batches(source: object, *, column: str | None = None) -> TextBatches | Embeddings | None:
+    """Return a source that can be read in batches, or its embeddings; None where it can only be read whole.
+
+    Text, CSV, TSV, JSON Lines, Parquet, Arrow and .npy files have batches, a glob and a folder of tables too, files and
+    splits of the hub once they are fetched, and lists of texts and arrays in memory. Standard input, samples, published
+    datasets and other formats have none.
+    """
+    if isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype.kind in "fiu":
+        return source
+    if isinstance(source, list | tuple) and all(cell is None or isinstance(cell, str) for cell in source):
+        return TextBatches("the texts", texts=source)
+    if not isinstance(source, str | os.PathLike) or has_builtin_columns(source):
+        return None
+    if get_format(source).holds == "embeddings":
+        return map_embeddings(source)
+    path, column = place_column(os.fspath(source), column)
+    files = fetch_hub_files(path) if path.startswith(HUB_PREFIX) else source_files(path)
+    return None if files is None or not all(map(has_batches, files)) else TextBatches(format_path(path), files, column)
 
 
 def load_comparison(

@@ -10,6 +10,7 @@ memory. Where the place of a text matters, as in pairs, blank ones are kept and 
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,14 +23,26 @@ import numpy as np
 from textgauge.core.arrays import Embeddings
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.tabular import one_line
-from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
-from textgauge.data.datasets import list_published, published_pairs, published_texts
-from textgauge.data.formats import get_format, has_batches, list_endings, map_embeddings, read_embeddings, read_table
-from textgauge.data.hub import HUB_PREFIX, fetch_hub_files, is_hub_file, read_hub_table
+from textgauge.data.datasets import (
+    HUB_PREFIX,
+    is_hub_file,
+    list_published,
+    published_pairs,
+    published_texts,
+    read_hub_table,
+)
+from textgauge.data.formats import get_format, has_batches, is_table, list_endings, read_embeddings, read_table
 from textgauge.data.packing import PACKINGS, STDIN, find_similar_files, format_path, get_suffix
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
-from textgauge.data.stream import TextBatches, source_files
-from textgauge.data.tables import TextTable, find_filled_rows, format_column_names, get_cells
+from textgauge.data.tables import (
+    LabelledTexts,
+    TextPairs,
+    TextTable,
+    draw_rows,
+    find_filled_rows,
+    format_column_names,
+    get_cells,
+)
 from textgauge.data.view import Corpus, TextsLike
 
 Named: TypeAlias = str | os.PathLike[str]
@@ -59,26 +72,6 @@ def load_corpus(
     return corpus
 
 
-def open_batches(source: object, *, column: str | None = None) -> TextBatches | Embeddings | None:
-    """Return a source that can be read in batches, or its embeddings; None where it can only be read whole.
-
-    Text, CSV, TSV, JSON Lines, Parquet, Arrow and .npy files have batches, a glob and a folder of tables too, files and
-    splits of the hub once they are fetched, and lists of texts and arrays in memory. Standard input, samples, published
-    datasets and other formats have none.
-    """
-    if isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype.kind in "fiu":
-        return source
-    if isinstance(source, list | tuple) and all(cell is None or isinstance(cell, str) for cell in source):
-        return TextBatches("the texts", texts=source)
-    if not isinstance(source, str | os.PathLike) or has_builtin_columns(source):
-        return None
-    if get_format(source).holds == "embeddings":
-        return map_embeddings(source)
-    path, column = _place(os.fspath(source), column)
-    files = fetch_hub_files(path) if path.startswith(HUB_PREFIX) else source_files(path)
-    return None if files is None or not all(map(has_batches, files)) else TextBatches(format_path(path), files, column)
-
-
 def load_texts(
     spec: Named, *, column: str | None = None, labels: str | None = None, limit: int | None = None, seed: int = 0
 ) -> LabelledTexts:
@@ -98,7 +91,7 @@ def load_texts(
     if is_published(name):
         found = published_texts(name)
     else:
-        path, column = _place(name, column)
+        path, column = place_column(name, column)
         table = _table(path) if _is_one(path) else _joined_tables(path)
         found = table.drop_blanks(column, labels)
     return found if limit is None else found.draw(limit, seed)
@@ -136,11 +129,11 @@ def _aligned(spec: Named, column: str | None) -> tuple[str, ...] | Embeddings:
         return load_texts(spec).texts
     if get_format(spec).holds == "embeddings":
         return read_embeddings(spec)
-    path, column = _place(os.fspath(spec), column)
+    path, column = place_column(os.fspath(spec), column)
     return tuple(_table(path).get_filled(column))
 
 
-def _place(name: str, column: str | None) -> tuple[str, str | None]:
+def place_column(name: str, column: str | None) -> tuple[str, str | None]:
     """The path and the column to read: that of `PATH:COLUMN`, else `column`, which is for tables only."""
     path, named = split_column(name)
     return path, named if named is not None else column if has_columns(path) else None
@@ -262,6 +255,22 @@ def check_different(corpus: Corpus, role: str) -> None:
         raise InputError(f"the {role} has {len(corpus)} text{'' if len(corpus) == 1 else 's'}; at least 2 are needed")
     if len(np.unique(corpus.keys)) == 1:
         raise InputError(f"the {role} is one text {len(corpus)} times over; at least 2 different ones are needed")
+
+
+def source_files(path: str) -> tuple[str, ...] | None:
+    """The files that a path stands for and that can be read in batches: itself, those of a glob, a folder's tables."""
+    if os.path.isfile(path):
+        files: tuple[str, ...] = (path,)
+    elif os.path.isdir(path):
+        found = sorted(os.path.join(path, name) for name in os.listdir(path) if not name.startswith("."))
+        files = tuple(file for file in found if os.path.isfile(file) and is_table(file))
+    elif glob.has_magic(path) and "://" not in path:
+        files = tuple(sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file)))
+        if not files:
+            raise InputError(f"{format_path(path)}: no file has such a name")
+    else:
+        return None
+    return files if files and all(map(has_batches, files)) else None
 
 
 def _is_one(path: str) -> bool:

@@ -1,22 +1,112 @@
-"""Tables of texts: named columns that remember where each row stood, and columns of other libraries."""
+"""Texts in columns: labelled texts, pairs, tables that remember where each row stood, columns of other libraries."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import math
+import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, TypeGuard
+from typing import Any, Self, TypeGuard, TypeVar
 
 from textgauge.core.errors import InputError, warn
 from textgauge.core.limits import TEXT_CHARACTERS
 from textgauge.core.tabular import one_line
-from textgauge.data.card import LabelledTexts
 from textgauge.encode.tokenizers import without_surrogates
 
+T = TypeVar("T")
 _LONGEST_NAME = 80  # characters of a column's name that messages repeat
+
+
+class AlignedColumns:
+    """A dataclass whose tuples, but for `notes`, and whose mappings of tuples are columns: one cell for each row.
+
+    A field `rows` says where each row stood in the source, from 0, if some were left out.
+    """
+
+    def __post_init__(self) -> None:
+        tables = [columns for columns in vars(self).values() if isinstance(columns, Mapping)]
+        every = {key: cells for columns in (self._get_columns(), *tables) for key, cells in columns.items()}
+        check_same_length(vars(self)["name"], **every)
+
+    def __len__(self) -> int:
+        return len(next(iter(self._get_columns().values())))
+
+    def take(self, rows: Sequence[int]) -> Self:
+        """Return the rows at these places."""
+        fields: dict[str, Any] = {name: take(cells, rows) for name, cells in self._get_columns().items()}
+        if "rows" in vars(self):
+            fields.setdefault("rows", tuple(rows))
+        for name, columns in vars(self).items():
+            if isinstance(columns, Mapping):
+                fields[name] = {key: take(cells, rows) for key, cells in columns.items()}
+        return replace(self, **fields)  # type: ignore[type-var]
+
+    def draw(self, n: int, seed: int = 0) -> Self:
+        """Draw at most `n` of the rows without replacement; keep their order."""
+        return self.take(draw_rows(len(self), n, f"{vars(self)['name']}:{seed}"))
+
+    def _get_columns(self) -> dict[str, tuple[Any, ...]]:
+        return {name: cells for name, cells in vars(self).items() if isinstance(cells, tuple) and name != "notes"}
+
+
+@dataclass(frozen=True)
+class LabelledTexts(AlignedColumns):
+    """Texts of one source; `labels`, where there are any, has one label for each text.
+
+    >>> LabelledTexts(("a", "b", "c"), None, "letters").draw(2, seed=1).texts
+    ('a', 'b')
+    """
+
+    texts: tuple[str, ...]
+    labels: tuple[str, ...] | None
+    name: str
+    licence: str = ""
+    source: str = ""
+    rows: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class TextPairs(AlignedColumns):
+    """Aligned pairs of texts.
+
+    `grade` says how near the two are (larger is nearer), `raters` holds the single judgements behind a grade,
+    `group` the part a pair comes from (a system, a file, a split), `scores` columns of further numbers by name.
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    name: str
+    grade: tuple[float, ...] | None = None
+    raters: tuple[tuple[float, ...], ...] | None = None
+    group: tuple[str, ...] | None = None
+    licence: str = ""
+    source: str = ""
+    scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    rows: tuple[int, ...] | None = None
+
+
+def draw_rows(total: int, n: int, seed: str) -> list[int]:
+    """Draw at most `n` of the rows `0..total-1`, sorted; the same for the same seed on every machine."""
+    if n < 1:
+        raise InputError(f"at least 1 text must be drawn, not {n}")
+    rng = random.Random(seed)  # noqa: S311
+    order = sorted(range(total), key=lambda _: rng.random())
+    return sorted(order[:n])
+
+
+def take(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:
+    """Return the values at some rows."""
+    return tuple(values[row] for row in rows)
+
+
+def check_same_length(name: str, **columns: Sequence[object]) -> None:
+    """Refuse columns of different lengths."""
+    lengths = {key: len(column) for key, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"{name}: columns differ in length: {lengths}")
 
 
 @dataclass(frozen=True)

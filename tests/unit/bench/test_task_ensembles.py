@@ -18,7 +18,7 @@ from textgauge.bench.protocols import (
     Sensitivity,
     TaskSources,
 )
-from textgauge.data.tasks import Documents
+from textgauge.data import Documents
 
 SAMPLES = {
     RatedAlignment(): "sample:articles",

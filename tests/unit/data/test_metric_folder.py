@@ -7,7 +7,7 @@ import textgauge
 from textgauge.bench.inputs.pair_sources import read_rated
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import is_here
-from textgauge.data.metric_folder import is_metric_folder, load_metric_folder
+from textgauge.data.folders import is_metric_folder, load_metric_folder
 
 HUMAN = {"good": [3, 2, None], "bad": [1, 2, 0], "refB": [5, 5, 5]}
 METRIC = {"good": [0.9, 0.8, 0.7], "bad": [0.1, None, 0.2]}

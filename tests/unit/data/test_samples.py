@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from textgauge.core.errors import InputError, ResourceError, UnknownName
-from textgauge.data.samples import DOMAINS, bible, list_samples, sample, sample_pairs
-from textgauge.data.samples.assistant import Writer, normalize, parse
+from textgauge.data.samples import DOMAINS, list_samples, packages, sample, sample_pairs
+from textgauge.data.samples.packages import Writer, normalize, parse
 from textgauge.encode.resources import is_available
 
 
@@ -150,8 +150,8 @@ def test_assistant_utterances():
 
 def test_known_verses():
     needs("bible-kjv", "bible-web")
-    assert bible.read_verses("kjv")[1001001] == "In the beginning God created the heaven and the earth."
-    assert bible.read_verses("web")[19023001] == "Yahweh is my shepherd: I shall lack nothing."
+    assert packages.read_verses("kjv")[1001001] == "In the beginning God created the heaven and the earth."
+    assert packages.read_verses("web")[19023001] == "Yahweh is my shepherd: I shall lack nothing."
 
 
 def test_verses_are_distinct_and_labelled_by_book():
@@ -170,7 +170,7 @@ def test_versions_are_aligned():
     needs("bible-kjv", "bible-ylt")
     pairs = sample_pairs("bible-kjv-ylt", n=2000)
     where = {
-        version: {text: number for number, text in bible.read_verses(version).items()} for version in ("kjv", "ylt")
+        version: {text: number for number, text in packages.read_verses(version).items()} for version in ("kjv", "ylt")
     }
     for left, right in zip(pairs.left, pairs.right, strict=True):
         assert where["kjv"][left] == where["ylt"][right]
@@ -180,18 +180,18 @@ def test_versions_are_aligned():
 def test_grades_are_what_they_say():
     needs("bible-web", "bible-kjv")
     pairs = sample_pairs("bible-graded", n=2000)
-    web, kjv = ({text: number for number, text in bible.read_verses(version).items()} for version in ("web", "kjv"))
+    web, kjv = ({text: number for number, text in packages.read_verses(version).items()} for version in ("web", "kjv"))
     assert [pairs.grade.count(grade) for grade in (0, 1, 2, 3)] == [500] * 4
     for left, right, grade in zip(pairs.left, pairs.right, pairs.grade, strict=True):
-        assert bible.get_grade(web[left], kjv[right]) == grade
+        assert packages.get_grade(web[left], kjv[right]) == grade
 
 
 def test_a_strange_data_module_is_refused():
     with pytest.raises(ResourceError, match="expected form"):
-        bible.parse_verses("import os", Path("x.py"))
+        packages.parse_verses("import os", Path("x.py"))
 
 
 def test_a_data_module_is_cut_at_its_offsets():
     text = "In the [first] day` x"
     source = f'bible = Bible("""{text}""",\n{{1001001: 0, 1001002: 15}},\n{{1001001: 14, 1001002: 21}},\n{{}})'
-    assert bible.parse_verses(source, Path("x.py")) == {1001001: "In the first", 1001002: "day' x"}
+    assert packages.parse_verses(source, Path("x.py")) == {1001001: "In the first", 1001002: "day' x"}

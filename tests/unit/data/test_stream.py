@@ -14,10 +14,16 @@ from hypothesis import strategies as st
 from textgauge.core.errors import InputError
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import Pool, load_corpus
-from textgauge.data.large import GROUPS, count_groups, load_comparison, sample_comparison
-from textgauge.data.source import open_batches
+from textgauge.data.large import (
+    GROUPS,
+    TextBatches,
+    count_groups,
+    has_many,
+    load_comparison,
+    open_batches,
+    sample_comparison,
+)
 from textgauge.data.storage import StoredTexts, iterate_rows
-from textgauge.data.stream import TextBatches, has_many
 
 
 @pytest.fixture

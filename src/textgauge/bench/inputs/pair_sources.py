@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from textgauge.bench.inputs.sources import PairSources
 from textgauge.core.errors import ArgumentError, InputError, ResourceError
 from textgauge.data import Corpus, load_pairs
-from textgauge.data.card import TextPairs
 from textgauge.data.datasets import data_folders
+from textgauge.data.folders import is_metric_folder, load_metric_folder
 from textgauge.data.formats import is_table, read_table
-from textgauge.data.metric_folder import is_metric_folder, load_metric_folder
 from textgauge.data.source import has_builtin_columns
-from textgauge.data.tables import TextTable, parse_number
+from textgauge.data.tables import TextPairs, TextTable, parse_number
 
 GROUPS = ("set", "system", "item")
 # What the parts of a published dataset or sample are; the parts of others are splits, which mean nothing here.

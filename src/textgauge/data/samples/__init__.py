@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs, take
+from textgauge.data.datasets import DatasetCard
 from textgauge.data.formats import read_table
-from textgauge.data.samples import assistant, bible
+from textgauge.data.samples import packages
+from textgauge.data.tables import LabelledTexts, TextPairs, take
 
 T = TypeVar("T")
 PREFIX = "sample:"
@@ -51,11 +52,11 @@ def sample(name: str, *, n: int | None = None, seed: int = 0) -> LabelledTexts:
     if card.name in DOMAINS:
         texts, labels = _draw_rows(card, count, seed, card.name, "text", "label")
     elif card.name == "assistant":
-        texts, labels = zip(*_take_first(count, assistant.write_texts(seed), card.name), strict=True)
+        texts, labels = zip(*_take_first(count, packages.write_texts(seed), card.name), strict=True)
     else:
-        verses = bible.read_verses(card.name.removeprefix("bible-"))
+        verses = packages.read_verses(card.name.removeprefix("bible-"))
         _take_first(count, iter(verses), card.name)
-        texts, labels = tuple(verses.values()), tuple(map(bible.get_book, verses))
+        texts, labels = tuple(verses.values()), tuple(map(packages.get_book, verses))
     corpus = LabelledTexts(texts, labels, PREFIX + card.name, card.licence, card.source)
     return corpus if len(corpus) == count else corpus.draw(count, seed)
 
@@ -76,11 +77,13 @@ def sample_pairs(name: str, *, n: int | None = None, seed: int = 0) -> TextPairs
     elif card.name in DOMAINS:
         left, right, group = _draw_rows(card, count, seed, f"{card.name}-pairs", "left", "right", "label")
     elif card.name == "bible-graded":
-        left, right, grade = zip(*_take_first(count, bible.pair_graded(seed), card.name), strict=True)
-        group = tuple(bible.GRADES[int(one)] for one in grade)
+        left, right, grade = zip(*_take_first(count, packages.pair_graded(seed), card.name), strict=True)
+        group = tuple(packages.VERSE_GRADES[int(one)] for one in grade)
     else:
         _, one, other = card.name.split("-")
-        left, right, group = zip(*_take_first(count, bible.pair_same_verse(one, other, seed), card.name), strict=True)
+        left, right, group = zip(
+            *_take_first(count, packages.pair_same_verse(one, other, seed), card.name), strict=True
+        )
     return TextPairs(left, right, PREFIX + card.name, grade, None, group, card.licence, card.source)
 
 
@@ -88,19 +91,19 @@ def _make_cards() -> Iterator[DatasetCard]:
     for domain in DOMAINS:
         yield DatasetCard(domain, "texts", 4_000, *_OWN, f"short texts about {domain}, with intents")
     about = "utterances to an assistant, with intents"
-    yield DatasetCard("assistant", "texts", 6_000, *_PACKAGES, about, (), assistant.NEEDS)
-    for version, title in bible.VERSIONS.items():
+    yield DatasetCard("assistant", "texts", 6_000, *_PACKAGES, about, (), packages.NEEDS)
+    for version, title in packages.VERSIONS.items():
         name, about = f"bible-{version}", f"verses of the {title}, by book"
         yield DatasetCard(name, "texts", _VERSE_COUNTS[version], *_VERSES, about, (), (name,))
     for domain in DOMAINS:
         yield DatasetCard(domain, "pairs", 6_000, *_OWN, f"paraphrases about {domain}")
     about = "grade 3 same meaning, 2 same intent, 1 same domain, 0 another domain"
     yield DatasetCard("graded", "pairs", 8_000, *_OWN, about)
-    for versions in itertools.combinations(bible.VERSIONS, 2):
+    for versions in itertools.combinations(packages.VERSIONS, 2):
         about, needs = "the same verse in two versions, worded differently", tuple(f"bible-{one}" for one in versions)
         yield DatasetCard("-".join(("bible", *versions)), "pairs", 20_000, *_VERSES, about, (), needs)
     about = "grade 3 same verse, 2 same chapter, 1 same book, 0 another book"
-    needs = tuple(f"bible-{version}" for version in bible.GRADED_VERSIONS)
+    needs = tuple(f"bible-{version}" for version in packages.GRADED_VERSIONS)
     yield DatasetCard("bible-graded", "pairs", 8_000, *_VERSES, about, (), needs)
 
 

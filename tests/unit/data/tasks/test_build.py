@@ -8,7 +8,7 @@ import json
 import pytest
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.data.tasks import (
+from textgauge.data import (
     load_compared_summaries,
     load_documents,
     load_labelled,

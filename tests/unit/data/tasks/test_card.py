@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.data.tasks import (
-    SAMPLE_TASKS,
+from textgauge.data import (
     ClusteringTexts,
     ComparedSummaries,
     Documents,
@@ -172,11 +171,6 @@ def test_library_queries_use_other_words():
     texts = dict(zip(found.documents, found.texts, strict=True))
     for name, query in zip(found.query_ids, found.queries, strict=True):
         assert not any(query.casefold() in texts[document].casefold() for document in found.relevant[name])
-
-
-def test_every_name_serves_a_known_task():
-    tasks = {"axis", "comparisons", "robustness", "sensitivity", "clustering", "retrieval"}
-    assert {task for served in SAMPLE_TASKS.values() for task in served} == tasks
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,10 @@
-"""Utterances to a voice assistant, with intents: templates of Home Assistant, questions of two Open Voice OS skills.
+"""Texts that packages of the index bring: utterances to a voice assistant, and four versions of the Bible.
 
-Only the data files of the packages are read. The places and things that the templates leave open are ours.
+The utterances, with intents, follow templates of Home Assistant and questions of two Open Voice OS skills; the places
+and things that the templates leave open are ours. The versions are in the public domain and aligned verse by verse:
+paraphrase and style pairs, graded pairs. A verse has a number: book, chapter (3 digits) and verse (3 digits).
+
+Only data of the packages are read, never run.
 """
 
 from __future__ import annotations
@@ -8,6 +12,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -51,6 +56,25 @@ _FILLERS = {
     "name.valve": "garden hose|main water valve|sprinkler|greenhouse valve",
     "name.weather": "home|the cottage|the office",
 }
+VERSIONS = {
+    "asv": "American Standard Version, 1901",
+    "kjv": "King James Version, 1769",
+    "web": "World English Bible",
+    "ylt": "Young's Literal Translation, 1898",
+}
+GRADED_VERSIONS = ("web", "kjv")
+VERSE_GRADES = {3: "same verse", 2: "same chapter", 1: "same book", 0: "another book"}
+_NAMES = (
+    "Genesis Exodus Leviticus Numbers Deuteronomy Joshua Judges Ruth 1-Samuel 2-Samuel 1-Kings 2-Kings 1-Chronicles "
+    "2-Chronicles Ezra Nehemiah Esther Job Psalms Proverbs Ecclesiastes Song-of-Songs Isaiah Jeremiah Lamentations "
+    "Ezekiel Daniel Hosea Joel Amos Obadiah Jonah Micah Nahum Habakkuk Zephaniah Haggai Zechariah Malachi Matthew Mark "
+    "Luke John Acts Romans 1-Corinthians 2-Corinthians Galatians Ephesians Philippians Colossians 1-Thessalonians "
+    "2-Thessalonians 1-Timothy 2-Timothy Titus Philemon Hebrews James 1-Peter 2-Peter 1-John 2-John 3-John Jude "
+    "Revelation"
+)
+_BOOKS = _NAMES.split()
+_OFFSET = re.compile(r"(?<!\d)(\d++): (\d+)")
+_MARKS = str.maketrans({"[": None, "]": None, "`": "'"})
 
 
 def write_texts(seed: int) -> Iterator[tuple[str, str]]:
@@ -223,3 +247,83 @@ class Writer:
             if value not in self.values.values():
                 break
         return value
+
+
+def get_book(verse: int) -> str:
+    """Return the book of a verse number.
+
+    >>> get_book(43003016)
+    'John'
+    """
+    return _BOOKS[verse // 1_000_000 - 1].replace("-", " ")
+
+
+@cache
+def read_verses(version: str) -> dict[int, str]:
+    """Read the verses of a version by their number, without empty ones, and of equal ones the first."""
+    from textgauge.encode.resources import locate
+
+    path = locate(f"bible-{version}") / "plain_text_readers_bible.py"
+    verses = parse_verses(path.read_text("utf-8"), path)
+    first = {verses[number]: number for number in sorted(verses, reverse=True) if verses[number]}
+    return {number: text for text, number in sorted(first.items(), key=lambda item: item[1])}
+
+
+def parse_verses(source: str, path: Path) -> dict[int, str]:
+    """Cut the long string of a data module at the start and end offsets that follow it.
+
+    Brackets around words the translators added are removed; the apostrophe is written as such.
+    """
+    parts = source.split('"""')
+    tables = parts[2].split("}") if len(parts) == 3 else []
+    if len(tables) < 3 or "\\" in parts[1]:
+        raise ResourceError(f"{path}: not in the expected form")
+    starts, ends = ({int(key): int(value) for key, value in _OFFSET.findall(table)} for table in tables[:2])
+    pieces = {number: parts[1][start : ends[number]] for number, start in starts.items() if number in ends}
+    return {number: " ".join(piece.translate(_MARKS).split()) for number, piece in pieces.items()}
+
+
+def pair_same_verse(left: str, right: str, seed: int) -> Iterator[tuple[str, str, str]]:
+    """Yield (left, right, book) of all verses two versions word differently, in an order given by the seed."""
+    ours, theirs = read_verses(left), read_verses(right)
+    for number in _shuffle(ours, f"bible-{left}-{right}:{seed}"):
+        if number in theirs and normalize(ours[number]) != normalize(theirs[number]):
+            yield ours[number], theirs[number], get_book(number)
+
+
+def pair_graded(seed: int) -> Iterator[tuple[str, str, float]]:
+    """Yield (left, right, grade) with the grades 3, 2, 1, 0 in turn; the two versions differ, so style tells nothing.
+
+    The right text of a left verse is: the same verse, another of its chapter, another chapter's of its book, another
+    book's.
+    """
+    ours, theirs = map(read_verses, GRADED_VERSIONS)
+    rng = random.Random(f"bible-graded:{seed}")  # noqa: S311
+    by_unit: dict[int, dict[int, list[int]]] = {unit: defaultdict(list) for unit in (1, 1_000, 1_000_000)}
+    for unit, groups in by_unit.items():
+        for number in theirs:
+            groups[number // unit].append(number)
+    every, grade = list(theirs), 3
+    for row in _shuffle(ours, f"bible-graded:{seed}"):
+        if row not in theirs:
+            continue
+        pool = every if grade == 0 else by_unit[1_000 ** (3 - grade)][row // 1_000 ** (3 - grade)]
+        tries = (pick(pool, rng) for _ in range(50))
+        other = next((one for one in tries if get_grade(row, one) == grade), None)
+        if other is not None and normalize(ours[row]) != normalize(theirs[other]):
+            yield ours[row], theirs[other], float(grade)
+            grade = (grade - 1) % 4
+
+
+def get_grade(left: int, right: int) -> int:
+    """Return the grade of two verse numbers.
+
+    >>> get_grade(43003016, 43003017), get_grade(43003016, 43004001), get_grade(43003016, 1001001)
+    (2, 1, 0)
+    """
+    return sum(left // unit == right // unit for unit in (1, 1_000, 1_000_000))
+
+
+def _shuffle(texts: dict[int, str], seed: str) -> list[int]:
+    rng = random.Random(seed)  # noqa: S311
+    return sorted(texts, key=lambda _: rng.random())

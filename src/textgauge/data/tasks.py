@@ -1,0 +1,452 @@
+"""Data for the tasks of a benchmark of pair metrics: summaries with judgements, documents, texts with labels.
+
+Each is read from a path, a table in memory, `sample:NAME`, or the name of a set that a package registered. Rows that
+cannot be used are left out with a note, or refused. Every `draw` takes rows in the order of a hash of their content and
+the seed, so the order of a file, and what else is in it, cannot change which of two rows comes first.
+
+The sentences of the samples are written for this package (CC0). The articles are news, with summaries that state the
+gist in other words. The graded ones are: good; wrong, with one of four facts changed; thin, which says too little;
+jumbled, with its words in disorder; and one of an article on another topic. Sets for retrieval are in
+`textgauge.data.retrieval`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from statistics import fmean
+from typing import Any, Self, TypeVar
+
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.registry import Registry
+from textgauge.data.datasets import DATASETS
+from textgauge.data.formats import read_table
+from textgauge.data.samples import DOMAINS, FOLDER, PREFIX, list_samples, sample
+from textgauge.data.source import is_path
+from textgauge.data.tables import AlignedColumns, TextTable, parse_number
+
+Spec = str | os.PathLike[str] | TextTable
+Read = Callable[..., Any]
+D = TypeVar("D", bound=AlignedColumns)
+
+ARTICLES, INTENTS = "sample:articles", "sample:intents"
+# What each kind of summary is worth: overall, accuracy, coverage, coherence.
+_ASPECTS = ("overall", "accuracy", "coverage", "coherence")
+_GRADES = {
+    "good": (5.0, 5.0, 5.0, 5.0),
+    "wrong": (4.0, 3.0, 5.0, 5.0),
+    "thin": (3.0, 5.0, 2.0, 5.0),
+    "jumbled": (2.0, 3.0, 3.0, 1.0),
+    "elsewhere": (1.0, 1.0, 1.0, 5.0),
+}
+_TEXTS_PER_INTENT = 40
+_INTENTS = {
+    "banking": ("card_delivery", "lost_card", "declined_payment"),
+    "cooking": ("preheat", "chop", "fry"),
+    "support": ("crash", "login", "slow"),
+    "travel": ("find_flight", "train", "hotel"),
+}
+_CHOICES = {"0": 0, "1": 1, "first": 0, "second": 1, "a": 0, "b": 1}
+_MOST_PLACES = 5  # that a note names
+
+
+@dataclass(frozen=True)
+class RatedSummaries(AlignedColumns):
+    """Summaries of texts with ratings by people, larger is better; `overall` is always among the ratings."""
+
+    name: str
+    documents: tuple[str, ...]
+    texts: tuple[str, ...]
+    summaries: tuple[str, ...]
+    ratings: Mapping[str, tuple[float, ...]]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if "overall" not in self.ratings:
+            raise InputError(f"{self.name}: no rating is called 'overall'; there are {', '.join(self.ratings)}")
+
+    def draw(self, n: int, seed: int = 0) -> Self:
+        """Draw at most `n` of the rated summaries without replacement."""
+        scores = [repr(row) for row in zip(*self.ratings.values(), strict=True)]
+        return self.take(draw_by_content(n, seed, self.texts, self.summaries, scores, ids=self.documents))
+
+
+@dataclass(frozen=True)
+class ComparedSummaries(AlignedColumns):
+    """Two summaries of a text; `chosen` is 0 where people preferred the first, 1 where they preferred the second."""
+
+    name: str
+    documents: tuple[str, ...]
+    texts: tuple[str, ...]
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    chosen: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+    def draw(self, n: int, seed: int = 0) -> Self:
+        """Draw at most `n` of the comparisons without replacement."""
+        choices = list(map(str, self.chosen))
+        return self.take(draw_by_content(n, seed, self.texts, self.first, self.second, choices, ids=self.documents))
+
+
+@dataclass(frozen=True)
+class Documents(AlignedColumns):
+    """Different texts, each with its own id; `summaries`, where there are any, has one summary for each."""
+
+    name: str
+    documents: tuple[str, ...]
+    texts: tuple[str, ...]
+    summaries: tuple[str, ...] | None
+    notes: tuple[str, ...] = ()
+
+    def draw(self, n: int, seed: int = 0) -> Self:
+        """Draw at most `n` of the documents without replacement.
+
+        >>> Documents("letters", ("1", "2", "3"), ("a", "b", "c"), None).draw(2, seed=1).texts
+        ('c', 'b')
+        """
+        return self.take(draw_by_content(n, seed, self.texts, ids=self.documents))
+
+
+@dataclass(frozen=True)
+class ClusteringTexts(AlignedColumns):
+    """Texts with one label each; every label occurs twice or more."""
+
+    name: str
+    texts: tuple[str, ...]
+    labels: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def draw(self, n: int, seed: int = 0) -> Self:
+        """Draw at most `n` of the texts without replacement: `n`, or one fewer, since no label may occur once."""
+        counts: Counter[str] = Counter()
+        rows, size = [], 0
+        for row in order_by_content(seed, self.texts, ids=self.labels):
+            label = self.labels[row]
+            size += {0: 0, 1: 2}.get(counts[label], 1)
+            if size > n:
+                break
+            counts[label] += 1
+            rows.append(row)
+        rows = [row for row in rows if counts[self.labels[row]] > 1]
+        labels = {self.labels[row] for row in rows}
+        if len(labels) < 2:
+            raise InputError(f"{self.name}: {n} texts hold {len(labels)} labels that occur twice; ask for more texts")
+        return self.take(rows)
+
+
+def order_by_content(seed: int, *columns: Sequence[str], ids: Sequence[str]) -> list[int]:
+    """Return the rows in the order of a hash of seed and content: as good as random, the same for any order of rows.
+
+    Ids decide between rows of equal content only, since they may have been given by the order of a file.
+    """
+    rows = zip(*columns, strict=True)
+    keys = [hashlib.blake2b("\0".join((str(seed), *row)).encode("utf-8", "surrogatepass")).digest() for row in rows]
+    return sorted(range(len(keys)), key=lambda row: (keys[row], ids[row]))
+
+
+def draw_by_content(n: int, seed: int, *columns: Sequence[str], ids: Sequence[str]) -> list[int]:
+    """Return the first `n` rows of `order_by_content`."""
+    if n < 1:
+        raise InputError(f"at least one must be drawn, not {n}")
+    return order_by_content(seed, *columns, ids=ids)[:n]
+
+
+def load_rated_summaries(
+    spec: Spec,
+    *,
+    document: str | None = None,
+    text: str = "text",
+    summary: str = "summary",
+    ratings: Sequence[str] | Mapping[str, str] = ("overall",),
+) -> RatedSummaries:
+    """Load summaries with ratings, one a row; `ratings` names columns, or gives the column of each aspect.
+
+    Without a column of document ids, equal texts are one document; without `overall` among the aspects it is the mean
+    of all of them. Rows with an empty text or summary, or a rating that is not a number, are left out with a note.
+
+    >>> len(load_rated_summaries("sample:articles"))
+    400
+    """
+    if (reader := find_reader(spec, "rated")) is not None:
+        return reader()  # type: ignore[no-any-return]
+    table = _open_table(spec)
+    columns = dict(ratings) if isinstance(ratings, Mapping) else {name: name for name in ratings}
+    if not columns:
+        raise InputError(f"{table.name}: name at least one column of ratings")
+    texts, summaries = get_texts(table, text), get_texts(table, summary)
+    ids = _get_ids(table, document, texts)
+    scores = {aspect: _get_numbers(table, column) for aspect, column in columns.items()}
+    faults = {"an empty text": _blank(texts), "an empty summary": _blank(summaries), "no document id": _blank(ids)}
+    for aspect, values in scores.items():
+        faults[f"a rating {columns[aspect]!r} that is not a number"] = list(map(math.isnan, values))
+    notes: tuple[str, ...] = ()
+    if "overall" not in scores:
+        notes = (f"'overall' is the mean of {', '.join(scores)}",)
+        scores = {"overall": tuple(map(fmean, zip(*scores.values(), strict=True))), **scores}
+    return _drop_rows(RatedSummaries(table.name, ids, texts, summaries, scores, notes), table, faults)
+
+
+def load_compared_summaries(
+    spec: Spec,
+    *,
+    document: str | None = None,
+    text: str = "text",
+    first: str = "first",
+    second: str = "second",
+    chosen: str = "chosen",
+) -> ComparedSummaries:
+    """Load two summaries of a text and which people chose: 0 or 1, first or second, a or b, or the column's name.
+
+    Any other choice is refused, since a guess would be scored as an answer; rows with an empty text, or with equal
+    summaries, are left out with a note.
+    """
+    if (reader := find_reader(spec, "comparisons")) is not None:
+        return reader()  # type: ignore[no-any-return]
+    table = _open_table(spec)
+    texts, left, right = (get_texts(table, column) for column in (text, first, second))
+    ids = _get_ids(table, document, texts)
+    choices = _get_choices(table, chosen, first, second)
+    faults = {
+        "an empty text": _blank(texts),
+        "an empty summary": [a or b for a, b in zip(_blank(left), _blank(right), strict=True)],
+        "no document id": _blank(ids),
+        "two equal summaries": [a == b for a, b in zip(left, right, strict=True)],
+    }
+    return _drop_rows(ComparedSummaries(table.name, ids, texts, left, right, choices), table, faults)
+
+
+def load_documents(
+    spec: Spec, *, document: str | None = None, text: str = "text", summary: str | None = None
+) -> Documents:
+    """Load documents of a table, a TXT file (one a line) or a folder of TXT files, with summaries if a column is named.
+
+    Samples and published sets bring the summaries they have. Empty texts and summaries, and all but the first of
+    equal texts, are left out with a note.
+    """
+    if (reader := find_reader(spec, "documents")) is not None:
+        data: Documents = reader()
+        if summary is not None and data.summaries is None:
+            raise InputError(f"{data.name} has no summaries")
+        return data
+    table = _open_table(spec)
+    places: Sequence[object] = table.rows
+    if table.unit == "file":
+        if summary is not None:
+            advice = "give a table with a column of summaries"
+            raise InputError(f"{table.name}: a folder of texts has no summaries; {advice}")
+        document, text, places = "name", "text", table.columns["name"]
+    texts = get_texts(table, text)
+    summaries = None if summary is None else get_texts(table, summary)
+    ids = _get_ids(table, document, texts)
+    faults = {"an empty text": _blank(texts), "no document id": _blank(ids)}
+    if summaries is not None:
+        faults["an empty summary"] = _blank(summaries)
+    faults["the text of an earlier one"] = find_repeats(texts, _find_usable(faults))
+    data = _drop_rows(Documents(table.name, ids, texts, summaries), table, faults, places)
+    check_unique(table.name, "document", data.documents)
+    return data
+
+
+def load_labelled(spec: Spec, *, text: str = "text", label: str = "label") -> ClusteringTexts:
+    """Load texts with a label each; a label that occurs once is left out with a note, fewer than two are refused."""
+    if (reader := find_reader(spec, "labelled")) is not None:
+        return reader()  # type: ignore[no-any-return]
+    table = _open_table(spec)
+    texts, labels = get_texts(table, text), get_names(table, label)
+    faults = {"an empty text": _blank(texts), "an empty label": _blank(labels)}
+    counts = Counter(label for label, usable in zip(labels, _find_usable(faults), strict=True) if usable)
+    faults["a label that occurs once"] = [counts[label] == 1 for label in labels]
+    data = _drop_rows(ClusteringTexts(table.name, texts, labels), table, faults)
+    if len(set(data.labels)) < 2:
+        hint = f" ({'; '.join(data.notes)})" if data.notes else ""
+        only = data.labels[0]
+        raise InputError(f"{table.name}: clustering needs two labels that occur twice, there is only {only!r}{hint}")
+    return data
+
+
+def register_task_data(name: str, **readers: Read) -> None:
+    """Make a set known by its name to `run` and to the loaders of task data; a taken name is refused.
+
+    Each of `readers` is named after the argument of `run` that it serves (rated, comparisons, documents, labelled,
+    beir) and returns what the loader returns; that of `beir` takes the split. A package calls this from the function
+    that it names under the entry point group `textgauge.datasets`.
+    """
+    for kind, read in readers.items():
+        if kind not in _READERS:
+            raise UnknownName.among("kind of task data", kind, _READERS)
+        _READERS[kind].register(read, name)
+
+
+def find_reader(spec: Spec, kind: str) -> Read | None:
+    """Return the reader of a sample or a registered set, None for a path or table; a file wins over a set."""
+    if isinstance(spec, TextTable):
+        return None
+    name, readers = os.fspath(spec), _READERS[kind]
+    if not name.startswith(PREFIX):
+        DATASETS.load()
+        if os.path.isfile(name) or (name not in readers and is_path(name)):
+            return None
+    return readers[name]
+
+
+def _open_table(spec: Spec) -> TextTable:
+    return spec if isinstance(spec, TextTable) else read_table(spec)
+
+
+def _load_article_documents() -> Documents:
+    columns = _read_articles()
+    return Documents(ARTICLES, *(tuple(columns[name]) for name in ("name", "text", "summary")))
+
+
+def _load_article_ratings() -> RatedSummaries:
+    """Return the articles with a summary of each grade."""
+    columns = _read_articles()
+    rows = [(place, kind) for place in range(len(columns["name"])) for kind in _GRADES]
+    ids, texts = (tuple(columns[name][place] for place, _ in rows) for name in ("name", "text"))
+    summaries = tuple(columns[kind][place] for place, kind in rows)
+    ratings = {aspect: tuple(_GRADES[kind][n] for _, kind in rows) for n, aspect in enumerate(_ASPECTS)}
+    return RatedSummaries(ARTICLES, ids, texts, summaries, ratings)
+
+
+def _load_article_comparisons() -> ComparedSummaries:
+    """Return every two graded summaries of an article; the better one stands first or second by chance."""
+    columns = _read_articles()
+    rng = random.Random("articles: comparisons")  # noqa: S311
+    rows = []
+    for place, (name, text) in enumerate(zip(columns["name"], columns["text"], strict=True)):
+        for better, worse in combinations(_GRADES, 2):
+            chosen = int(rng.random() * 2)
+            pair = [columns[better][place], columns[worse][place]]
+            rows.append((name, text, pair[chosen], pair[1 - chosen], chosen))
+    return ComparedSummaries(ARTICLES, *zip(*rows, strict=True))
+
+
+def _read_articles() -> dict[str, list[Any]]:
+    return read_table(FOLDER / "articles.csv.gz").columns
+
+
+def _load_intents() -> ClusteringTexts:
+    """Return the first forty texts of three intents of each domain, labelled `domain/intent`."""
+    rows = []
+    for domain in DOMAINS:
+        corpus = sample(domain)
+        for intent in _INTENTS[domain]:
+            texts = [text for text, label in zip(corpus.texts, corpus.labels or (), strict=True) if label == intent]
+            rows += [(text, f"{domain}/{intent}") for text in texts[:_TEXTS_PER_INTENT]]
+    return ClusteringTexts(INTENTS, *zip(*rows, strict=True))
+
+
+def _load_sample(name: str) -> ClusteringTexts:
+    corpus = sample(name)
+    return load_labelled(TextTable.of(corpus.name, {"text": corpus.texts, "label": corpus.labels or ()}))
+
+
+_SAMPLES: dict[str, dict[str, Read]] = {
+    "rated": {ARTICLES: _load_article_ratings},
+    "comparisons": {ARTICLES: _load_article_comparisons},
+    "documents": {ARTICLES: _load_article_documents},
+    "labelled": {
+        INTENTS: _load_intents,
+        **{PREFIX + card.name: partial(_load_sample, card.name) for card in list_samples("texts")},
+    },
+    "beir": {},
+}
+_READERS = {kind: Registry("file or dataset for this task", samples) for kind, samples in _SAMPLES.items()}
+
+
+def get_texts(table: TextTable, column: str) -> tuple[str, ...]:
+    """Return the texts of a column; a missing one is empty."""
+    return tuple(cell or "" for cell in table.get_texts(table.find_column(column)))
+
+
+def get_names(table: TextTable, column: str) -> tuple[str, ...]:
+    """Return the ids or labels of a column, numbers as they are written; a missing one is empty."""
+    return tuple("" if cell is None else str(cell).strip() for cell in table.columns[table.find_column(column)])
+
+
+def find_repeats(texts: Sequence[str], usable: Sequence[bool]) -> list[bool]:
+    """Return for each row whether it is usable and an earlier usable row has the same text."""
+    first: dict[str, int] = {}
+    rows = enumerate(zip(texts, usable, strict=True))
+    return [is_usable and first.setdefault(text, row) != row for row, (text, is_usable) in rows]
+
+
+def check_unique(name: str, what: str, ids: Sequence[str]) -> None:
+    """Refuse ids that occur more than once."""
+    twice = [key for key, count in Counter(ids).items() if count > 1]
+    if twice:
+        raise InputError(f"{name}: {len(twice)} {what} ids occur more than once ({', '.join(twice[:5])})")
+
+
+def _find_usable(faults: Mapping[str, Sequence[bool]]) -> list[bool]:
+    return [not any(flags) for flags in zip(*faults.values(), strict=True)]
+
+
+def _get_ids(table: TextTable, column: str | None, texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids of a column, else a number for each different text, in an order that files cannot change."""
+    if column is not None:
+        return get_names(table, column)
+    different = list(dict.fromkeys(texts))
+    numbers = {different[row]: str(n) for n, row in enumerate(order_by_content(0, different, ids=different), 1)}
+    return tuple(numbers[text] for text in texts)
+
+
+def _get_numbers(table: TextTable, column: str) -> tuple[float, ...]:
+    """Return the numbers of a column, NaN where there is none."""
+    values = [parse_number(cell) for cell in table.columns[table.find_column(column)]]
+    return tuple(value if value is not None and math.isfinite(value) else math.nan for value in values)
+
+
+def _get_choices(table: TextTable, column: str, first: str, second: str) -> tuple[int, ...]:
+    known = _CHOICES | {first.casefold(): 0, second.casefold(): 1}
+    choices = []
+    for row, cell in zip(table.rows, table.columns[table.find_column(column)], strict=True):
+        value = parse_number(cell)
+        word = f"{value:g}" if value is not None else str(cell).strip().casefold()
+        if word not in known:
+            accepted = f"0 or 1, first or second, a or b, {first} or {second}"
+            raise InputError(f"{table.name}: {table.unit} {row}: column {column!r} holds {cell!r}, not {accepted}")
+        choices.append(known[word])
+    return tuple(choices)
+
+
+def _blank(texts: Sequence[str]) -> list[bool]:
+    return [not text.strip() for text in texts]
+
+
+def _drop_rows(
+    data: D, table: TextTable, faults: Mapping[str, Sequence[bool]], places: Sequence[object] | None = None
+) -> D:
+    rows, notes = drop_invalid(table.name, table.unit, table.rows if places is None else places, faults)
+    return replace(data.take(rows), notes=(*notes, *data.notes))  # type: ignore[attr-defined, type-var]
+
+
+def drop_invalid(
+    name: str, unit: str, places: Sequence[object], faults: Mapping[str, Sequence[bool]]
+) -> tuple[list[int], tuple[str, ...]]:
+    """Return the rows without fault, and a note for each kind of fault; a row counts under its first fault alone.
+
+    >>> drop_invalid("a.csv", "row", [2, 3, 4], {"an empty summary": [False, True, False]})
+    ([0, 2], ('1 of 3 rows has an empty summary: skipped (row 3)',))
+    """
+    rows, notes = list(range(len(places))), []
+    units = f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"
+    for fault, present in faults.items():
+        bad = [str(places[row]) for row in rows if present[row]]
+        rows = [row for row in rows if not present[row]]
+        if bad:
+            verb, noun = ("has", unit) if len(bad) == 1 else ("have", units)
+            shown = ", ".join(bad[:_MOST_PLACES]) + (", ..." if len(bad) > _MOST_PLACES else "")
+            notes.append(f"{len(bad)} of {len(places)} {units} {verb} {fault}: skipped ({noun} {shown})")
+    if not rows:
+        raise InputError(f"{name}: nothing is left to score; {'; '.join(notes) or f'there are no {units}'}")
+    return rows, tuple(notes)
