@@ -28,7 +28,7 @@ def rows(*, repeats: int = 3) -> list[Row]:
     """A fresh and a warm row on all pairs of yamshchikov14."""
     pairs = load_pairs("yamshchikov14")
     left, right = pairs.left, pairs.right
-    wordnet.synonyms()
+    wordnet.thesaurus()
     with tempfile.TemporaryDirectory() as folder:
         write_for_nltk(Path(folder))
         reader = nltk_reader(folder)

@@ -1,4 +1,4 @@
-"""Asking an OpenAI-compatible endpoint: address and key from the environment, patience, checked answers.
+"""Embeddings and chats of an OpenAI-compatible endpoint (extra `api`): patience, checked answers, no secret shown.
 
 Settings: `TEXTGAUGE_API_BASE` or `OPENAI_BASE_URL` (the address before `/embeddings` or `/chat/completions`),
 `TEXTGAUGE_API_KEY` or `OPENAI_API_KEY`. The key is sent in one header. Neither it nor a password of the address appears
@@ -14,7 +14,7 @@ import os
 import re
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -53,12 +53,12 @@ class RequestRefused(ResourceError):
 
 
 def base_address() -> str:
-    """Give the address from the environment, or that of OpenAI."""
+    """Return the address from the environment, or that of OpenAI."""
     return os.environ.get("TEXTGAUGE_API_BASE") or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE
 
 
 def shown_address(base: str) -> str:
-    """Give host, port and path of an address, without what is secret in it.
+    """Return host, port and path of an address, without what is secret in it.
 
     >>> shown_address("https://user:password@host.example:8000/v1/")
     'host.example:8000/v1'
@@ -69,7 +69,7 @@ def shown_address(base: str) -> str:
 
 
 def without_user(text: str) -> str:
-    """Give a text in which no address has a user, password or query.
+    """Return a text in which no address has a user, password or query.
 
     >>> without_user("judge@https://user:password@host/v1?key=1#model")
     'judge@https://…@host/v1?…#model'
@@ -78,7 +78,7 @@ def without_user(text: str) -> str:
 
 
 def split_address(base: str) -> SplitResult:
-    """Give the parts of an address; what is none is refused without repeating it."""
+    """Return the parts of an address; what is none is refused without repeating it."""
     with contextlib.suppress(ValueError):
         address = urlsplit(base)
         if address.scheme in ("http", "https") and address.hostname and address.port != 0 and base.isprintable():
@@ -165,7 +165,7 @@ def send(client: Any, url: str, *, name: str, **content: Any) -> EndpointAnswer:
 
 
 def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Callable[[float], None]) -> Any:
-    """Send a request and give the JSON of the answer.
+    """Send a request and return the JSON of the answer.
 
     Status 429, 5xx and lost connections are tried again with growing pauses, at most six times. What else the endpoint
     does not take raises `RequestRefused` with the reason it gives.
@@ -178,32 +178,33 @@ def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Calla
         try:
             answer = send(client, url, name=name, json=body)
         except httpx.RequestError as error:
-            problem = type(error).__name__
+            problem = f"{type(error).__name__} from {host}"
         else:
             if answer.status == 200:
-                return _json(name, answer)
-            said = _explained(answer, _secrets(url))
-            problem = f"status {answer.status}"
+                try:
+                    return answer.json()
+                except ValueError as error:
+                    raise ResourceError(f"{name} answered with something that is not JSON") from error
+            problem = f"status {answer.status} from {host}{_explain(answer, _secrets(url))}"
             if answer.status != 429 and answer.status < 500:
-                raise RequestRefused(f"{name} did not answer: {problem} from {host}{said}")
-            problem += f" from {host}{said}"
-            pause = _retry_after(answer.retry_after, pause)
+                raise RequestRefused(f"{name} did not answer: {problem}")
+            with contextlib.suppress(ValueError):
+                pause = min(max(float(answer.retry_after or pause), 0.0), LONGEST_WAIT)
         if attempt < ATTEMPTS - 1:
             sleep(pause)
-    raise ResourceError(f"{name} did not answer: {problem if ' from ' in problem else f'{problem} from {host}'}")
+    raise ResourceError(f"{name} did not answer: {problem}")
 
 
-def _explained(answer: EndpointAnswer, secrets: Sequence[str]) -> str:
-    """What the endpoint says is wrong, in one line, without words that hold a secret."""
+def _explain(answer: EndpointAnswer, secrets: Sequence[str]) -> str:
+    """Return what the endpoint says is wrong, in one line, without words that hold a secret."""
     try:
-        found = answer.json()
-        found = found.get("error", found.get("message", "")) if isinstance(found, dict) else found
-        found = found.get("message", "") if isinstance(found, dict) else found
+        reason = answer.json()
+        reason = reason.get("error", reason.get("message", "")) if isinstance(reason, dict) else reason
+        reason = reason.get("message", "") if isinstance(reason, dict) else reason
     except ValueError:
-        found = answer.content.decode("utf-8", "replace")
-    words = str(found or "").split()
-    kept = ["…" if any(secret in word for secret in secrets) else word for word in words]
-    return f": {one_line(' '.join(kept), _LONGEST_REASON)}" if kept else ""
+        reason = answer.content.decode("utf-8", "replace")
+    words = ["…" if any(secret in word for secret in secrets) else word for word in str(reason or "").split()]
+    return f": {one_line(' '.join(words), _LONGEST_REASON)}" if words else ""
 
 
 def _secrets(url: str) -> list[str]:
@@ -224,20 +225,6 @@ def _api_key() -> str:
 def _origin(base: str) -> tuple[str, str | None, int | None]:
     address = split_address(base)
     return address.scheme, address.hostname, address.port
-
-
-def _retry_after(header: str | None, pause: float) -> float:
-    try:
-        return min(max(float(header or pause), 0.0), LONGEST_WAIT)
-    except ValueError:
-        return pause
-
-
-def _json(name: str, answer: EndpointAnswer) -> Any:
-    try:
-        return answer.json()
-    except ValueError as error:
-        raise ResourceError(f"{name} answered with something that is not JSON") from error
 
 
 @dataclass(frozen=True)
@@ -268,20 +255,18 @@ class ApiEmbedder:
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
         blocks: list[Floats32] = []
+        url = f"{base_address().rstrip('/')}/embeddings"
         with open_client(self.name, base_address()) as client:
             for start in range(0, len(texts), batch_size):
                 batch = [without_surrogates(text) or " " for text in texts[start : start + batch_size]]
-                blocks.append(_read_vectors(self.name, self._ask(client, batch), len(batch)))
+                body = {"model": self.model, "input": batch, "encoding_format": "float"}
+                answer = post(client, url, body, name=self.name, sleep=self.sleep)
+                blocks.append(_read_vectors(self.name, answer, len(batch)))
                 if blocks[-1].shape[1] != blocks[0].shape[1]:
                     raise ResourceError(f"{self.name} answered with vectors of different dimensions")
                 if progress is not None:
                     progress(start + len(batch), len(texts))
         return np.concatenate(blocks) if blocks else np.empty((0, self.dimension), dtype=np.float32)
-
-    def _ask(self, client: Any, batch: list[str]) -> Any:
-        body = {"model": self.model, "input": batch, "encoding_format": "float"}
-        url = f"{base_address().rstrip('/')}/embeddings"
-        return post(client, url, body, name=self.name, sleep=self.sleep)
 
 
 def _read_vectors(name: str, answer: Any, count: int) -> Floats32:
@@ -309,7 +294,7 @@ class Chat:
 
     @classmethod
     def named(cls, name: str) -> Chat:
-        """Give the chat model that `api:MODEL` or `URL#MODEL` stands for."""
+        """Return the chat model that `api:MODEL` or `URL#MODEL` stands for."""
         if name.startswith("api:") and len(name) > len("api:"):
             return cls(name.removeprefix("api:"), base_address())
         base, _, model = name.partition("#")
@@ -328,23 +313,27 @@ class Chat:
         return f"{self.model}(base={shown_address(self.base)},temperature=0)"
 
     def ask(self, system: str | None, questions: Sequence[str], *, turn: int = 0) -> list[str]:
-        """Give the answer to each question, in order; known ones from disk, the others several at a time.
+        """Return the answer to each question, in order; known ones from disk, the others several at a time.
 
         The same question in another `turn` is asked again.
         """
-        bodies = [self._body(system, question) for question in questions]
-        answers = Answers.of(self.identity)
-        keys = [_key({**body, "turn": turn} if turn else body) for body in bodies]
-        missing = {key: body for key, body in zip(keys, bodies, strict=True) if key not in answers.known}
-        if missing:
-            with open_client(self.model, self.base) as client:
-                _each(lambda item: answers.keep(item[0], self._answer(client, item[1])), missing.items())
-        return [answers.known[key] for key in keys]
-
-    def _body(self, system: str | None, question: str) -> dict[str, Any]:
         instructions = [] if system is None else [{"role": "system", "content": system}]
-        messages = [*instructions, {"role": "user", "content": question}]
-        return {"model": self.model, "messages": messages, "temperature": 0}
+        answers, keys, missing = Answers.of(self.identity), [], {}
+        for question in questions:
+            messages = [*instructions, {"role": "user", "content": question}]
+            body: dict[str, Any] = {"model": self.model, "messages": messages, "temperature": 0}
+            content = json.dumps({**body, "turn": turn} if turn else body, sort_keys=True).encode()
+            keys.append(hashlib.blake2b(content, digest_size=16).hexdigest())
+            if keys[-1] not in answers.known:
+                missing[keys[-1]] = body
+        if missing:
+            pool = ThreadPoolExecutor(AT_ONCE)
+            with open_client(self.model, self.base) as client:
+                try:
+                    list(pool.map(lambda key: answers.keep(key, self._answer(client, missing[key])), missing))
+                finally:  # what is under way is waited for, and kept
+                    pool.shutdown(cancel_futures=True)
+        return [answers.known[key] for key in keys]
 
     def _answer(self, client: Any, body: dict[str, Any]) -> str:
         answer = self._post(client, body)
@@ -379,7 +368,7 @@ class Answers:
 
     @classmethod
     def of(cls, identity: str) -> Answers:
-        """Give the answers of one model that are on disk; none where `TEXTGAUGE_NO_CACHE` is set."""
+        """Return the answers of one model that are on disk; none where `TEXTGAUGE_NO_CACHE` is set."""
         if not keeps_cache():
             return cls(None, {})
         file = cache_root() / "answers" / f"{hashlib.blake2b(identity.encode(), digest_size=12).hexdigest()}.jsonl"
@@ -414,16 +403,3 @@ class Answers:
                 message = f"cannot write the answers {self.file.parent} ({error.strerror}); going on without them"
                 self.file = None
                 warn(message, RuntimeWarning)
-
-
-def _key(body: dict[str, Any]) -> str:
-    return hashlib.blake2b(json.dumps(body, sort_keys=True).encode(), digest_size=16).hexdigest()
-
-
-def _each(function: Callable[[Any], None], items: Iterable[Any]) -> None:
-    pool = ThreadPoolExecutor(AT_ONCE)
-    try:
-        for _ in pool.map(function, items):
-            pass
-    finally:
-        pool.shutdown(cancel_futures=True)

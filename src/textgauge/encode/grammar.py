@@ -7,13 +7,14 @@ languagetool:URL    a LanguageTool server of your own (extra `api`); `languageto
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import version
 from threading import Lock
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -40,8 +41,7 @@ _BREAK = re.compile(r".*[.!?]\s|.*\n", re.DOTALL)
 _SPACE = re.compile(r".*\s", re.DOTALL)
 
 
-@runtime_checkable
-class GrammarChecker(Protocol):
+class GrammarChecker(ABC):
     """Counts grammatical errors. The count of a text does not depend on the other texts.
 
     Checkers take milliseconds a sentence, so of a text over 20,000 characters only its first sentences up to there are
@@ -50,18 +50,29 @@ class GrammarChecker(Protocol):
     """
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """The name it is called by."""
 
     @property
+    @abstractmethod
     def signature(self) -> str:
         """Everything the numbers depend on."""
 
+    @abstractmethod
+    def _count(self, pieces: list[str]) -> list[int]: ...
+
     def errors(self, texts: Sequence[str]) -> Ints:
-        """Give the number of errors of each text; 0 for an empty one."""
+        """Return the number of errors of each text; 0 for an empty one."""
+        parts = [list(pieces(text)) for text in texts]
+        distinct = list(dict.fromkeys(piece for part in parts for piece in part))
+        counts = dict(zip(distinct, self._count(distinct), strict=True))
+        return np.array([sum(counts[piece] for piece in part) for part in parts], dtype=np.int64)
 
     def lengths(self, texts: Sequence[str]) -> Ints:
-        """Give the number of words of each text, signs left out."""
+        """Return the number of words of what is checked of each text, signs left out."""
+        counts = (sum(word[0].isalnum() for piece in pieces(text) for word in words_of(piece)) for text in texts)
+        return np.fromiter(counts, dtype=np.int64, count=len(texts))
 
 
 def pieces(text: str) -> Iterator[str]:
@@ -70,57 +81,22 @@ def pieces(text: str) -> Iterator[str]:
     >>> [len(piece) for piece in pieces("A short one. " * 200)]
     [1989, 611]
     """
-    start, end = 0, len(text)
-    if end > LONGEST_TEXT:
-        end = _cut(text, 0, LONGEST_TEXT)
+
+    def find_cut(start: int, stop: int) -> int:
+        match = _BREAK.match(text, start, stop) or _SPACE.match(text, start, stop)
+        return match.end() if match else stop
+
+    start, end = 0, len(text) if len(text) <= LONGEST_TEXT else find_cut(0, LONGEST_TEXT)
     while end - start > LONGEST_PIECE:
-        stop = _cut(text, start, start + LONGEST_PIECE)
+        stop = find_cut(start, start + LONGEST_PIECE)
         yield text[start:stop]
         start = stop
     if text[start:end].strip():
         yield text[start:end]
 
 
-def _cut(text: str, start: int, stop: int) -> int:
-    found = _BREAK.match(text, start, stop) or _SPACE.match(text, start, stop)
-    return found.end() if found else stop
-
-
-def lengths(texts: Sequence[str]) -> Ints:
-    """Give the number of words of what is checked of each text.
-
-    >>> lengths(["It's 5 o'clock -- really!", ""])
-    array([4, 0])
-    """
-    counts = (sum(word[0].isalnum() for piece in pieces(text) for word in words_of(piece)) for text in texts)
-    return np.fromiter(counts, dtype=np.int64, count=len(texts))
-
-
-def sums(texts: Sequence[str], count: Callable[[list[str]], Sequence[int]]) -> Ints:
-    """Count the errors of the different pieces of all texts, each once, and add them up by text."""
-    parts = [list(pieces(text)) for text in texts]
-    distinct = list(dict.fromkeys(piece for part in parts for piece in part))
-    found = dict(zip(distinct, count(distinct), strict=True))
-    return np.array([sum(found[piece] for piece in part) for part in parts], dtype=np.int64)
-
-
-class _Checker:
-    """What both checkers share: texts are checked piece by piece."""
-
-    def _count(self, pieces: list[str]) -> list[int]:
-        raise NotImplementedError
-
-    def errors(self, texts: Sequence[str]) -> Ints:
-        """Give the number of errors of each text; 0 for an empty one."""
-        return sums(texts, self._count)
-
-    def lengths(self, texts: Sequence[str]) -> Ints:
-        """Give the number of words of each text, signs left out."""
-        return lengths(texts)
-
-
 @dataclass(frozen=True)
-class HarperChecker(_Checker):
+class HarperChecker(GrammarChecker):
     """Harper for English, on this machine; its dictionary is loaded on first use.
 
     Capitalisation, formatting, style, enhancements and length of sentences are not grammar and do not count; spelling
@@ -168,24 +144,23 @@ class HarperChecker(_Checker):
         return counts
 
     def _errors(self, number: int, piece: str) -> int:
-        """The errors of a piece; one on which the checker breaks down is checked in halves."""
+        """Return the errors of a piece; one on which the checker breaks down is checked in halves."""
         try:
-            return _errors(self._linters[number], piece)
+            # Without `dedup`, which would let an ignored remark on a long sentence swallow the errors in it.
+            lints = self._linters[number].lint(without_surrogates(piece), language="plaintext", dedup=False)
         except BaseException as error:
             if type(error).__name__ != _BREAKDOWN:
                 raise
+        else:
+            return separate_errors(
+                [(lint.span.start, lint.span.end) for lint in lints if lint.lint_kind not in HARPER_IGNORED]
+            )
         self._linters[number] = self._linter()
         words = piece.split()
         if len(words) < 2:
             return 0
         halves = (" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :]))
         return sum(self._errors(number, half) for half in halves)
-
-
-def _errors(linter: Any, piece: str) -> int:
-    # Without `dedup`, which would let an ignored remark on a long sentence swallow the errors in it.
-    found = linter.lint(without_surrogates(piece), language="plaintext", dedup=False)
-    return separate_errors([(lint.span.start, lint.span.end) for lint in found if lint.lint_kind not in HARPER_IGNORED])
 
 
 def separate_errors(spans: Sequence[tuple[int, int]]) -> int:
@@ -202,7 +177,7 @@ def separate_errors(spans: Sequence[tuple[int, int]]) -> int:
 
 
 @dataclass(frozen=True)
-class LanguageToolChecker(_Checker):
+class LanguageToolChecker(GrammarChecker):
     """A LanguageTool server that the user runs, for one language; ResourceError where it fails.
 
     Matches of the categories casing, typography, style and redundancy are not grammar and do not count.
@@ -232,24 +207,21 @@ class LanguageToolChecker(_Checker):
     @cached_property
     def signature(self) -> str:
         """Everything the numbers depend on, the version the server tells among it."""
-        with self._client() as client:
+        with new_client(self.name, self.url, {}) as client:
             software = self._ask(client, ".").get("software")
-        found = software.get("version") if isinstance(software, dict) else None
+        server = software.get("version") if isinstance(software, dict) else None
         ignored = "|".join(sorted(LANGUAGETOOL_IGNORED)).lower()
-        return f"languagetool(server={found or 'unknown'},language={self.language},ignored={ignored},version=1)"
+        return f"languagetool(server={server or 'unknown'},language={self.language},ignored={ignored},version=1)"
 
     def _count(self, pieces: list[str]) -> list[int]:
         if not pieces:
             return []
         pool = ThreadPoolExecutor(AT_ONCE)
         try:
-            with self._client() as client:
-                return list(pool.map(lambda piece: self._matches(self._ask(client, piece)), pieces))
+            with new_client(self.name, self.url, {}) as client:
+                return list(pool.map(lambda piece: self._count_matches(client, piece), pieces))
         finally:
             pool.shutdown(cancel_futures=True)
-
-    def _client(self) -> Any:
-        return new_client(self.name, self.url, {})
 
     def _ask(self, client: Any, piece: str) -> dict[str, Any]:
         import httpx
@@ -263,16 +235,16 @@ class LanguageToolChecker(_Checker):
         if answer.status != 200:
             raise ResourceError(f"{self.name} answered with status {answer.status}")
         try:
-            found = answer.json()
+            content = answer.json()
+            if isinstance(content, dict) and isinstance(content.get("matches"), list):
+                return content
         except ValueError:
-            found = None
-        if not isinstance(found, dict) or not isinstance(found.get("matches"), list):
-            raise ResourceError(f"{self.name} did not answer as LanguageTool does")
-        return found
+            pass
+        raise ResourceError(f"{self.name} did not answer as LanguageTool does")
 
-    def _matches(self, answer: dict[str, Any]) -> int:
+    def _count_matches(self, client: Any, piece: str) -> int:
         try:
-            categories = [match["rule"]["category"]["id"] for match in answer["matches"]]
+            categories = [match["rule"]["category"]["id"] for match in self._ask(client, piece)["matches"]]
         except (KeyError, TypeError):
             raise ResourceError(f"{self.name} did not answer as LanguageTool does") from None
         return sum(category not in LANGUAGETOOL_IGNORED for category in categories)

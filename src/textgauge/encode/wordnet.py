@@ -61,9 +61,21 @@ class SynonymTable:
     named: NDArray[np.bool_]
 
     @cached_property
+    def _names(self) -> list[str]:
+        return self.entries.tobytes().decode().split("\n")
+
+    @cached_property
     def _rows(self) -> dict[str, int]:
-        words = self.entries.tobytes().decode().split("\n")
-        return dict(zip(words, range(len(words)), strict=True))
+        return {entry: row for row, entry in enumerate(self._names)}
+
+    @cached_property
+    def _members(self) -> dict[int, set[str]]:
+        """The words that each group names."""
+        members: dict[int, set[str]] = {}
+        rows = np.repeat(np.arange(len(self._names)), np.diff(self.offsets))[self.named]
+        for group, row in zip(self.groups[self.named].tolist(), rows.tolist(), strict=True):
+            members.setdefault(group, set()).add(self._names[row][2:])
+        return members
 
     def groups_of(self, word: str) -> Synsets:
         """The groups a lower-case word leads to, through its base forms: irregular ones as listed, else by ending."""
@@ -80,20 +92,27 @@ class SynonymTable:
         return frozenset(group for row in rows for group in self._groups(row))
 
     def groups_with(self, word: str) -> Synsets:
-        """The groups that hold this very word."""
+        """Return the groups that hold this very word."""
         rows = (self._rows.get(f"{speech} {word}") for speech in _SPEECH)
-        return frozenset(group for row in rows if row is not None for group in self._named_groups(row))
+        return frozenset(group for row in rows if row is not None for group in self._groups(row, named=True))
 
-    def _groups(self, row: int) -> list[int]:
-        return self.groups[self.offsets[row] : self.offsets[row + 1]].tolist()  # type: ignore[no-any-return]
+    def synonyms_of(self, word: str) -> tuple[str, ...]:
+        """Return the other words of all groups of a word, sorted; none for a word that WordNet does not have.
 
-    def _named_groups(self, row: int) -> list[int]:
+        Inflected words lead to the groups of their base form, and what is found there is not inflected again.
+        """
+        lower = word.lower()
+        words = {other for group in self.groups_of(lower) for other in self._members.get(group, ())}
+        return tuple(sorted(words - {lower}))
+
+    def _groups(self, row: int, *, named: bool = False) -> list[int]:
         part = slice(self.offsets[row], self.offsets[row + 1])
-        return self.groups[part][self.named[part]].tolist()  # type: ignore[no-any-return]
+        groups = self.groups[part][self.named[part]] if named else self.groups[part]
+        return groups.tolist()  # type: ignore[no-any-return]
 
 
-def synonyms() -> SynonymTable:
-    """Give the synonym table; WordNet is fetched, and the table made, where they are not here yet.
+def thesaurus() -> SynonymTable:
+    """Return the synonym table; WordNet is fetched, and the table made, where they are not here yet.
 
     Raises ResourceError, in one line that says what to do, where WordNet cannot be had.
     """
@@ -102,7 +121,7 @@ def synonyms() -> SynonymTable:
 
 
 def identity() -> str:
-    """Tell which WordNet is used: a short digest of its files."""
+    """Return which WordNet is used: a short digest of its files."""
     own = _own_folder()
     if own is None:
         return get_cached_folder("wordnet").name.rpartition("-")[2]
@@ -192,7 +211,7 @@ def _lines(path: Path) -> Iterator[list[str]]:
 
 
 def _index(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Each word of an index file with the places of its groups."""
+    """Yield each word of an index file with the places of its groups."""
     for fields in _lines(path):
         try:
             yield fields[0], fields[-int(fields[2]) :]
@@ -209,43 +228,3 @@ def _data(path: Path) -> Iterator[tuple[str, set[str]]]:
             raise ResourceError(f"{path} is no data file of WordNet: {' '.join(fields)[:80]!r}") from error
         words = (word.partition("(")[0] for word in fields[4 : 4 + 2 * count : 2])
         yield fields[0], {word for word in words if "_" not in word and word == word.lower()}
-
-
-class Thesaurus:
-    """Single lower-case words that share a group with a word, by the groups its base forms lead to."""
-
-    def __init__(self, table: SynonymTable) -> None:
-        self._table = table
-        self._words, self._starts, self._members = _members(table)
-
-    def synonyms_of(self, word: str) -> tuple[str, ...]:
-        """The other words of all groups of a word, sorted; none for a word that WordNet does not have.
-
-        Inflected words lead to the groups of their base form, and what is found there is not inflected again.
-        """
-        lower = word.lower()
-        found: set[str] = set()
-        for group in self._table.groups_of(lower):
-            rows = self._members[self._starts[group] : self._starts[group + 1]]
-            found.update(self._words[row] for row in rows.tolist())
-        return tuple(sorted(found - {lower}))
-
-
-def thesaurus() -> Thesaurus:
-    """Give the thesaurus of the WordNet in use; raises ResourceError where it cannot be had."""
-    return _thesaurus(synonyms())
-
-
-@lru_cache(maxsize=2)
-def _thesaurus(table: SynonymTable) -> Thesaurus:
-    return Thesaurus(table)
-
-
-def _members(table: SynonymTable) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """Words by entry, and for each group where the entries it names begin, and those entries."""
-    entries = table.entries.tobytes().decode().split("\n")
-    rows = np.repeat(np.arange(len(entries)), np.diff(table.offsets))[table.named]
-    groups = table.groups[table.named]
-    order = np.argsort(groups, kind="stable")
-    starts = np.searchsorted(groups[order], np.arange(int(table.groups.max(initial=-1)) + 2))
-    return [entry[2:] for entry in entries], starts.astype(np.int64), rows[order]

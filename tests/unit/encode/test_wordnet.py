@@ -8,7 +8,7 @@ import pytest
 
 from textgauge.core.errors import ResourceError
 from textgauge.encode import wordnet
-from textgauge.encode.wordnet import load_table, read_wordnet, save_table, synonyms
+from textgauge.encode.wordnet import SynonymTable, load_table, read_wordnet, save_table, thesaurus
 
 # A small WordNet with the line ends of Windows; places in the files are any numbers.
 FILES = {
@@ -99,11 +99,11 @@ def test_synonyms_of_the_small_wordnet(folder: Path, first: str, second: str, ex
 
 
 def test_the_table_is_made_once_and_loaded_afterwards(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = synonyms()
-    assert synonyms() is made
+    made = thesaurus()
+    assert thesaurus() is made
     wordnet._table.cache_clear()
     monkeypatch.setattr(wordnet, "read_wordnet", lambda folder: pytest.fail("the files were read again"))
-    loaded = synonyms()
+    loaded = thesaurus()
     assert loaded is not made
     for name in ("entries", "offsets", "groups", "named"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(made, name))
@@ -111,25 +111,25 @@ def test_the_table_is_made_once_and_loaded_afterwards(own: Path, monkeypatch: py
 
 def test_other_content_has_another_identity(own: Path) -> None:
     before = wordnet.identity()
-    assert are_synonyms(synonyms(), "car", "automobile")
+    assert are_synonyms(thesaurus(), "car", "automobile")
     (own / "data.noun").write_text("00000010 03 n 02 car 0 wagon 0 000 | \n")
     assert wordnet.identity() != before
-    assert not are_synonyms(synonyms(), "car", "automobile")
+    assert not are_synonyms(thesaurus(), "car", "automobile")
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut off", b"no archive"])
 def test_a_damaged_table_is_made_again(own: Path, tmp_path: Path, damage: bytes) -> None:
-    synonyms()
+    thesaurus()
     (kept,) = (tmp_path / "cache" / "synonyms").iterdir()
     kept.write_bytes(damage)
     wordnet._table.cache_clear()
-    assert are_synonyms(synonyms(), "car", "automobile")
+    assert are_synonyms(thesaurus(), "car", "automobile")
     assert are_synonyms(load_table(kept), "car", "automobile")
 
 
 def test_arrays_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> None:
     table = read_wordnet(folder)
-    broken = wordnet.SynonymTable(table.entries, table.offsets, table.groups[:-1], table.named)
+    broken = SynonymTable(table.entries, table.offsets, table.groups[:-1], table.named)
     save_table(broken, tmp_path / "table.npz")
     with pytest.raises(ValueError, match="damaged"):
         load_table(tmp_path / "table.npz")
@@ -137,7 +137,7 @@ def test_arrays_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> Non
 
 def test_a_cache_that_cannot_be_written_does_no_harm(own: Path, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    assert are_synonyms(synonyms(), "car", "automobile")
+    assert are_synonyms(thesaurus(), "car", "automobile")
 
 
 @pytest.mark.parametrize("name", ["index.noun", "data.verb"])
@@ -152,7 +152,7 @@ def test_without_wordnet_the_error_says_what_to_do(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
     with pytest.raises(ResourceError, match=r"textgauge resources fetch wordnet.*meteor\(stages=stem\)") as caught:
-        synonyms()
+        thesaurus()
     assert "\n" not in str(caught.value)
 
 
@@ -175,7 +175,55 @@ NLTK = {
 @pytest.mark.parametrize("word", NLTK)
 def test_synonyms_of_wordnet_are_those_of_nltk(word: str, need) -> None:
     need("wordnet")
-    table = synonyms()
+    table = thesaurus()
     candidates = {other for names in NLTK.values() for other in names.split()} | {"dog", "monday", "mice"}
     found = {other for other in candidates if are_synonyms(table, word, other)}
     assert found - {word} == set(NLTK[word].split()) - {word}
+
+
+def table(rows: dict[str, list[tuple[int, bool]]]) -> SynonymTable:
+    """Entries with their groups, and whether the group holds the entry itself."""
+    lengths = [len(groups) for groups in rows.values()]
+    pairs = [pair for groups in rows.values() for pair in groups]
+    return SynonymTable(
+        np.frombuffer("\n".join(rows).encode(), dtype=np.uint8),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
+        np.array([group for group, _ in pairs], dtype=np.int32),
+        np.array([named for _, named in pairs], dtype=np.bool_),
+    )
+
+
+SMALL = table(
+    {
+        "n car": [(0, True)],
+        "n auto": [(0, True)],
+        "n mouse": [(1, True)],
+        "N mice": [(1, False)],
+        "v drive": [(2, True)],
+        "v motor": [(2, True), (3, True)],
+        "n xx": [(4, False)],
+        "n twenty": [(4, True)],
+    }
+)
+
+
+def test_words_of_the_same_group_are_synonyms() -> None:
+    assert SMALL.synonyms_of("car") == ("auto",)
+    assert SMALL.synonyms_of("Auto") == ("car",)
+    assert SMALL.synonyms_of("motor") == ("drive",)
+    assert SMALL.synonyms_of("twenty") == ()
+
+
+def test_inflected_words_lead_to_the_words_of_their_base_form() -> None:
+    assert SMALL.synonyms_of("cars") == ("auto", "car")
+    assert SMALL.synonyms_of("mice") == ("mouse",)
+    assert SMALL.synonyms_of("driving") == ("drive", "motor")
+
+
+def test_spellings_that_a_group_does_not_have_are_not_given() -> None:
+    assert SMALL.synonyms_of("xx") == ("twenty",)
+
+
+def test_unknown_words_have_none() -> None:
+    assert SMALL.synonyms_of("blorp") == ()
+    assert SMALL.synonyms_of("") == ()

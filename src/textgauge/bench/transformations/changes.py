@@ -32,8 +32,7 @@ from textgauge.bench.transformations.pieces import (
     some,
 )
 from textgauge.core.errors import InputError
-from textgauge.encode.wordnet import SynonymTable
-from textgauge.encode.wordnet import synonyms as load_table
+from textgauge.encode.wordnet import SynonymTable, thesaurus
 
 _LOOKALIKES = {"o": "0", "e": "3", "a": "4", "i": "1", "s": "5", "t": "7"}
 _DIGITS = _LOOKALIKES | {letter.upper(): digit for letter, digit in _LOOKALIKES.items()}
@@ -141,7 +140,7 @@ def synonyms(text: str, seed: int, strength: float) -> str:
     Texts without such words stay as they are. Needs the resource `wordnet`; raises ResourceError where it cannot be
     had.
     """
-    choices = _choices(load_table())
+    choices = _choices(thesaurus())
     found = [match for match in pattern(_WORD).finditer(text) if match[0].lower() in choices]
     rng = make_generator("synonyms", text, seed)
     chosen = [found[place] for place in some(len(found), strength, rng, least=1).tolist()]

@@ -43,9 +43,9 @@ def words_of_vocabulary(vocabulary: Sequence[str], used: Ints) -> WordNumbers:
 
 def synonym_relation(words: Sequence[str]) -> Relation:
     """For each word the numbers of the other words among these that WordNet has as its synonyms."""
-    from textgauge.encode.wordnet import synonyms
+    from textgauge.encode.wordnet import thesaurus
 
-    table = synonyms()
+    table = thesaurus()
     members: dict[int, list[int]] = {}
     for number, word in enumerate(words):
         for group in table.groups_with(word):
