@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from textgauge import data as data_room
 from textgauge.bench.inputs.pair_sources import GROUPS, given_pairs, read_paraphrases, read_rated
 from textgauge.bench.inputs.sources import Data, PairSources, Sources, TaskSources, read_steps, read_two
 from textgauge.core.errors import ArgumentError, InputError
-from textgauge.data import tasks as cards
 
 Given = Mapping[str, Any]
 
@@ -141,7 +141,7 @@ class Paraphrases(_PairData):
 
 @dataclass(frozen=True)
 class TaskTable(DataKind):
-    """The table, folder or dataset of a task: the value that names it, its loader in `data.tasks`, and its columns.
+    """The table, folder or dataset of a task: the value that names it, its loader in `textgauge.data`, and its columns.
 
     `defaults` are columns that are read unless others are named; `samples` are the built-in sets on which
     `usmb-quick` runs the task.
@@ -178,7 +178,7 @@ class TaskTable(DataKind):
 
     def read(self, spec: str, **columns: Any) -> TaskSources:
         """The data of a path, a built-in sample or a published set; `columns` name the columns of a table."""
-        return TaskSources(spec, getattr(cards, self.loader)(spec, **{**self.defaults, **columns}))
+        return TaskSources(spec, getattr(data_room, self.loader)(spec, **{**self.defaults, **columns}))
 
 
 @dataclass(frozen=True)

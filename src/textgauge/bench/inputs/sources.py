@@ -129,7 +129,7 @@ class PairSources:
 
 @dataclass(frozen=True, eq=False)
 class TaskSources:
-    """The data of a task: one of the cards of `textgauge.data.tasks`, under the name that results carry."""
+    """The data of a task: one of the sets of `textgauge.data`, under the name that results carry."""
 
     name: str
     data: Any
