@@ -23,7 +23,7 @@ from textgauge.encode.embedders.minilm import LAYERS, make_minilm
 from textgauge.encode.embedders.transformer import TransformerEmbedder, batch_by_length
 from textgauge.encode.encoders import Encoder, Encoders
 from textgauge.encode.hugging_face import TransformersModel
-from textgauge.encode.tokenizers import PieceTokenizer, Tokens, without_surrogates
+from textgauge.encode.tokenizers import PieceTokenizer, Tokens, compute_offsets, without_surrogates
 
 __all__ = [
     "CHOSEN",
@@ -58,8 +58,7 @@ class Encoding:
     @cached_property
     def words(self) -> NDArray[np.int64]:
         """The number of tokens of each text without special ones."""
-        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(~self.special, dtype=np.int64)])
-        return np.diff(before[self.offsets])
+        return np.diff(compute_offsets(~self.special)[self.offsets])
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ class PieceEncoder:
             return fill_vectors(encoding, batches, blocks, self.model.dimension, self.identity)
 
     def _encoding(self, ids: Sequence[Ints]) -> Encoding:
-        offsets = _find_offsets(ids)
+        offsets = compute_offsets([len(row) for row in ids])
         special = np.zeros(offsets[-1], dtype=bool)
         special[offsets[:-1]] = special[offsets[1:] - 1] = True
         flat = np.concatenate([np.empty(0, np.int32), *ids], dtype=np.int32, casting="same_kind")
@@ -199,7 +198,7 @@ class HuggingFaceTokens(TransformersModel):
         special = np.concatenate(
             [np.empty(0, bool), *(np.array(row, dtype=bool) for row in rows["special_tokens_mask"])]
         )
-        return ids, Encoding(Tokens(flat, _find_offsets(ids), self._vocabulary), special)
+        return ids, Encoding(Tokens(flat, compute_offsets([len(row) for row in ids]), self._vocabulary), special)
 
     def _run(self, ids: Ints) -> Floats32:
         import torch
@@ -221,10 +220,6 @@ def fill_vectors(
     for rows, block in zip(batches, blocks, strict=True):
         vectors[encoding.offsets[rows][:, None] + np.arange(block.shape[1])] = block
     return TokenVectors(encoding.tokens, encoding.special, vectors, identity)
-
-
-def _find_offsets(ids: Sequence[Ints]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in ids], dtype=np.int64)])
 
 
 def _make_minilm(layer: int) -> PieceEncoder:

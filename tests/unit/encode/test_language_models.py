@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.sizes import cap_sizes
 from textgauge.encode.language_models import LanguageModel, get_language_model, list_language_models
-from textgauge.encode.language_models.kneser_ney import FALLBACK, UNKNOWN, SpacedWords, train
-from textgauge.encode.tokenizers import SplitTokenizer, words_of
+from textgauge.encode.language_models.kneser_ney import FALLBACK, UNKNOWN, train
+from textgauge.encode.tokenizers import SplitTokenizer, tokenizer, words_of
 
 CORPUS = ["the cat sat on the mat", "the dog sat", "a cat ran", "", "the cat ran on", "a dog sat on a cat"]
 
@@ -175,7 +175,7 @@ def test_models_are_of_one_kind() -> None:
 
 @given(st.lists(st.text(), max_size=5))
 def test_splitting_by_space_first_changes_nothing(texts: list[str]) -> None:
-    spaced, whole = SpacedWords().encode(texts), SplitTokenizer(words_of).encode(texts)
+    spaced, whole = tokenizer("words").encode(texts), SplitTokenizer(words_of).encode(texts)
     assert spaced.vocabulary == whole.vocabulary
     np.testing.assert_array_equal(spaced.ids, whole.ids)
     np.testing.assert_array_equal(spaced.offsets, whole.offsets)

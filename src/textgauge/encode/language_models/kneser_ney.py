@@ -25,7 +25,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.sizes import runs
 from textgauge.encode.language_models import Surprise
-from textgauge.encode.tokenizers import Tokenizer, Tokens, tokenizer, words_of
+from textgauge.encode.tokenizers import Tokenizer, Tokens, tokenizer
 
 SPECIAL = ("<s>", "</s>", "<unk>")
 BEGIN, END, UNKNOWN = range(3)
@@ -43,7 +43,7 @@ def train(texts: Sequence[str], *, order: int = 3, on: str = "words") -> NgramMo
     >>> np.exp(nats[:2] / tokens[:2]), tokens
     (array([ 2.57, 16.22]), array([4, 4, 0]))
     """
-    splitter = SpacedWords() if on == "words" else tokenizer(on)
+    splitter = tokenizer(on)
     tokens = splitter.encode(texts)
     if not len(tokens.ids):
         raise InputError("kneser-ney needs a representative corpus with words in it")
@@ -72,29 +72,6 @@ class NgramModel:
         parts = [self.ngrams.surprise(tokens) for tokens in blocks]
         nats = np.concatenate([np.empty(0), *(part[0] for part in parts)])
         return nats, np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
-
-
-@dataclass(frozen=True)
-class SpacedWords:
-    """The tokenizer `words`, several times faster: most pieces between white space come again in a corpus.
-
-    >>> SpacedWords().encode(["It's on, on!"]).strings(0)
-    ["it's", 'on', ',', 'on', '!']
-    """
-
-    def encode(self, texts: Sequence[str]) -> Tokens:
-        """Split each text and number the distinct tokens by first appearance."""
-        numbers: dict[str, int] = {}
-        known: dict[str, list[int]] = {}
-        ids: list[int] = []
-        ends = [0]
-        for text in texts:
-            for piece in text.split():
-                if piece not in known:
-                    known[piece] = [numbers.setdefault(token, len(numbers)) for token in words_of(piece)]
-                ids += known[piece]
-            ends.append(len(ids))
-        return Tokens(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int64), tuple(numbers))
 
 
 @dataclass(frozen=True)
