@@ -1,4 +1,4 @@
-"""How models of transformers are loaded and named, on stand-ins for the packages."""
+"""Models of transformers: how they are loaded and named, on stand-ins for the packages; numbers, on tiny ones."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from textgauge.core.errors import MissingExtra, ResourceError
+from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.encode import hugging_face
-from textgauge.encode.hugging_face import load_pretrained, pin_revision, shorten_name
-from textgauge.encode.language_models.hf import CausalModel
+from textgauge.encode.hugging_face import pin_revision, shorten_name
+from textgauge.encode.language_models import LanguageModel, get_language_model
+from textgauge.encode.language_models.hf import CausalModel, MaskedModel
 from textgauge.encode.token_vectors import HuggingFaceTokens
 
 CONFIG = SimpleNamespace(max_position_embeddings=40, num_hidden_layers=3, _commit_hash="abc123")
@@ -77,12 +79,6 @@ def test_a_model_that_does_not_load_is_one_line(calls: list[Any]) -> None:
         _ = HuggingFaceTokens("nowhere").identity
 
 
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match=r"hf:x needs .*textgauge\[hf\]"):
-        load_pretrained("hf:x", "x", "AutoModel")
-
-
 def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
@@ -92,3 +88,161 @@ def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
     assert pin_revision(str(folder), None) != first
     assert shorten_name(str(folder)) == "model"
     assert (pin_revision("hub/name", None), shorten_name("hub/name")) == ("unknown", "hub/name")
+
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "dog", "##s", "."]
+TEXTS = ["the cat sat .", "dogs", "", "the dog sat on the cat", "\ud800 the"]
+
+
+def save(folder: Path, kind: str) -> Path:
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    (folder / "vocab.txt").write_text("\n".join(WORDS))
+    marks = {"bos_token": "[CLS]"} if kind == "GPT2LMHeadModel" else {}
+    transformers.BertTokenizer(str(folder / "vocab.txt"), model_max_length=12, **marks).save_pretrained(folder)
+    torch.manual_seed(0)
+    if kind == "GPT2LMHeadModel":
+        config = transformers.GPT2Config(vocab_size=len(WORDS), n_embd=16, n_layer=2, n_head=2, n_positions=16)
+    else:
+        config = transformers.BertConfig(
+            vocab_size=len(WORDS),
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=16,
+        )
+    getattr(transformers, kind)(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def causal(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
+    folder = save(tmp_path_factory.mktemp("gpt"), "GPT2LMHeadModel")
+    return get_language_model(f"hf-causal:{folder}")
+
+
+@pytest.fixture(scope="module")
+def masked(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
+    folder = save(tmp_path_factory.mktemp("bert"), "BertForMaskedLM")
+    return get_language_model(f"hf-masked:{folder}")
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tmp_path_factory.mktemp("bert"), "BertModel")
+
+
+def test_causal_costs_are_the_models_own(causal: CausalModel) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model = AutoModelForCausalLM.from_pretrained(causal.model).eval()
+    tokenizer = AutoTokenizer.from_pretrained(causal.model)
+    nats, tokens = causal.surprise(TEXTS)
+    for row, text in enumerate(TEXTS):
+        inner = tokenizer(text.replace("\ud800", "\ufffd"), add_special_tokens=False)["input_ids"]
+        ids = torch.tensor([[WORDS.index("[CLS]"), *inner]])
+        assert tokens[row] == len(inner)
+        if inner:
+            loss = model(ids, labels=ids).loss.item()
+            assert nats[row] == pytest.approx(loss * len(inner), rel=1e-5)
+
+
+def test_masked_costs_are_the_models_own(masked: MaskedModel) -> None:
+    import torch
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    model = AutoModelForMaskedLM.from_pretrained(masked.model).eval()
+    tokenizer = AutoTokenizer.from_pretrained(masked.model)
+    nats, tokens = masked.surprise(TEXTS)
+    for row, text in enumerate(TEXTS):
+        ids = tokenizer(text.replace("\ud800", "\ufffd"), return_tensors="pt")["input_ids"]
+        total = 0.0
+        for place in range(1, ids.shape[1] - 1):
+            hidden = ids.clone()
+            hidden[0, place] = tokenizer.mask_token_id
+            with torch.inference_mode():
+                total -= torch.log_softmax(model(hidden).logits[0, place], -1)[ids[0, place]].item()
+        assert tokens[row] == ids.shape[1] - 2
+        assert nats[row] == pytest.approx(total, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+def test_batches_and_windows(kind: str, request: pytest.FixtureRequest) -> None:
+    model = request.getfixturevalue(kind)
+    nats, _ = model.surprise(TEXTS)
+    np.testing.assert_allclose(model.surprise(TEXTS[::-1] * 3)[0], np.tile(nats[::-1], 3), rtol=1e-5)
+    window = 11 if kind == "causal" else 10
+    long, size = model.surprise(["cat " * (2 * window), "cat " * window])
+    assert size.tolist() == [2 * window, window]
+    assert long[0] == pytest.approx(2 * long[1], rel=1e-5)
+    assert model.surprise([])[0].shape == (0,)
+
+
+def test_signatures_follow_the_files(masked: MaskedModel, bert: Path) -> None:
+    assert masked.signature.startswith(f"hf-masked:{Path(masked.model).name}(revision=")
+    assert str(Path(masked.model).parent) not in masked.signature
+    assert "window=12" in masked.signature
+    identity = HuggingFaceTokens(str(bert), 1).identity
+    assert identity.startswith(f"hf:{bert.name}(revision=")
+    assert "layer=1)" in identity
+    assert str(bert.parent) not in identity
+
+
+def test_weights_that_could_run_code_are_refused(tmp_path: Path) -> None:
+    folder = save(tmp_path, "GPT2LMHeadModel")
+    import torch
+
+    torch.save({}, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ResourceError, match="cannot load hf-causal:"):
+        CausalModel(str(folder)).surprise(["the cat"])
+
+
+@pytest.mark.parametrize("layer", [-1, 0, 1, 2])
+def test_layers_are_the_models_own(bert: Path, layer: int) -> None:
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    found = HuggingFaceTokens(str(bert), layer).encode(TEXTS)
+    model, tokenizer = AutoModel.from_pretrained(bert).eval(), AutoTokenizer.from_pretrained(bert)
+    for row, text in enumerate(TEXTS):
+        inputs = tokenizer([text.replace("\ud800", "\ufffd")], return_tensors="pt", truncation=True, max_length=12)
+        with torch.inference_mode():
+            states = model(**inputs, output_hidden_states=True).hidden_states[layer]
+        np.testing.assert_allclose(found[row], states[0].numpy(), rtol=0, atol=1e-5)
+
+
+def test_tokens_are_marked_and_cut(bert: Path) -> None:
+    seen = HuggingFaceTokens(str(bert)).tokenize([*TEXTS, "cat " * 50])
+    assert seen.words.tolist()[:3] == [4, 2, 0]
+    assert seen.words[-1] == 10
+    assert seen.tokens.strings(1) == ["[CLS]", "dog", "##s", "[SEP]"]
+    assert HuggingFaceTokens(str(bert)).encode([]).vectors.shape == (0, 16)
+
+
+def test_a_layer_too_many(bert: Path) -> None:
+    with pytest.raises(UnknownName, match="layers 0 to 2"):
+        HuggingFaceTokens(str(bert), 3).encode(["the"])
+
+
+USES = {
+    "hf": lambda model: HuggingFaceTokens(model).tokenize(["a"]),
+    "hf-causal": lambda model: CausalModel(model).surprise(["a"]),
+    "hf-masked": lambda model: MaskedModel(model).signature,
+}
+
+
+@pytest.mark.parametrize("kind", USES)
+def test_no_such_model(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    with pytest.raises(ResourceError, match=f"{kind}:"):
+        USES[kind](str(tmp_path))
+
+
+@pytest.mark.parametrize("kind", USES)
+def test_the_install_line(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match=rf"{kind}:some/model.*textgauge\[hf\]"):
+        USES[kind]("some/model")
