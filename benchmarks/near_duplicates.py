@@ -21,7 +21,7 @@ import numpy as np
 
 from textgauge.data import find_data_table, load_texts
 from textgauge.encode.tokenizers import tokenizer, words_of
-from textgauge.metrics.numerics.set_search import nearest_sets
+from textgauge.metrics.numerics.search import nearest_sets
 from textgauge_papers.generate import eda
 
 THRESHOLD, CHECKED, PERMUTATIONS = 0.8, 2_000, 128

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race
 from textgauge.encode.tokenizers import Tokens, tokenizer
-from textgauge.metrics.numerics.edit_search import best_matches
+from textgauge.metrics.numerics.search import best_matches
 
 DATASETS = ("clinc150", "banking77", "nfcats")
 Ints = NDArray[np.int64]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from textgauge.data import Comparison
-from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
-from textgauge.metrics.corpus.nearest import AverageHausdorff, NearestPrecisionRecall
+from textgauge.metrics.corpus.nearest import AverageHausdorff, DensityCoverage, NearestPrecisionRecall, PrecisionRecall
 
 # prdc.compute_prdc(*clusters(), nearest_k=k), version 0.2
 PRDC = {

@@ -18,7 +18,7 @@ from textgauge.bench.protocols import Batch, Protocol, protocols_named
 from textgauge.core.errors import ArgumentError, UnknownName
 from textgauge.metrics import Metric, get_metrics
 from textgauge.metrics.base import versions
-from textgauge.metrics.pair.column import column_names
+from textgauge.metrics.pair.models import column_names
 
 
 @dataclass(frozen=True)

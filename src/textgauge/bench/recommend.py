@@ -56,7 +56,7 @@ from textgauge.data.source import Source, get_source_name
 from textgauge.measure.comparing import DEFAULT_METRICS
 from textgauge.measure.comparing.warnings import find_confounds
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
-from textgauge.metrics.pair.column import column_names
+from textgauge.metrics.pair.models import column_names
 from textgauge.metrics.pair_metric import BROUGHT
 
 __all__ = ["Answer", "MetricCost", "Recommendation", "recommend"]

@@ -34,7 +34,7 @@ from textgauge.measure.scoring import DEFAULT_METRICS, ScoreReport, score_system
 from textgauge.measure.scoring import contrast as run_contrast
 from textgauge.measure.scoring import score as run_score
 from textgauge.metrics import PairScores
-from textgauge.metrics.pair.column import column_names
+from textgauge.metrics.pair.models import column_names
 
 _SHOWN = 10  # pairs in a table for people
 

@@ -68,7 +68,7 @@ def ensemble(
     from textgauge.bench.inputs.pair_sources import read_rated
     from textgauge.bench.learned.stack import ensemble as stack
     from textgauge.data.source import has_builtin_columns
-    from textgauge.metrics.pair.column import column_names
+    from textgauge.metrics.pair.models import column_names
 
     ends = None if scale is None else _ends(scale)
     groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None

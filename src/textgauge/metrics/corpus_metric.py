@@ -18,12 +18,11 @@ from textgauge.data.view import TextsLike
 from textgauge.encode.grounds import GROUNDS
 from textgauge.metrics import uncertainty
 from textgauge.metrics.base import VALUE, Metric, Undefined
-from textgauge.metrics.contributions import Contributions
-from textgauge.metrics.null_values import NullValues, exchanged
+from textgauge.metrics.cautions import reader_of, unread
 from textgauge.metrics.pair_metric import distance_of
-from textgauge.metrics.readable import reader_of, unread
 from textgauge.metrics.registry import explained_metrics, get_metric, known_metrics
-from textgauge.metrics.score import Score
+from textgauge.metrics.score import Contributions, Score
+from textgauge.metrics.uncertainty import NullValues, exchanged
 
 Growth = Literal["sums", "blocks", "fitted"]
 Values = dict[str, float]

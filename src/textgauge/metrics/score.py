@@ -1,4 +1,4 @@
-"""The value of a metric, with its uncertainty and how it was made."""
+"""What a metric gives: a score, the scores of pairs, and what each text adds to it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from textgauge.core.arrays import Floats
 from textgauge.core.tabular import Tabular, count_of, format_cell, format_p, plain
 
 NAN = float("nan")
@@ -174,3 +175,42 @@ class PairScores(Tabular):
         columns = {"value": self.values} | {f"part.{name}": values for name, values in self.parts.items()}
         rows = zip(*(map(plain, values.tolist()) for values in columns.values()), strict=True)
         return [{"index": index, **dict(zip(columns, row, strict=True))} for index, row in enumerate(rows)]
+
+
+Column = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SideTerms:
+    """One side: what each of its texts adds, in the order of the texts; NaN for a text the metric did not use.
+
+    `detail` holds further columns, `strength` orders texts that add the same.
+    """
+
+    adds: Floats
+    detail: Mapping[str, Column] = field(default_factory=dict)
+    strength: Floats | None = None
+
+    @property
+    def total(self) -> float:
+        """What the side adds."""
+        return float(np.nansum(self.adds))
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What each text of both sides adds to `of`, the metric's value or one of its parts, and by which formula.
+
+    `tokens`, for metrics of token counts: what each token adds.
+    """
+
+    of: str
+    formula: str
+    reference: SideTerms
+    candidate: SideTerms
+    tokens: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def total(self) -> float:
+        """The sum over all texts, which is the number `of` names."""
+        return self.reference.total + self.candidate.total

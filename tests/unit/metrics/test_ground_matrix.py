@@ -6,7 +6,7 @@ import pytest
 from textgauge import Comparison, Corpus, compare, get_metric
 from textgauge.core.errors import InputError, ParameterError
 from textgauge.core.progress import listen
-from textgauge.metrics.ground_matrix import ground_matrix
+from textgauge.metrics.grounds import ground_matrix
 
 WORDS = ["red", "blue", "cat", "dog", "old", "new", "tea", "sees", "likes", "the", "a", "near"]
 

@@ -8,8 +8,7 @@ import pytest
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.large import deal_groups
 from textgauge.metrics import get_corpus_metrics
-from textgauge.metrics.null_values import in_content_order
-from textgauge.metrics.uncertainty import DisjointSplits
+from textgauge.metrics.uncertainty import DisjointSplits, in_content_order
 
 METRICS = [metric.on_embeddings() for metric in get_corpus_metrics("energy,medoid,ttest,fid")]
 OTHERS = [metric.on_embeddings() for metric in get_corpus_metrics("pr,mmd,energy@euclidean,median")]

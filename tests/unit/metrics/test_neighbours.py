@@ -13,10 +13,15 @@ from hypothesis.extra.numpy import arrays
 from textgauge.core.errors import ParameterError
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
-from textgauge.metrics.corpus.nearest import AverageHausdorff, Hausdorff, NearestPrecisionRecall
+from textgauge.metrics.corpus.nearest import (
+    AverageHausdorff,
+    DensityCoverage,
+    Hausdorff,
+    NearestPrecisionRecall,
+    PrecisionRecall,
+)
 from textgauge.metrics.corpus_metric import CorpusMetric
-from textgauge.metrics.neighbours import loop_is_cheaper, nearest
+from textgauge.metrics.grounds import loop_is_cheaper, nearest
 from textgauge.metrics.numerics import neighbours
 
 GROUNDS = ("euclidean", "cosine", "angular")

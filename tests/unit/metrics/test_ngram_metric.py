@@ -16,9 +16,9 @@ from textgauge.data import Corpus, Pairs
 from textgauge.encode.tokenizers import Tokens, mteval_13a, tokenizer
 from textgauge.metrics.numerics.ngram_counts import best_rows, shared_ngram_matrices, shared_ngrams
 from textgauge.metrics.numerics.sequences import OutsideBeam, common_lengths, edits_with_shifts, sequences
-from textgauge.metrics.pair.chrf import code_points
+from textgauge.metrics.pair.bleu import penalty
 from textgauge.metrics.pair.edit import edits
-from textgauge.metrics.pair.nist import penalty
+from textgauge.metrics.pair.rouge import code_points
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 FEW_WORDS = st.lists(st.sampled_from(["a", "b", "c", "d.", "e"]), max_size=12).map(" ".join)

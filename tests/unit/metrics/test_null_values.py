@@ -7,8 +7,8 @@ import pytest
 
 from textgauge import compare, get_metric
 from textgauge.data import Comparison
-from textgauge.metrics.null_values import GROUPS, HELD_OUT, PERMUTATION, NullValues, adjusted, exchanged, relabelled
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut
+from textgauge.metrics.uncertainty import GROUPS, HELD_OUT, PERMUTATION, NullValues, adjusted, exchanged, relabelled
 from textgauge.stats.simultaneous import holm, max_t
 
 RNG = np.random.default_rng(0)

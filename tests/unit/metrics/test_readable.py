@@ -7,7 +7,7 @@ from textgauge import compare, score
 from textgauge.core.errors import MissingExtra, UnknownName
 from textgauge.data import Corpus, Pool
 from textgauge.metrics import get_metric
-from textgauge.metrics.readable import scripts, unknown_shares, unread
+from textgauge.metrics.cautions import scripts, unknown_shares, unread
 
 THAI = ["แมวนั่งบนเสื่อ", "วันนี้อากาศดีมาก"]
 CHINESE = ["我喜欢在公园里散步", "今天天气很好"]

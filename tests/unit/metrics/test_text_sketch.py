@@ -7,8 +7,8 @@ import pytest
 
 from textgauge import Corpus
 from textgauge.core.errors import InputError
-from textgauge.metrics import text_sketch
-from textgauge.metrics.text_sketch import TextSketch, energy_and_null, parse_sketch, sketch_of
+from textgauge.metrics import cautions
+from textgauge.metrics.cautions import TextSketch, energy_and_null, parse_sketch, sketch_of
 
 
 def rows(n, shift=0.0, seed=0):
@@ -33,7 +33,7 @@ def test_the_null_range_holds_for_equal_sources_of_unequal_sizes():
 
 
 def test_a_warning_names_distance_and_null_range(monkeypatch):
-    monkeypatch.setattr(text_sketch, "_drawn", lambda *_: rows(60, shift=1.0, seed=1))
+    monkeypatch.setattr(cautions, "_drawn", lambda *_: rows(60, shift=1.0, seed=1))
     texts = Corpus.of(["a"])
     found = TextSketch(rows(100)).warning(texts)
     value, low, high = energy_and_null(rows(100), rows(60, shift=1.0, seed=1), 0)

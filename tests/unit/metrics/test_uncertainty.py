@@ -9,16 +9,15 @@ from textgauge import get_metric
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.corpus.balls import DensityCoverage
 from textgauge.metrics.corpus.diversity import SelfBleuGap
 from textgauge.metrics.corpus.frequency import JensenShannon, Zipf
-from textgauge.metrics.corpus.language_model import CrossEntropy
-from textgauge.metrics.corpus.nearest import AverageHausdorff, NearestPrecisionRecall
-from textgauge.metrics.null_values import NullValues
+from textgauge.metrics.corpus.nearest import AverageHausdorff, DensityCoverage, NearestPrecisionRecall
+from textgauge.metrics.corpus.vocabulary import CrossEntropy
 from textgauge.metrics.numerics.held_out import HeldOut
 from textgauge.metrics.uncertainty import (
     DISJOINT,
     DisjointSplits,
+    NullValues,
     cut_mean,
     folded_interval,
     folded_mean,

@@ -28,8 +28,8 @@ from textgauge.data.view import TextsLike
 from textgauge.measure.scoring.score import References, checked_pairs
 from textgauge.metrics import Metric, PairMetric, get_metric
 from textgauge.metrics.base import versions
+from textgauge.metrics.cautions import EMBEDDER, sketch_of
 from textgauge.metrics.pair.ensemble import Ridge, Trained
-from textgauge.metrics.text_sketch import EMBEDDER, sketch_of
 from textgauge.stats.correlation import by_group, spearman
 from textgauge.stats.decisions import verdict
 

@@ -22,8 +22,8 @@ from textgauge.measure.comparing.views import Views
 from textgauge.measure.comparing.warnings import find_confounds, find_undefined
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.ground_matrix import ground_matrix
-from textgauge.metrics.null_values import NullValues, adjusted
+from textgauge.metrics.grounds import ground_matrix
+from textgauge.metrics.uncertainty import NullValues, adjusted
 
 Missing: TypeAlias = ResourceError | MissingExtra
 Metrics: TypeAlias = str | Iterable[str | CorpusMetric]

@@ -21,8 +21,8 @@ from textgauge.encode.tokenizers import without_surrogates
 from textgauge.measure.comparing.compare import limit_blas_threads, prepare_two
 from textgauge.measure.comparing.terms import Terms, separating_terms
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
-from textgauge.metrics.contributions import Contributions, SideTerms
-from textgauge.metrics.neighbours import CrossNearest, nearest_texts
+from textgauge.metrics.grounds import CrossNearest, nearest_texts
+from textgauge.metrics.score import Contributions, SideTerms
 
 if TYPE_CHECKING:
     import altair as alt

@@ -11,7 +11,7 @@ from textgauge.core.tabular import listed
 from textgauge.data import Comparison, Corpus
 from textgauge.encode.embedders import get_window
 from textgauge.metrics import CorpusMetric, Score
-from textgauge.metrics.readable import script_warnings
+from textgauge.metrics.cautions import script_warnings
 
 _FEW_TEXTS = 50
 _SIZE_RATIO = 2.0

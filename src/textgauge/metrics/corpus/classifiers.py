@@ -14,13 +14,11 @@ from textgauge.core.arrays import Floats, Floats32
 from textgauge.core.errors import ParameterError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
-from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.null_values import NullValues, relabelled
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut, Index, TrainTest, Trial, scores
 from textgauge.metrics.registry import register
-from textgauge.metrics.score import Score
-from textgauge.metrics.uncertainty import likely_range, normal_reach
+from textgauge.metrics.score import Contributions, Score, SideTerms
+from textgauge.metrics.uncertainty import NullValues, likely_range, normal_reach, relabelled
 
 Rows = NDArray[np.floating[Any]]
 Decide: TypeAlias = Callable[[Rows, Sequence[TrainTest]], list[Floats]]

@@ -1,4 +1,4 @@
-"""The energy distance of two corpora, over any ground: energy."""
+"""Energy distance, and Wasserstein distances along lines."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Embeddings, Floats
+from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.storage import iterate_rows
 from textgauge.encode.grounds import GROUNDS, angle, prepare, unit_rows
-from textgauge.metrics import ground_matrix
-from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.contributions import Contributions, SideTerms
-from textgauge.metrics.corpus_metric import GroundMetric, ManyValues, Values
-from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
-from textgauge.metrics.group_sums import sum_by_group
+from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
+from textgauge.metrics.corpus_metric import EmbeddingMetric, GroundMetric, ManyValues, Values
+from textgauge.metrics.grounds import distances_of, ground_blocks, ground_rows, places
 from textgauge.metrics.numerics.kernel_sums import (
     MANY_ROWS,
     Kernel,
@@ -31,7 +29,8 @@ from textgauge.metrics.numerics.kernel_sums import (
 )
 from textgauge.metrics.numerics.moments import narrow_unit, unit
 from textgauge.metrics.registry import register
-from textgauge.metrics.score import Score
+from textgauge.metrics.score import Contributions, Score, SideTerms
+from textgauge.metrics.token_counts import sum_by_group
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
 
 _AT_ONCE = 4_096  # rows in double precision
@@ -84,8 +83,8 @@ def negated(blocks: Kernel, X: Floats, Y: Floats) -> Floats:
 
 def sums_over_pairs(comparison: Comparison, name: str) -> tuple[Floats, Floats, RowSums]:
     """Rows and row sums of −δ for a pair metric as ground."""
-    X, Y = (ground_matrix.places(side, name) for side in comparison.sides)
-    return X, Y, row_sums(X, Y, partial(negated, ground_matrix.distances_of(comparison.joint.pool, name)))
+    X, Y = (places(side, name) for side in comparison.sides)
+    return X, Y, row_sums(X, Y, partial(negated, distances_of(comparison.joint.pool, name)))
 
 
 def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Floats, Floats, RowSums]:
@@ -212,3 +211,76 @@ class Energy(GroundMetric):
     def _blocks(self, comparison: Comparison) -> tuple[float, float]:
         X, Y, sums = self._sums(comparison)
         return max(sums.discrepancy(with_self=True), 0.0), float(-sums.xy.sum() / (len(X) * len(Y)))
+
+
+def directions(dimension: int, count: int, seed: int) -> Floats:
+    """Random unit vectors as columns."""
+    columns = np.random.default_rng(seed).standard_normal((dimension, count))
+    unit: Floats = columns / np.linalg.norm(columns, axis=0)
+    return unit
+
+
+def quantile_plan(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Which order statistics of two samples of n and m meet in the optimal plan on a line, and with what mass."""
+    # Whole numbers (multiples of 1/(n·m)) so that equal steps of both samples coincide exactly.
+    steps = np.unique(np.concatenate([np.arange(1, n + 1) * m, np.arange(1, m + 1) * n]))
+    masses = np.diff(steps, prepend=0) / (n * m)
+    return (steps - 1) // m, (steps - 1) // n, masses
+
+
+def transport_cost(x_sorted: Floats, y_sorted: Floats, p: float) -> Floats:
+    """Wᵖ of sorted samples, one per column."""
+    i, j, mass = quantile_plan(len(x_sorted), len(y_sorted))
+    gaps = np.abs(x_sorted[i] - y_sorted[j])
+    return np.asarray(mass @ (gaps**2 if p == 2 else gaps**p))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class SlicedWasserstein(EmbeddingMetric):
+    """Wasserstein distance averaged over random one-dimensional projections.
+
+    (mean over `projections` unit vectors θ of W_p(θ·P, θ·Q)^p)^(1/p), exact on each line, also for unequal sizes.
+    Source: Bonneel et al. 2015.
+    """
+
+    fitted = True
+    name = "sliced_wasserstein"
+    label = "Sliced Wasserstein"
+    min_texts = 1  # one text is a distribution
+    no_interval = "those tried hold the expected value in 85 to 95 % of samples"
+    interval_trials = 12
+    source = "Bonneel et al. 2015"
+    headline = Part(VALUE, bounds=(0.0, float("inf")))
+
+    ranges = (Range("p", 1), Range("projections", 1, 1_000_000))
+
+    p: float = 2.0
+    projections: int = 128
+    seed: int = DEFAULT_SEED
+
+    def compute(self, comparison: Comparison) -> Values:
+        """Sort the projections and transport them."""
+        projected = self._project(comparison.joint)
+        X, Y = (np.sort(side, axis=0) for side in np.split(projected, [len(comparison.reference)]))
+        return {VALUE: float(transport_cost(X, Y, self.p).mean() ** (1.0 / self.p))}
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """Project and sort once; a subset of sorted values is sorted."""
+        projected = self._project(joint)
+        order = np.argsort(projected, axis=0, kind="stable").T
+        ordered = np.take_along_axis(projected.T, order, axis=1)
+        sizes = draws.smaller
+
+        def one(r: int) -> float:
+            if sizes[r] < self.min_texts:
+                return float("nan")
+            x, y = (ordered[mask[r][order]].reshape(len(order), -1).T for mask in (draws.left, draws.right))
+            return float(transport_cost(x, y, self.p).mean() ** (1.0 / self.p))
+
+        return {VALUE: map_threads(one, len(draws))}
+
+    def _project(self, corpus: Corpus) -> Floats:
+        rows = corpus.embeddings(self.embedder).astype(np.float64)
+        rows -= 0.5 * rows.min(axis=0) + 0.5 * rows.max(axis=0)  # distances stay, and large common numbers go
+        return rows @ directions(rows.shape[1], self.projections, self.seed)

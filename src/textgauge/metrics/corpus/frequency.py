@@ -14,9 +14,9 @@ from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus
 from textgauge.data.pool import PADDED
 from textgauge.metrics.base import INFINITY, POSITIVE, VALUE, Part, Range
-from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues
 from textgauge.metrics.registry import register
+from textgauge.metrics.score import Contributions, SideTerms
 from textgauge.metrics.token_counts import CountMetric, token_totals
 
 _TEXT = "sum over the text's tokens of (observed / expected count of the token in its corpus − 1)"

@@ -13,9 +13,8 @@ from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import squared_euclidean
 from textgauge.metrics.base import VALUE, Part, Range, Undefined
-from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
-from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
+from textgauge.metrics.grounds import ground_blocks, ground_rows
 from textgauge.metrics.numerics.kernel_sums import (
     Kernel,
     RowSums,
@@ -24,7 +23,7 @@ from textgauge.metrics.numerics.kernel_sums import (
     row_sums,
 )
 from textgauge.metrics.registry import register
-from textgauge.metrics.score import Score
+from textgauge.metrics.score import Contributions, Score, SideTerms
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
 
 UNBOUNDED = (float("-inf"), float("inf"))

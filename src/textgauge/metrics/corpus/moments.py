@@ -14,10 +14,10 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.storage import iterate_rows, mean_rows, sum_rows
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.group_sums import list_sides, sum_by_group
-from textgauge.metrics.null_values import PERMUTATION, NullValues
 from textgauge.metrics.numerics.moments import Subsets, frechet, frechet_many, frechet_of_groups
 from textgauge.metrics.registry import register
+from textgauge.metrics.token_counts import list_sides, sum_by_group
+from textgauge.metrics.uncertainty import PERMUTATION, NullValues
 
 UNBOUNDED = (float("-inf"), float("inf"))
 _MOST_PERMUTATIONS = 399  # where each takes an eigenproblem of many dimensions

@@ -20,9 +20,9 @@ from textgauge.core.files import replacing
 from textgauge.core.sealed import Damaged, seal_json, unsealed_json
 from textgauge.data import Pairs
 from textgauge.metrics.base import PACKAGES, VALUE, Part
+from textgauge.metrics.cautions import TextSketch, parse_sketch
 from textgauge.metrics.pair_metric import BROUGHT, Columns, PairMetric, decided
 from textgauge.metrics.registry import register
-from textgauge.metrics.text_sketch import TextSketch, parse_sketch
 
 FORMAT = "textgauge ensemble 1"
 MAX_BYTES = 50_000_000

@@ -26,7 +26,7 @@ from textgauge.encode.grounds import unit_rows
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import versions
 from textgauge.metrics.corpus.diversity import left_out_vendi, vendi
-from textgauge.metrics.numerics.edit_search import best_matches
+from textgauge.metrics.numerics.search import best_matches
 from textgauge.metrics.properties.base import (
     NEAR_COPY,
     NOT_FOR_TEST,

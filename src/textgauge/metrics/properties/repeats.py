@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Ints
 from textgauge.data import Corpus
 from textgauge.encode.tokenizers import Tokens, hold_letters, tokenizer
-from textgauge.metrics.numerics.set_search import SetMatches, nearest_sets
+from textgauge.metrics.numerics.search import SetMatches, nearest_sets
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare, share
 from textgauge.metrics.properties.texts import FORM, form
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.encode.languages import UNKNOWN, language_of
+from textgauge.metrics.cautions import scripts
 from textgauge.metrics.properties.base import (
     TOKENIZER,
     Interval,
@@ -36,7 +37,6 @@ from textgauge.metrics.properties.base import (
     share,
     share_interval,
 )
-from textgauge.metrics.readable import scripts
 
 
 def lengths(measured: MeasuredCorpus) -> Floats:

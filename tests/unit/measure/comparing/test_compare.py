@@ -10,7 +10,7 @@ import pytest
 from textgauge import compare, get_metric
 from textgauge.core.errors import InputError
 from textgauge.metrics.corpus.mauve import Mauve
-from textgauge.metrics.null_values import NullValues
+from textgauge.metrics.uncertainty import NullValues
 
 RNG = np.random.default_rng(0)
 NO_NULL = NullValues(1.0, np.ones(3), "")

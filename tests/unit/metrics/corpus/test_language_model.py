@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from textgauge.core.errors import ParameterError
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.metrics.corpus.language_model import CrossEntropy, ngram_table, witten_bell
+from textgauge.metrics.corpus.vocabulary import CrossEntropy, ngram_table, witten_bell
 from textgauge.metrics.corpus_metric import CorpusMetric
 
 FARM = ["the cow sees the dog", "a dog and a cow", "the hen", "the cow sees the hen"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from textgauge.core.sizes import cap_sizes
 from textgauge.encode.tokenizers import Tokens, tokenizer
-from textgauge.metrics.numerics.edit_search import best_matches
+from textgauge.metrics.numerics.search import best_matches
 
 WORDS = st.lists(st.sampled_from("abcdefgh"), max_size=8)
 CORPUS = st.lists(WORDS.map(" ".join), max_size=30)

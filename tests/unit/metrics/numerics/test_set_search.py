@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.core.sizes import cap_sizes
-from textgauge.metrics.numerics.set_search import nearest_sets
+from textgauge.metrics.numerics.search import nearest_sets
 
 ROWS = st.lists(st.lists(st.integers(0, 9), max_size=8), min_size=1, max_size=25)
 

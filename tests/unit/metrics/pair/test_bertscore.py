@@ -13,7 +13,7 @@ from textgauge.data import Corpus, Pairs
 from textgauge.encode.token_vectors import token_encoder
 from textgauge.metrics import get_metric
 from textgauge.metrics.numerics import matching as _greedy
-from textgauge.metrics.pair import bertscore
+from textgauge.metrics.pair import embedding
 
 TEXT = st.lists(st.sampled_from(["a", "the", "cat", "dogs", "naïve", "猫", "\ud800", "run"]), max_size=6).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)
@@ -129,7 +129,7 @@ def test_vectors_of_zeros_match_nothing() -> None:
 
 @pytest.mark.usefixtures("toy")
 def test_rescaling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(bertscore.BASELINES, "toy", {bertscore.MINILM_LAYER: (0.2, 0.4, 0.5)})
+    monkeypatch.setitem(embedding.BASELINES, "toy", {embedding.MINILM_LAYER: (0.2, 0.4, 0.5)})
     left, right = ["a cat", "same", "", "x"], ["the dogs run", "same", "", ""]
     plain, scaled = (
         get_metric(name)(left=left, right=right) for name in ("bertscore@toy", "bertscore(rescale=true)@toy")

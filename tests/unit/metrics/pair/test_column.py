@@ -11,7 +11,7 @@ from textgauge.bench.learned.stack import ensemble
 from textgauge.core.errors import InputError, ParameterError, UnknownName
 from textgauge.data import Pairs
 from textgauge.metrics import get_metric, get_pair_metrics
-from textgauge.metrics.pair.column import column_names
+from textgauge.metrics.pair.models import column_names
 from textgauge.metrics.registry import get_metrics
 
 WORDS = ["red", "old", "big", "new", "wet", "dry"]

@@ -18,7 +18,7 @@ from textgauge.core.errors import MissingExtra, ParameterError, ResourceError, U
 from textgauge.data import Pairs
 from textgauge.encode.endpoint import Chat
 from textgauge.metrics import get_metric, list_metrics
-from textgauge.metrics.pair.judge import PROMPT, question, rating
+from textgauge.metrics.pair.models import PROMPT, question, rating
 
 KEY = "secret-key-of-the-test"
 

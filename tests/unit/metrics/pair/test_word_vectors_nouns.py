@@ -14,7 +14,6 @@ class Vectors:
     """Four words in the plane, in place of real word vectors."""
 
     identity = "plane"
-
     matrix = np.array(list(VECTORS.values()), dtype=np.float32)
 
     def rows(self, words):

@@ -1,24 +1,34 @@
-"""The text with the fewest word edits for each query, found among many without comparing all of them.
+"""The nearest texts of each text, by edits and by shared words, found without comparing all of them.
 
-Texts that share c tokens, repeats counted, differ by at least max(|q|, |t|) − c edits. Counting what a query shares
-with every document takes one addition per token; few documents are then promising enough to be compared, by rapidfuzz,
-the most promising first. A query for which too many are, as in random strings of a few words, is compared with all.
+Edits: texts that share c tokens, repeats counted, differ by at least max(|q|, |t|) − c edits. Counting what a query
+shares with every document takes one addition per token; few documents are then promising enough to be compared, by
+rapidfuzz, the most promising first. A query for which too many are, as in random strings, is compared with all.
+
+Sets: numbers are ordered from the rarest to the commonest. Two sets with |a ∩ b| ≥ t·|a ∪ b| share one of the first
+|a| − ⌈t·|a|⌉ + 1 numbers of the larger and of the first |b| − ⌈2t/(1 + t)·|b|⌉ + 1 of the smaller one (Xiao et al.
+2011, PPJoin), so a product of two sparse matrices names all candidates. Sizes, and 256 hashed bits of each set, drop
+most of them: every bit that differs stands for at least one number that only one of both has. What is left is counted.
+Where that is too much, as in thousands of texts made from one template, sets that have only common numbers among
+their first ones are compared with some of each other, and the answer says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Ints
-from textgauge.core.sizes import blocks, capped
+from textgauge.core.arrays import Floats, Ints, Masks
+from textgauge.core.sizes import blocks, capped, runs
 from textgauge.metrics.numerics.ngram_counts import Ragged
 from textgauge.metrics.numerics.sequences import as_strings
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Text = str | tuple[int, ...]
 Best = tuple[float, int]  # edits per token of the longer text, and the document
@@ -217,3 +227,155 @@ def _elements(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints]:
 
 def _array(values: Iterable[int]) -> Ints:
     return np.fromiter(values, dtype=np.int64)
+
+
+_ROUNDING = 1e-9
+_WORDS = 4  # of 64 bits
+_BLOCK = 1 << 21  # candidates held at a time
+_MOST = 300_000_000  # candidates in all: half a minute
+_BESIDE = 32  # sets of about the same size that a set is compared with where candidates are too many
+_ONES = np.array([number.bit_count() for number in range(1 << 16)], dtype=np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class SetMatches:
+    """For each row the most similar other row, −1 where none is similar enough, and the similarity.
+
+    `complete` says whether every similar row was found; those that were are similar in any case.
+    """
+
+    index: Ints
+    similarity: Floats
+    complete: bool
+
+
+def nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: float, most: int = _MOST) -> SetMatches:
+    """The most similar of the other rows (or of `others`) as sets, if Jaccard's index is the threshold or more.
+
+    Of equally similar ones it is the first. A row without numbers is similar to none. The ids of both sides belong to
+    one vocabulary. More than `most` pairs are not compared.
+
+    >>> from textgauge.encode.tokenizers import tokenizer
+    >>> tokens = tokenizer("words").encode(["a b c d e", "x y", "a b c d f", "a b c d e f"])
+    >>> found = nearest_sets(tokens, threshold=0.6)
+    >>> found.index.tolist(), found.similarity.round(3).tolist()
+    ([3, -1, 3, 0], [0.833, 0.0, 0.833, 0.833])
+    """
+    sets, owners = _distinct([rows] if others is None else [rows, others])
+    asking, given = owners[0], owners[-1]
+    place, second = _first_two(given, sets.shape[0])
+    index, similarity = np.full(len(place), -1), np.zeros(len(place))
+    sizes, bits = np.diff(sets.indptr).astype(np.int64), _bits(sets)
+    probe, held = (_prefixes(sets, sizes, share) for share in (threshold, 2.0 * threshold / (1.0 + threshold)))
+    common = _common(probe, held, most)
+    asked = np.bincount(asking, minlength=len(place)) > 0
+    for pairs in _candidates(probe, held, sizes, common):
+        for left, right, values in _similar(sets, bits, sizes, pairs, threshold):
+            wanted = asked[left] & (place[right] >= 0)
+            _fold(index, similarity, left[wanted], place[right[wanted]], values[wanted])
+    own = np.arange(len(rows)) if others is None else np.full(len(rows), -1)
+    twin = np.where(place[asking] == own, second[asking], place[asking])
+    equal = (twin >= 0) & (sizes[asking] > 0)
+    return SetMatches(np.where(equal, twin, index[asking]), np.where(equal, 1.0, similarity[asking]), not common.any())
+
+
+def _distinct(tables: Sequence[Ragged]) -> tuple[csr_matrix, list[Ints]]:
+    """The different sets, numbers renamed so that rarer ones are smaller; and which of them each row is."""
+    from scipy.sparse import csr_matrix
+
+    ids = np.concatenate([table.ids for table in tables]).astype(np.int64)
+    lengths = np.concatenate([table.lengths for table in tables])
+    width = int(ids.max(initial=0)) + 1
+    held = np.unique(np.repeat(np.arange(len(lengths)), lengths) * width + ids)
+    row, ids = np.divmod(held, width)
+    ends = np.searchsorted(row, np.arange(len(lengths) + 1))
+    known: dict[bytes, int] = {}
+    cells = [ids[start:end].tobytes() for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+    owner = np.array([known.setdefault(cell, len(known)) for cell in cells], dtype=np.int64)
+    flat = np.frombuffer(b"".join(known), dtype=np.int64)
+    starts = np.append(0, np.cumsum([len(cell) // 8 for cell in known])).astype(np.int64)
+    rank = np.empty(width, dtype=np.int64)
+    rank[np.argsort(np.bincount(flat, minlength=width), kind="stable")] = np.arange(width)
+    sets = csr_matrix((np.ones(len(flat), dtype=np.int32), rank[flat], starts), shape=(len(known), width))
+    sets.sort_indices()
+    return sets, np.split(owner, np.cumsum([len(table) for table in tables])[:-1])
+
+
+def _first_two(owner: Ints, count: int) -> tuple[Ints, Ints]:
+    """The first and the second row of each set; −1 where there is none."""
+    order = np.argsort(owner, kind="stable")
+    starts = np.searchsorted(owner[order], np.arange(count + 1))
+    padded = np.append(order, [-1, -1])
+    sizes = np.diff(starts)
+    return np.where(sizes > 0, padded[starts[:-1]], -1), np.where(sizes > 1, padded[starts[:-1] + 1], -1)
+
+
+def _fold(index: Ints, similarity: Floats, left: Ints, place: Ints, values: Floats) -> None:
+    """Keep the most similar place of each set, the first of equal ones."""
+    order = np.lexsort((place, -values, left))
+    best = order[np.flatnonzero(np.diff(left[order], prepend=-1))]
+    rows, near, value = left[best], place[best], values[best]
+    closer = (value > similarity[rows]) | ((value == similarity[rows]) & (near < index[rows]))
+    index[rows[closer]], similarity[rows[closer]] = near[closer], value[closer]
+
+
+def _similar(
+    sets: csr_matrix, bits: NDArray[np.uint64], sizes: Ints, pairs: tuple[Ints, Ints], threshold: float
+) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """The candidates that are similar enough, either way round."""
+    large, small = pairs
+    total = sizes[large] + sizes[small]
+    most = total * (1.0 - threshold) / (1.0 + threshold) + _ROUNDING  # numbers that one of both has alone
+    kept = np.abs(sizes[large] - sizes[small]) <= most
+    large, small, total, most = (column[kept] for column in (large, small, total, most))
+    alone = _ONES[(bits[large] ^ bits[small]).view(np.uint16)].sum(axis=1, dtype=np.int64)
+    large, small, total = (column[alone <= most] for column in (large, small, total))
+    shared = np.asarray(sets[large].multiply(sets[small]).sum(axis=1), dtype=np.int64).reshape(-1)
+    values = shared / np.maximum(total - shared, 1)
+    hits = values >= threshold - _ROUNDING
+    yield large[hits], small[hits], values[hits]
+    yield small[hits], large[hits], values[hits]
+
+
+def _candidates(probe: csr_matrix, held: csr_matrix, sizes: Ints, common: Masks) -> Iterator[tuple[Ints, Ints]]:
+    """Pairs of different sets, among them all that are similar enough and share a number that is not too common."""
+    columns = held[:, np.flatnonzero(~common)].T.tocsr()
+    rare = probe[:, np.flatnonzero(~common)]
+    for block in runs(rare @ np.diff(columns.indptr), _BLOCK):
+        found = (rare[block] @ columns).tocoo()
+        large, small = found.row.astype(np.int64) + block.start, found.col.astype(np.int64)
+        kept = (sizes[small] < sizes[large]) | ((sizes[small] == sizes[large]) & (small < large))
+        yield large[kept], small[kept]
+    for number in np.flatnonzero(common).tolist():
+        members = probe[:, [number]].nonzero()[0].astype(np.int64)
+        members = members[np.argsort(sizes[members], kind="stable")]
+        for distance in range(1, min(_BESIDE, len(members) - 1) + 1):
+            yield members[distance:], members[:-distance]
+
+
+def _common(probe: csr_matrix, held: csr_matrix, most: int) -> Masks:
+    """The numbers that are left out of the search because they alone would make too many candidates."""
+    counts = [np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.int64) for matrix in (probe, held)]
+    pairs = counts[0] * counts[1]
+    order = np.argsort(pairs, kind="stable")
+    common = np.zeros(len(pairs), dtype=bool)
+    common[order[np.cumsum(pairs[order]) > most]] = True
+    return common
+
+
+def _prefixes(sets: csr_matrix, sizes: Ints, share: float) -> csr_matrix:
+    """The rarest numbers of each set: as many as leave less than this share of it."""
+    kept = np.where(sizes > 0, sizes - np.ceil(share * sizes - _ROUNDING).astype(np.int64) + 1, 0)
+    place = np.arange(len(sets.indices)) - np.repeat(sets.indptr[:-1], sizes)
+    chosen = place < np.repeat(kept, sizes)
+    starts = np.append(0, np.cumsum(kept))
+    return type(sets)((sets.data[chosen], sets.indices[chosen], starts), shape=sets.shape)
+
+
+def _bits(sets: csr_matrix) -> NDArray[np.uint64]:
+    """One of 256 bits for each number, set where a set has it."""
+    width = 64 * _WORDS
+    chosen = np.random.default_rng(0).integers(0, width, sets.shape[1])[sets.indices]
+    flags = np.zeros((sets.shape[0], width), dtype=bool)
+    flags[np.repeat(np.arange(sets.shape[0]), np.diff(sets.indptr)), chosen] = True
+    return np.packbits(flags, axis=1).view(np.uint64)
