@@ -1,7 +1,7 @@
 """Texts that come again: near duplicates within a corpus and across two, groups that differ by one word.
 
 Two texts are near duplicates where Jaccard's index of their sets of words is 0.8 or more; case and punctuation do not
-count. All of them are found, and each is counted exactly (`numerics/set_search.py`).
+count. All of them are found, and each is counted exactly (`numerics/search.py`).
 """
 
 from __future__ import annotations
