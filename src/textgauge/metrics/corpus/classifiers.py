@@ -134,11 +134,9 @@ class HeldOutMetric(EmbeddingMetric):
         return "accuracy"
 
     def compute(self, comparison: Comparison) -> Values:
-        """Scores on the held-out texts, averaged over splits."""
         return self._values(self._outcomes(comparison))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """As `compute`; small problems share their distances."""
         rows, place = distinct_rows(joint, self.embedder)
         values = [one for chunk in draws.chunks(_CHUNK) for one in self._chunk(rows, place, chunk)]
         return {name: np.array([one[name] for one in values]) for name in (VALUE, *SCORES)}

@@ -130,7 +130,6 @@ class SelfBleuGap(GapMetric, TokenMetric):
     smoothing: Smoothing = "floor"
 
     def compute(self, comparison: Comparison) -> Values:
-        """The gap, and both corpora's self-BLEU."""
         return compute_as_draw(self, comparison)
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
@@ -206,7 +205,6 @@ class VendiGap(GapMetric, EmbeddingMetric):
     )
 
     def compute(self, comparison: Comparison) -> Values:
-        """Both scores and the gap of their logarithms."""
         scores = [side.derive(vendi_of, self.embedder) for side in comparison.sides]
         return {VALUE: abs(float(np.log(scores[0] / scores[1]))), "reference": scores[0], "candidate": scores[1]}
 
@@ -215,7 +213,6 @@ class VendiGap(GapMetric, EmbeddingMetric):
         return np.asarray(np.log(values["reference"] / values["candidate"]))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """The eigenvalues of every draw, on all cores."""
         units = unit_rows(joint.embeddings(self.embedder))
         reference, candidate = (
             map_threads(lambda r, side=side: vendi(units[side[r]]) if side[r].any() else np.nan, len(draws))  # type: ignore[misc]

@@ -137,7 +137,6 @@ class Energy(GroundMetric):
         return {VALUE: float(np.sqrt(value)) if self.root else value, "coefficient": coefficient}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """All draws by matrix products."""
         if draws.groups is None:
             rows = ground_rows(joint, self)
         else:
@@ -260,7 +259,6 @@ class SlicedWasserstein(EmbeddingMetric):
     seed: int = DEFAULT_SEED
 
     def compute(self, comparison: Comparison) -> Values:
-        """Sort the projections and transport them."""
         projected = self._project(comparison.joint)
         X, Y = (np.sort(side, axis=0) for side in np.split(projected, [len(comparison.reference)]))
         return {VALUE: float(transport_cost(X, Y, self.p).mean() ** (1.0 / self.p))}

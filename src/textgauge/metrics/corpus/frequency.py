@@ -113,7 +113,6 @@ class _PaddedCounts(CountMetric):
 
     @property
     def token_rows(self) -> str:
-        """Tokens with or without padding."""
         return self.on + PADDED if self.padding == "source" else self.on
 
 
@@ -173,7 +172,6 @@ class Chi(_ChiSquare):
     no_interval = "1 − p is bounded, and has no spread where it saturates"
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """1 − p, the statistic and p."""
         from scipy.special import chdtr, chdtrc
 
         statistic, df = self.table(P, Q)
@@ -299,7 +297,6 @@ class JensenShannon(CountMetric):
     root: bool = False
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """The divergence, or its root."""
         p, q = shares(P), shares(Q)
         middle = (p + q) / 2
         bits = (relative_entropy(p, middle) + relative_entropy(q, middle)) / (2 * math.log(2))
@@ -329,7 +326,6 @@ class KullbackLeibler(CountMetric):
     alpha: float = 0.5
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """Both directions."""
         extra = np.where(P + Q > 0, self.alpha, 0.0)
         p, q = shares(P + extra), shares(Q + extra)
         return {VALUE: relative_entropy(q, p), "reverse": relative_entropy(p, q)}

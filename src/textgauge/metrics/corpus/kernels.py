@@ -92,7 +92,6 @@ class KernelDiscrepancy(CorpusMetric):
         return corpus.embeddings(self.embedder).astype(np.float64)
 
     def compute(self, comparison: Comparison) -> Values:
-        """A + B − 2C over blocks."""
         sums = comparison.derive(_kernel_row_sums, self)[2]
         value = sums.discrepancy(with_self=self.estimator == "biased")
         return {VALUE: value if self.estimator == "unbiased" else max(value, 0.0)}

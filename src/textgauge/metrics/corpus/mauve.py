@@ -97,13 +97,14 @@ def cluster(X: Floats, weights: Floats, buckets: int, *, restarts: int, seed: tu
     from sklearn.cluster import KMeans
 
     narrow = X.astype(np.float32)
-    different, labels = np.unique(narrow, axis=0, return_inverse=True)
-    if len(different) > buckets:
-        chance = np.random.RandomState(np.random.MT19937(np.random.SeedSequence(seed)))
-        model = KMeans(buckets, init="random", n_init=restarts, max_iter=_STEPS, tol=0.0, random_state=chance)
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            labels = model.fit(narrow, sample_weight=weights).labels_
-    return labels.astype(np.int64)
+    if len(np.unique(narrow[:, :1])) <= buckets:  # with more values in one column there are more different rows
+        different, labels = np.unique(narrow, axis=0, return_inverse=True)
+        if len(different) <= buckets:
+            return labels.astype(np.int64)
+    chance = np.random.RandomState(np.random.MT19937(np.random.SeedSequence(seed)))
+    model = KMeans(buckets, init="random", n_init=restarts, max_iter=_STEPS, tol=0.0, random_state=chance)
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        return model.fit(narrow, sample_weight=weights).labels_.astype(np.int64)  # type: ignore[no-any-return]
 
 
 @register
@@ -153,7 +154,6 @@ class Mauve(EmbeddingMetric):
             raise ParameterError(f"mauve: buckets={self.buckets}; give 0 for automatic, or at least 2")
 
     def compute(self, comparison: Comparison) -> Values:
-        """Value and parts of one comparison."""
         many = self.compute_many(comparison.joint, comparison.as_draw())
         return {name: float(values[0]) for name, values in many.items()}
 
@@ -208,7 +208,6 @@ class Mauve(EmbeddingMetric):
     def interval_ends(
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
-        """From the jackknife over clusterings."""
         reach = student_reach(level, comparison) * self.standard_error(comparison, seed=seed)
         return (*around(score.value, reach, self.bounds), "jackknife over clusterings")
 

@@ -103,7 +103,6 @@ class Frechet(EmbeddingMetric):
         return super().bounds if self.correct == "none" else UNBOUNDED
 
     def compute(self, comparison: Comparison) -> Values:
-        """The distance, or its limit for large corpora."""
         if self.correct == "none":
             X, Y = (side.embeddings(self.embedder) for side in comparison.sides)
             return {VALUE: frechet(X, Y)}
@@ -119,7 +118,6 @@ class Frechet(EmbeddingMetric):
         return self.correct == "none"
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """Draws share the moments of their sides."""
         if self.correct != "none":
             return super().compute_many(joint, draws)
         X, sides = joint.embeddings(self.embedder), list_sides(draws)
@@ -179,12 +177,10 @@ class Medoid(CentreDistance):
     variance_grows_with_value = True
 
     def compute(self, comparison: Comparison) -> Values:
-        """Cosine distance of the means."""
         means = (mean_rows(side.embeddings(self.embedder)) for side in comparison.sides)
         return {VALUE: float(cosine_distance(*means))}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """Means of all sides by one matrix product."""
         sides, X = list_sides(draws), joint.embeddings(self.embedder)
         rows = X.astype(np.float64) if draws.groups is None else sum_by_group(X, draws.groups, sum_rows)
         sums = sides.masks.astype(np.float64) @ rows
@@ -207,7 +203,6 @@ class Median(CentreDistance):
     variance_grows_with_value = True
 
     def compute(self, comparison: Comparison) -> Values:
-        """Cosine distance of the medians."""
         sides = comparison.sides
         medians = (column_medians(side.embeddings(self.embedder)) for side in sides)
         return {VALUE: float(cosine_distance(*medians))}
@@ -229,7 +224,6 @@ class TTest(EmbeddingMetric):
     headline = Part(VALUE, bounds=(0.0, 1.0))
 
     def compute(self, comparison: Comparison) -> Values:
-        """One minus the mean p-value."""
         X, Y = (side.embeddings(self.embedder) for side in comparison.sides)
         a, b = mean_rows(X), mean_rows(Y)
         variances = sum_of_squares(X, a) / (len(X) - 1), sum_of_squares(Y, b) / (len(Y) - 1)

@@ -59,13 +59,11 @@ class _NearestMetric(NeighbourMetric):
         return 0.0, _FARTHEST.get(self.ground, INFINITY)
 
     def compute(self, comparison: Comparison) -> Values:
-        """Value and the two directions."""
         found = nearest(comparison, self.on)
         values = self._of_distances(found.of_reference[None, :], found.of_candidate[None, :])
         return {name: float(numbers[0]) for name, numbers in values.items()}
 
     def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
-        """Values from neighbour lists."""
         ground = "euclidean" if self.pair_ground is not None else self.ground  # the matrix is listed in squares too
         found = (to_ground(many.nearest_across(lists, own, other), ground) for own, other in ((P, Q), (Q, P)))
         return self._of_distances(*found)
@@ -244,7 +242,6 @@ class PrecisionRecall(_BallMetric):
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
 
     def compute(self, comparison: Comparison) -> Values:
-        """One minus F1, precision, recall."""
         held = self.balls(comparison)
         precision, recall = float((held.of_candidate > 0).mean()), float((held.of_reference > 0).mean())
         value = 1.0 - float(harmonic_mean(precision, recall))
@@ -273,7 +270,6 @@ class PrecisionRecall(_BallMetric):
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
     def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
-        """Values from neighbour lists."""
         precision = self._held(lists, P, Q).held.sum(axis=1) / Q.sum(axis=1)
         recall = self._held(lists, Q, P).held.sum(axis=1) / P.sum(axis=1)
         return self._values(precision, recall)
@@ -300,7 +296,6 @@ class DensityCoverage(_BallMetric):
     parts = (Part("density", closer="larger", bounds=(0.0, float("inf"))), Part("coverage", closer="larger"))
 
     def compute(self, comparison: Comparison) -> Values:
-        """One minus F1, density, coverage."""
         held = self.balls(comparison)
         density = float(held.of_candidate.sum() / (self.k * len(held.of_candidate)))
         coverage = float(held.reached.mean())
@@ -342,7 +337,6 @@ class DensityCoverage(_BallMetric):
         return max(low, 0.0), min(high, 1.0)
 
     def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
-        """Values from neighbour lists."""
         held = self._held(lists, P, Q)
         return self._values(held.total / (self.k * Q.sum(axis=1)), held.reached.sum(axis=1) / P.sum(axis=1))
 

@@ -38,7 +38,6 @@ class VocabularyOverlap(CountMetric):
     value_at_identity = 1.0
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """Overlap, and the candidate's share of new types."""
         both = ((P > 0) & (Q > 0)).sum(axis=1)
         either = ((P > 0) | (Q > 0)).sum(axis=1)
         return {VALUE: both / either, "new": 1.0 - both / (Q > 0).sum(axis=1)}
@@ -89,7 +88,6 @@ class TypeTokenGap(GapMetric, CountMetric):
     rarefy: bool = True
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """The gap, and both ratios."""
         sizes_P, sizes_Q = P.sum(axis=1), Q.sum(axis=1)
         if self.rarefy:
             sizes_P = sizes_Q = np.minimum(sizes_P, sizes_Q)
@@ -207,7 +205,6 @@ class CrossEntropy(TokenMetric):
     order: int = 3
 
     def compute(self, comparison: Comparison) -> Values:
-        """The excess, and both entropies."""
         return compute_as_draw(self, comparison)
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:

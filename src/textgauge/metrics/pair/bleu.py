@@ -114,15 +114,12 @@ class Bleu(NgramMetric):
     effective: bool = True
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
-        """One stream of tokens."""
         return [(tokens_of(pool, self.on, lowercase=self.lowercase), self.order)]
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        """Sentence BLEU with one reference."""
         return {VALUE: self._bleu(shared, left, right[..., 0])}
 
     def compute_items(self, pairs: Pairs) -> Columns:
-        """Sentence BLEU with any number of references."""
         if not pairs.several:
             return super().compute_items(pairs)
         found = self.statistics(pairs)
@@ -138,7 +135,6 @@ class Bleu(NgramMetric):
         return np.column_stack([left[first, 0], closest, shared[first], left[first]])
 
     def of_statistics(self, sums: Floats) -> Floats:
-        """Corpus BLEU."""
         return self._bleu(sums[:, 2 : 2 + self.order], sums[:, 2 + self.order :], sums[:, 1])
 
     def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
@@ -195,7 +191,6 @@ class Gleu(NgramMetric):
     lowercase: bool = False
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
-        """One stream of tokens."""
         return [(tokens_of(pool, self.on, lowercase=self.lowercase), self.order)]
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
@@ -216,7 +211,6 @@ class Gleu(NgramMetric):
         return np.column_stack([shared.sum(axis=1), np.maximum(left.sum(axis=1), right.sum(axis=1))])[chosen]
 
     def of_statistics(self, sums: Floats) -> Floats:
-        """Corpus GLEU; 1 for a set without tokens."""
         return np.asarray(np.where(sums[:, 1] == 0, 1.0, divided(sums[:, 0], sums[:, 1])))
 
 
@@ -303,7 +297,6 @@ class Nist(PairMetric):
         return super().bounds if self.normalise else (0.0, float("inf"))
 
     def compute(self, pairs: Pairs) -> Columns:
-        """NIST with one reference."""
         tokens = tokens_of(pairs.left.pool, self.on, lowercase=self.lowercase)
         rows = zip(pairs.left.index.tolist(), pairs.right.index.tolist(), strict=True)
         found = [self._score(tokens[a].tolist(), tokens[b].tolist()) for a, b in rows]

@@ -81,7 +81,6 @@ class Levenshtein(PairMetric):
             raise ParameterError("levenshtein: kind=indel takes up to |s| + |t| edits, so its norm is sum")
 
     def compute(self, pairs: Pairs) -> Columns:
-        """The similarity of each pair."""
         from rapidfuzz.process import cpdist
 
         left, right = sequences(pairs.left, self.on), sequences(pairs.right, self.on)
@@ -170,11 +169,9 @@ class Ter(PairMetric):
     case_sensitive: bool = False
 
     def compute(self, pairs: Pairs) -> Columns:
-        """TER with one reference."""
         return {VALUE: rate(self._counts(pairs))}
 
     def compute_items(self, pairs: Pairs) -> Columns:
-        """TER with any number of references."""
         return {VALUE: rate(self.statistics(pairs))} if pairs.several else super().compute_items(pairs)
 
     def statistics(self, pairs: Pairs) -> Floats:
@@ -187,11 +184,9 @@ class Ter(PairMetric):
         return np.column_stack([np.minimum.reduceat(counts[:, 0], first) if len(first) else counts[:, 0], words])
 
     def of_statistics(self, sums: Floats) -> Floats:
-        """Corpus TER."""
         return rate(sums)
 
     def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
-        """TER with these settings."""
         from sacrebleu.metrics.ter import TER
 
         kept: dict[str, Any] = {"case_sensitive": self.case_sensitive, "asian_support": self.asian_support}

@@ -69,7 +69,6 @@ class Cosine(PairMetric):
         return (-1.0, 1.0) if self.scale == "none" else (0.0, 1.0)
 
     def input_identity(self) -> list[str]:
-        """The embedder with its revision."""
         if self.on == GIVEN:
             return ["embeddings=given"]
         from textgauge.encode.embedders import embedder
@@ -77,7 +76,6 @@ class Cosine(PairMetric):
         return [f"embedder={embedder(self.on).identity}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        """One number per pair."""
         left, right = _units(pairs.left, pairs.right, self.on)
         values = scaled(np.einsum("ij,ij->i", left, right), self.scale)
         return {VALUE: np.where(unread_pairs(pairs.left, pairs.right, self.on), np.nan, values)}
@@ -148,11 +146,9 @@ class ContextualL2(PairMetric):
     layer: int = CHOSEN
 
     def input_identity(self) -> list[str]:
-        """The token encoder with its revision and layer."""
         return [f"tokens={self._encoder.identity}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        """One number per pair."""
         texts, left, right = distinct_texts(pairs.left, pairs.right)
         means = self._means(texts)
         empty = np.isnan(means[:, 0])
@@ -202,11 +198,9 @@ class CrossEncoderScore(PairMetric):
     symmetric = False
 
     def input_identity(self) -> list[str]:
-        """The model with its revision."""
         return [f"model={cross_encoder(self.on).identity}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        """One number per pair."""
         values, open_rows = decided(pairs)
         if len(open_rows):
             left, right = pairs.left.take(open_rows), pairs.right.take(open_rows)
@@ -288,11 +282,9 @@ class BertScore(PairMetric):
         return (-1.0 - low) / (1.0 - low), 1.0
 
     def input_identity(self) -> list[str]:
-        """The token encoder with its revision and layer."""
         return [f"tokens={self._encoder.identity}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        """Headline and parts, one number per pair."""
         texts, left, right = distinct_texts(pairs.left, pairs.right)
         seen = self._encoder.tokenize(texts)
         table = self._table(pairs.background)

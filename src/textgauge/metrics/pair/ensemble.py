@@ -215,7 +215,6 @@ class Ensemble(PairMetric):
         return [f"model={digest}", *data, f"features={hashlib.blake2b(here.encode(), digest_size=8).hexdigest()}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        """Return one number per pair."""
         trained, _ = load_model(self.on)
         _warn_of_changes(trained)
         values, open_rows = decided(pairs)

@@ -104,13 +104,11 @@ class Meteor(PairMetric):
     gamma: float = 0.5
 
     def input_identity(self) -> list[str]:
-        """Which WordNet, where one is used."""
         from textgauge.encode.wordnet import identity
 
         return [f"wordnet={identity()}"] if self.stages == "synonym" else []
 
     def compute(self, pairs: Pairs) -> Columns:
-        """Value, precision, recall and fragmentation of each pair."""
         tokens = pairs.left.pool.tokens(self.on)
         left, right = tokens.lengths[pairs.left.index], tokens.lengths[pairs.right.index]
         counts = self._counts(pairs, tokens, left + right)

@@ -49,7 +49,6 @@ class ColumnMetric(PairMetric):
     closer: Literal["larger", "smaller"] = "larger"
 
     def compute(self, pairs: Pairs) -> Columns:
-        """The column as it is."""
         if self.on not in pairs.columns:
             known = f"those given are {format_column_names(pairs.columns)}" if pairs.columns else "none were given"
             raise InputError(f"{self.key}: the pairs come without a column {self.on!r} of scores; {known}")

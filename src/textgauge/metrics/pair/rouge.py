@@ -75,7 +75,6 @@ class _NgramRouge(_Rouge, NgramMetric):
     longest: ClassVar[int] = 2
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
-        """Words, up to n-grams of the longest."""
         return [(self._tokens(pool), self.longest)]
 
     def _order(self, n: int, shared: Floats, left: Floats, right: Floats) -> Columns:
@@ -105,7 +104,6 @@ class Rouge1(_NgramRouge):
     longest = 1
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        """Of single words."""
         return self._order(1, shared, left, right)
 
 
@@ -123,7 +121,6 @@ class Rouge2(_NgramRouge):
     label = "ROUGE-2"
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        """Of pairs of words."""
         return self._order(2, shared, left, right)
 
 
@@ -148,7 +145,6 @@ class Rouge(_NgramRouge):
         return self.side == "both"
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        """Means of both orders."""
         first, second = (self._order(n, shared, left, right) for n in (1, 2))
         means = {name: (first[name] + second[name]) / 2 for name in first}
         return means | {VALUE: means["precision"]} if self.side == "left" else means
@@ -168,14 +164,12 @@ class RougeL(_Rouge):
     label = "ROUGE-L"
 
     def compute(self, pairs: Pairs) -> Columns:
-        """Of the whole text as one sequence."""
         tokens = self._tokens(pairs.left.pool)
         left, right = pairs.left.index, pairs.right.index
         lengths = tokens.lengths.astype(np.float64)
         return self._score(common_lengths(tokens, left, right), lengths[left], lengths[right], np.True_)
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """All pairs at once."""
         rows, columns = in_one_pool(rows, columns)
         tokens = self._tokens(rows.pool)
         lengths = tokens.lengths.astype(np.float64)
@@ -200,7 +194,6 @@ class RougeLsum(_Rouge):
     symmetric = False
 
     def compute(self, pairs: Pairs) -> Columns:
-        """Of the lines of each text."""
         tokens, edges = self._lines(pairs.left.pool)
         whole = Tokens(tokens.ids, tokens.offsets[edges], tokens.vocabulary)
         left, right = pairs.left.index, pairs.right.index
@@ -335,7 +328,6 @@ class Chrf(NgramMetric):
     smoothing: Literal["none", "epsilon"] = "none"
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
-        """Characters, and words if they count."""
         variant = f"lowercase={self.lowercase}, whitespace={self.whitespace}"
         characters = pool.get_or_compute("chrF characters", variant, lambda _: self._characters(pool))
         if not self.word_order:
@@ -346,7 +338,6 @@ class Chrf(NgramMetric):
         return [(characters, self.order), (words, self.word_order)]
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        """The F-measure; two texts without characters are alike."""
         empty = (left[..., 0] == 0) & (right[..., 0] == 0)
         found = chrf(shared, left, right, beta=self.beta, epsilon=_EPSILON if self.smoothing == "epsilon" else 0.0)
         return {name: np.where(empty, 1.0, column) for name, column in found.items()}
@@ -358,7 +349,6 @@ class Chrf(NgramMetric):
         return np.concatenate([np.where(right > 0, left, 0.0), right, shared], axis=1)[chosen]
 
     def of_statistics(self, sums: Floats) -> Floats:
-        """Corpus chrF."""
         left, right, shared = np.split(sums, 3, axis=1)
         return self.of_counts(shared, left, right)[self.part or VALUE]
 

@@ -146,7 +146,6 @@ class WordVectorMetric(PairMetric):
         return (f"{self.name}: {share:.0%} of the words have no vector in {self.on} and are left out",)
 
     def input_identity(self) -> list[str]:
-        """The word vectors, by content."""
         from textgauge.encode.word_vectors import word_vectors
 
         return [f"{self.on}={word_vectors(self.on).identity}"]
@@ -201,7 +200,6 @@ class WordvecCosine(WordVectorMetric):
     pool: Pooling = "minmaxmean"
 
     def compute(self, pairs: Pairs) -> Columns:
-        """Cosine distances; 0 for equal texts."""
         words = self.words(pairs.left.pool)
         values = np.empty(len(pairs))
         for block in blocks(len(pairs), _BLOCK_PAIRS):
@@ -211,7 +209,6 @@ class WordvecCosine(WordVectorMetric):
         return {VALUE: value, "unknown": words.unknown_share(pairs.left.index, pairs.right.index)}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> NDArray[np.float64]:
-        """All pairs, by one product."""
         if self.part is not None:
             return super().matrix(rows, columns, background=background)
         joint = rows | columns
@@ -323,7 +320,6 @@ class PosDistance(WordVectorMetric):
     total: Literal["mean", "sum"] = "mean"
 
     def input_identity(self) -> list[str]:
-        """The word vectors and the tagger, by content."""
         from textgauge.encode.resources import get_cached_folder
 
         return [*super().input_identity(), f"tagger={get_cached_folder('pos-en').name}"]

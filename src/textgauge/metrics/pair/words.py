@@ -50,7 +50,6 @@ class Jaccard(PairMetric):
     default_on = "words"
 
     def compute(self, pairs: Pairs) -> Columns:
-        """The share of each pair."""
         left, right = _sets(pairs.left, self.on), _sets(pairs.right, self.on)
         common = np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
         return {VALUE: share(common, _sizes(left), _sizes(right))}
@@ -179,7 +178,6 @@ class Tfidf(PairMetric):
     sublinear: bool = False
 
     def compute(self, pairs: Pairs) -> Columns:
-        """The cosine of each pair."""
         left, right = (self._weights(side, pairs.background) for side in (pairs.left, pairs.right))
         return {VALUE: cosine(row_sums(left.multiply(right)), _squares(left), _squares(right))}
 
@@ -239,7 +237,6 @@ class Bm25Plus(PairMetric):
         return (0.0, 1.0) if self.normalise else (0.0, float("inf"))
 
     def compute(self, pairs: Pairs) -> Columns:
-        """The score of each pair."""
         background = pairs.background.derive(background_of, self.on)
         queries, documents = pairs.left.counts(self.on), pairs.right.counts(self.on)
         scores = row_sums(queries.multiply(self._weights(documents, background)))
