@@ -35,7 +35,7 @@ from textgauge.encode.word_vectors import read_blocks
 from textgauge.loading import load
 from textgauge.measure.checking import ScoreCheck, read_checks, run_checks
 from textgauge.metrics import get_corpus_metrics, get_metric, get_metrics
-from textgauge.metrics.pair.ensemble import FORMAT, parse_model
+from textgauge.metrics.pair.ensemble import FORMAT, load_model
 from textgauge.report.page import page, read_result
 from textgauge_papers.elmo import read_network
 
@@ -118,7 +118,7 @@ def targets() -> dict[str, Target]:
         "ELMo, options": Target("options.json", json.dumps(_ELMO).encode(), _elmo),
         "ELMo, weights": Target("weights.hdf5", _elmo_weights(), _elmo, 2_048),
         "safetensors": Target("model.safetensors", _safetensors(), _static, 80),
-        "ensemble": Target("model.json", _ensemble(), lambda path: parse_model(path.read_text())),
+        "ensemble": Target("model.json", _ensemble(), load_model),
         "run store, manifest": _manifest(sealed=True),
         "run store, manifest without checksum": _manifest(sealed=False),
         "saved result": Target("result.json", _saved(), load, checked=True),

@@ -32,7 +32,7 @@ from textgauge import compare, get_metric, list_metrics
 from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus, load_corpus, sample
 from textgauge.measure.comparing import DEFAULT_METRICS
-from textgauge.measure.comparing.foreign_share import ForeignShare, foreign_share
+from textgauge.measure.comparing.foreign_share import ForeignShare, estimate_share
 from textgauge.metrics import CorpusMetric
 from textgauge.stats.decisions import different
 from textgauge.testing import without_models
@@ -161,7 +161,7 @@ def shares_found(metric: CorpusMetric, share: float, *, n: int, simulations: int
         count = int(rng.binomial(n, share))
         candidate = np.concatenate([own[n : 2 * n - count], others[:count]])
         comparison = Comparison(both.take(own[:n]), both.take(candidate))
-        found.append(foreign_share(metric, comparison, both.take(others[n : 2 * n]), seed=seed))
+        found.append(estimate_share(metric, comparison, both.take(others[n : 2 * n]), seed=seed))
     return found
 
 

@@ -37,7 +37,7 @@ def test_nothing_is_evaluated_unpickled_or_given_to_a_shell(path):
 
 def test_every_page_has_a_content_policy():
     pages = [path for path in ROOT.rglob("*") if path.suffix in (".py", ".html") and "<html" in path.read_text("utf-8")]
-    assert len(pages) >= 4
+    assert len(pages) >= 3
     for path in pages:
         text = path.read_text("utf-8")
         assert "Content-Security-Policy" in text or "STATIC_PAGE_POLICY" in text, path

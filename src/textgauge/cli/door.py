@@ -13,7 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from cyclopts import Parameter
 
@@ -175,8 +175,9 @@ def _terminal_parameter(
     is_argument = parameter.kind is not parameter.KEYWORD_ONLY
     annotation = parameter.annotation
     if isinstance(annotation, str):
+        written = types.SimpleNamespace(__annotations__={"type": annotation})
         try:
-            annotation = eval(annotation, sys.modules[function.__module__].__dict__)  # noqa: S307 - our own source
+            annotation = get_type_hints(written, sys.modules[function.__module__].__dict__)["type"]
         except (NameError, TypeError):  # a type that is imported for checks alone: texts of some kind
             annotation = str
     declared = argument(help=text) if is_argument else option(*names, help=text, min=_LEAST.get(parameter.name))

@@ -130,20 +130,6 @@ def test_a_changed_number_is_found(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("value", 7), ("p_value", 0), ("p_adjusted", 1.5), ("low", 0.1), ("n_reference", -1)]
-)
-def test_a_number_that_is_impossible_is_found_without_a_checksum(tmp_path, name, value):
-    found = json.loads(
-        textgauge.compare(["a cat", "a dog"] * 9, ["one cat", "a cow"] * 9, metrics="jsd@words").to_json()
-    )
-    found.pop("checksum", None)
-    found["rows"][0][name] = value
-    (tmp_path / "found.json").write_text(json.dumps(found), "utf-8")
-    with pytest.raises(InputError, match=r"found\.json: row 1: "):
-        textgauge.load(tmp_path / "found.json")
-
-
-@pytest.mark.parametrize(
     "text", ["", "[]", "{", '{"schema": 2, "rows": []}', '{"schema": 1}', '{"schema": 1, "rows": [1]}']
 )
 def test_what_is_no_result_is_refused_in_one_line(tmp_path, text):
