@@ -36,8 +36,7 @@ from benchmarks.simulated import file_of, read
 from benchmarks.trust import KINDS, keep
 from textgauge.core.errors import TextgaugeError
 from textgauge.data import Comparison, Pairs
-from textgauge.measure.describing.describe import gather
-from textgauge.measure.describing.measure import Measuring
+from textgauge.measure.describing import Measuring, gather
 from textgauge.metrics import CorpusMetric, PairMetric, get_metric, list_metrics
 from textgauge.metrics.properties import list_properties
 from textgauge.testing import without_models

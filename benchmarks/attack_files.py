@@ -33,7 +33,8 @@ from textgauge.encode.embedders.static import make_static
 from textgauge.encode.embedders.transformer import make_onnx
 from textgauge.encode.word_vectors import read_blocks
 from textgauge.loading import load
-from textgauge.measure.checking import ScoreCheck, read_checks, run_checks
+from textgauge.measure.check_kinds import ScoreCheck
+from textgauge.measure.checking import read_checks, run_checks
 from textgauge.metrics import get_corpus_metrics, get_metric, get_metrics
 from textgauge.metrics.pair.ensemble import FORMAT, load_model
 from textgauge.report.page import page, read_result

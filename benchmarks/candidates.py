@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks import simulated
 from textgauge.data import Comparison, Corpus, load_corpus
-from textgauge.measure.comparing.candidates import rank_candidates
+from textgauge.measure.candidates import rank_candidates
 from textgauge.metrics import get_corpus_metrics
 
 METRICS = "energy,fid,pr,mauve"

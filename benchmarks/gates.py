@@ -19,7 +19,8 @@ import numpy as np
 
 from benchmarks import simulated
 from textgauge.data import Corpus, load_corpus
-from textgauge.measure.checking import CopiesCheck, DriftCheck, ScoreCheck, run_checks
+from textgauge.measure.check_kinds import CopiesCheck, DriftCheck, ScoreCheck
+from textgauge.measure.checking import run_checks
 
 COPIED = 0.1
 

@@ -32,7 +32,7 @@ from textgauge import compare, get_metric, list_metrics
 from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus, load_corpus, sample
 from textgauge.measure.comparing import DEFAULT_METRICS
-from textgauge.measure.comparing.foreign_share import ForeignShare, estimate_share
+from textgauge.measure.foreign_share import ForeignShare, estimate_share
 from textgauge.metrics import CorpusMetric
 from textgauge.stats.decisions import different
 from textgauge.testing import without_models

@@ -10,9 +10,18 @@ if TYPE_CHECKING:
     from textgauge.core.errors import TextgaugeError
     from textgauge.data import Comparison, Corpus, Pairs
     from textgauge.loading import SavedResult, load
-    from textgauge.measure.comparing import CompareReport, Explanation, compare, explain
-    from textgauge.measure.describing import Description, describe
-    from textgauge.measure.scoring import Contrast, ScoreReport, contrast, score
+    from textgauge.measure import (
+        CompareReport,
+        Contrast,
+        Description,
+        Explanation,
+        ScoreReport,
+        compare,
+        contrast,
+        describe,
+        explain,
+        score,
+    )
     from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
     from textgauge.running import Run, run
 
@@ -23,9 +32,18 @@ _ROOMS = {
     "core.errors": ("TextgaugeError",),
     "data": ("Comparison", "Corpus", "Pairs"),
     "loading": ("SavedResult", "load"),
-    "measure.comparing": ("CompareReport", "Explanation", "compare", "explain"),
-    "measure.describing": ("Description", "describe"),
-    "measure.scoring": ("Contrast", "ScoreReport", "contrast", "score"),
+    "measure": (
+        "CompareReport",
+        "Contrast",
+        "Description",
+        "Explanation",
+        "ScoreReport",
+        "compare",
+        "contrast",
+        "describe",
+        "explain",
+        "score",
+    ),
     "metrics": ("CorpusMetric", "PairMetric", "PairScores", "Score", "get_metric", "list_metrics", "register"),
     "running": ("Run", "run"),
 }

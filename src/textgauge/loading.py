@@ -56,13 +56,13 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
 
 
 def _compare_chart(saved: SavedResult) -> Any:
-    from textgauge.measure.comparing.report import score_chart
+    from textgauge.measure.compare_report import score_chart
 
     return score_chart(saved.rows)
 
 
 def _describe_chart(saved: SavedResult) -> Any:
-    from textgauge.measure.describing.report import property_chart
+    from textgauge.measure.description import property_chart
 
     return property_chart(saved.rows)
 
@@ -76,7 +76,7 @@ def _rank_chart(saved: SavedResult) -> Any:
 def _score_chart(saved: SavedResult) -> Any:
     import numpy as np
 
-    from textgauge.measure.scoring.report import spread_chart
+    from textgauge.measure.score_report import spread_chart
     from textgauge.metrics import PairScores
 
     names = [name for name in (saved.rows[0] if saved.rows else ()) if name != "index"]

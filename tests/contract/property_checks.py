@@ -4,8 +4,7 @@ import math
 import re
 from functools import cache
 
-from textgauge.measure.describing.describe import gather
-from textgauge.measure.describing.measure import Measuring
+from textgauge.measure.describing import Measuring, gather
 
 _TRAIN = [
     f"the {colour} {animal} sleeps" for colour in ("red", "old", "big") for animal in ("cat", "dog", "cow", "bird")

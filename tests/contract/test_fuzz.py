@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from textgauge import Pairs, list_metrics
 from textgauge.core.errors import InputError
 from textgauge.data import Comparison
-from textgauge.measure.describing.describe import gather
-from textgauge.measure.describing.measure import Measuring
+from textgauge.measure.describing import Measuring, gather
 from textgauge.metrics.properties import list_properties
 from textgauge.testing import without_models
 

@@ -9,7 +9,7 @@ import pytest
 import textgauge
 from textgauge.core.tabular import Tabular
 from textgauge.data import sample
-from textgauge.measure.comparing.terms import Terms
+from textgauge.measure.confounds import Terms
 
 LEFT, RIGHT = ["a red cat", "a red dog", "a cow"], ["one cat", "one dog", "a cow"]
 

@@ -23,7 +23,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.parallel import map_threads, one_blas_thread
 from textgauge.core.tabular import FlatRow, plain_row
 from textgauge.data import Comparison
-from textgauge.measure.comparing.compare import PERMUTATIONS as COMPARED
+from textgauge.measure.comparing import PERMUTATIONS as COMPARED
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
 from textgauge.stats.correlation import spearman

@@ -54,7 +54,7 @@ from textgauge.core.tabular import format_percent, listed
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
 from textgauge.measure.comparing import DEFAULT_METRICS
-from textgauge.measure.comparing.warnings import find_confounds
+from textgauge.measure.confounds import find_confounds
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
 from textgauge.metrics.pair.models import column_names
 from textgauge.metrics.pair_metric import BROUGHT

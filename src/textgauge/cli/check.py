@@ -23,18 +23,10 @@ from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
 from textgauge.data.source import accepted, load_references
-from textgauge.measure.checking import (
-    Check,
-    CheckReport,
-    CopiesCheck,
-    DescribeCheck,
-    DriftCheck,
-    Outcome,
-    ScoreCheck,
-    parse_number,
-    read_checks,
-    run_checks,
-)
+from textgauge.measure.check import Check, Outcome
+from textgauge.measure.check_kinds import CopiesCheck, DescribeCheck, DriftCheck, ScoreCheck
+from textgauge.measure.check_report import CheckReport
+from textgauge.measure.checking import parse_number, read_checks, run_checks
 
 app = App(
     name="check",

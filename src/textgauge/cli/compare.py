@@ -28,9 +28,10 @@ from textgauge.core.files import write_atomically, write_table
 from textgauge.core.result import TableResult, show_rows
 from textgauge.core.tabular import Row, count_of, one_line, printable
 from textgauge.data.source import accepted
-from textgauge.measure.comparing import DEFAULT_METRICS, CompareReport, Explanation
+from textgauge.measure.compare_report import COLUMNS, IN_PARTS, CompareReport
+from textgauge.measure.comparing import DEFAULT_METRICS
 from textgauge.measure.comparing import compare as run_compare
-from textgauge.measure.comparing.report import COLUMNS, IN_PARTS
+from textgauge.measure.explaining import Explanation
 from textgauge.metrics import Score, get_corpus_metrics
 from textgauge.metrics.registry import explained_metrics
 

@@ -25,9 +25,9 @@ from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_atomically, write_table
 from textgauge.core.tabular import Row, format_cell, format_p, one_line
 from textgauge.data.source import accepted
-from textgauge.measure.describing import Description
 from textgauge.measure.describing import describe as run_describe
-from textgauge.measure.describing.lists import check_threshold
+from textgauge.measure.description import Description
+from textgauge.measure.lists import check_threshold
 
 if TYPE_CHECKING:
     import polars as pl

@@ -30,9 +30,11 @@ from textgauge.core.result import TableResult
 from textgauge.core.tabular import format_cell, listed
 from textgauge.data import Corpus
 from textgauge.data.source import accepted, load_aligned, load_pairs, load_references
-from textgauge.measure.scoring import DEFAULT_METRICS, ScoreReport, score_systems
-from textgauge.measure.scoring import contrast as run_contrast
+from textgauge.measure.score_report import ScoreReport
+from textgauge.measure.scoring import DEFAULT_METRICS
 from textgauge.measure.scoring import score as run_score
+from textgauge.measure.systems import contrast as run_contrast
+from textgauge.measure.systems import score_systems
 from textgauge.metrics import PairScores
 from textgauge.metrics.pair.models import column_names
 

@@ -5,29 +5,64 @@ from typing import TYPE_CHECKING
 from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from textgauge.measure.comparing import CompareReport, Explanation, compare, explain
-    from textgauge.measure.describing import Description, describe
-    from textgauge.measure.scoring import Contrast, ScoreReport, contrast, score
+    from textgauge.measure.check import Check, Outcome
+    from textgauge.measure.check_kinds import CopiesCheck, DescribeCheck, DriftCheck, ScoreCheck
+    from textgauge.measure.check_report import CheckReport, CheckResult
+    from textgauge.measure.checking import CheckFile, read_checks, run_checks
+    from textgauge.measure.compare_report import CandidateScore, CompareReport
+    from textgauge.measure.comparing import compare
+    from textgauge.measure.describing import describe
+    from textgauge.measure.description import Description, Property
+    from textgauge.measure.explaining import Explanation, explain
+    from textgauge.measure.score_report import ScoreReport, Summary
+    from textgauge.measure.scoring import score
+    from textgauge.measure.systems import Contrast, ContrastReport, SystemsReport, contrast, score_systems
 
 __all__ = [
+    "CandidateScore",
+    "Check",
+    "CheckFile",
+    "CheckReport",
+    "CheckResult",
     "CompareReport",
     "Contrast",
+    "ContrastReport",
+    "CopiesCheck",
+    "DescribeCheck",
     "Description",
+    "DriftCheck",
     "Explanation",
+    "Outcome",
+    "Property",
+    "ScoreCheck",
     "ScoreReport",
+    "Summary",
+    "SystemsReport",
     "compare",
     "contrast",
     "describe",
     "explain",
+    "read_checks",
+    "run_checks",
     "score",
+    "score_systems",
 ]
 
 if not TYPE_CHECKING:
     __getattr__ = export_lazily(
         __name__,
         {
-            "comparing": "CompareReport Explanation compare explain",
-            "describing": "Description describe",
-            "scoring": "Contrast ScoreReport contrast score",
+            "check": "Check Outcome",
+            "check_kinds": "CopiesCheck DescribeCheck DriftCheck ScoreCheck",
+            "check_report": "CheckReport CheckResult",
+            "checking": "CheckFile read_checks run_checks",
+            "compare_report": "CandidateScore CompareReport",
+            "comparing": "compare",
+            "describing": "describe",
+            "description": "Description Property",
+            "explaining": "Explanation explain",
+            "score_report": "ScoreReport Summary",
+            "scoring": "score",
+            "systems": "Contrast ContrastReport SystemsReport contrast score_systems",
         },
     )

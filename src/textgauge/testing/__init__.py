@@ -17,8 +17,10 @@ from textgauge.bench.inputs.sources import Data
 from textgauge.bench.protocols import Protocol
 from textgauge.data.source import Source
 from textgauge.encode.embedders import Embedder
-from textgauge.measure.checking import Check, CopiesCheck, DriftCheck, Outcome, ScoreCheck, run_checks
-from textgauge.measure.scoring.score import References
+from textgauge.measure.check import Check, Outcome
+from textgauge.measure.check_kinds import CopiesCheck, DriftCheck, ScoreCheck
+from textgauge.measure.checking import run_checks
+from textgauge.measure.scoring import References
 from textgauge.metrics import CorpusMetric, Metric, PairMetric
 from textgauge.testing.corpus_checks import CORPUS_CHECKS, DECLARED_CHECKS, without_models
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS

@@ -19,7 +19,7 @@ from textgauge.bench.power import (
 from textgauge.bench.protocols import Sources
 from textgauge.bench.recommend import get_top_tier, rank_by_texts_needed
 from textgauge.data import Corpus
-from textgauge.measure.comparing.compare import PERMUTATIONS
+from textgauge.measure.comparing import PERMUTATIONS
 from textgauge.stats.correlation import spearman
 from textgauge.stats.paired_tests import bootstrap_test
 

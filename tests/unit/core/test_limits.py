@@ -9,8 +9,7 @@ from textgauge.core.limits import stored_bytes
 from textgauge.core.parallel import workers
 from textgauge.data import load_texts, read_embeddings
 from textgauge.encode.wordnet import load_table
-from textgauge.measure.checking import read_checks
-from textgauge.measure.checking.run import Baselines
+from textgauge.measure.checking import Baselines, read_checks
 from textgauge_papers.elmo import read_sizes
 
 

@@ -79,7 +79,7 @@ def test_charts_are_valid_and_hold_the_metrics(kind):
 
 
 def test_a_histogram_counts_every_defined_pair():
-    from textgauge.measure.scoring.report import spread_chart
+    from textgauge.measure.score_report import spread_chart
 
     values = np.array([0.1, 0.2, np.nan, 0.2, np.inf])
     made = spread_chart([PairScores(metric="m", values=values), PairScores(metric="n", values=values[2:3])]).to_dict()

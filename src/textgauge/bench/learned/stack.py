@@ -25,7 +25,7 @@ from textgauge.core.progress import Stage
 from textgauge.core.result import Column, Result
 from textgauge.core.tabular import Row, format_cell, format_interval, plain_row
 from textgauge.data.view import TextsLike
-from textgauge.measure.scoring.score import References, checked_pairs
+from textgauge.measure.scoring import References, checked_pairs
 from textgauge.metrics import Metric, PairMetric, get_metric
 from textgauge.metrics.base import versions
 from textgauge.metrics.cautions import EMBEDDER, sketch_of

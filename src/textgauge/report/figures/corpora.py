@@ -11,9 +11,9 @@ import polars as pl
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.tabular import VERMILION
-from textgauge.measure.comparing import CompareReport
-from textgauge.measure.comparing.explain import Explanation, term_panels, text_panels
-from textgauge.measure.describing import Description
+from textgauge.measure.compare_report import CompareReport
+from textgauge.measure.description import Description
+from textgauge.measure.explaining import Explanation, term_panels, text_panels
 from textgauge.metrics.properties import MeasuredCorpus
 from textgauge.report.figures.style import DARK, PANEL, chart_of, finished, layered, not_shown, tips, titled
 

@@ -9,7 +9,7 @@ from typing import Literal
 from textgauge.bench.boards.grouped import Board
 from textgauge.core.errors import TextgaugeError
 from textgauge.core.tabular import format_decimals
-from textgauge.measure.describing.findings import WorseThanReal
+from textgauge.measure.findings import WorseThanReal
 from textgauge.metrics import get_metric
 from textgauge.report.page.result_files import ResultFile, texts_anchor
 from textgauge.stats.decisions import leader, split_answer

@@ -23,7 +23,7 @@ from textgauge.core.tabular import ARROWS, Row, format_cell
 from textgauge.data.formats import read_table
 from textgauge.data.packing import get_suffix, read_text
 from textgauge.data.tables import parse_number
-from textgauge.measure.describing.findings import WorseThanReal, find_worse_rows
+from textgauge.measure.findings import WorseThanReal, find_worse_rows
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties
 from textgauge.report.page.boards import anchor

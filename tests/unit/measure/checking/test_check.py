@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.measure.checking.check import Bound, Measured, Outcome, needed_sentence
+from textgauge.measure.check import Bound, Measured, Outcome, needed_sentence
 from textgauge.metrics.properties.base import share
 
 

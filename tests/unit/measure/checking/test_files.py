@@ -1,7 +1,8 @@
 import pytest
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.measure.checking import DriftCheck, read_checks
+from textgauge.measure.check_kinds import DriftCheck
+from textgauge.measure.checking import read_checks
 
 GOOD = """
 level = 0.9

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.measure.checking import CopiesCheck, DescribeCheck, DriftCheck, ScoreCheck, run_checks
-from textgauge.measure.checking.check import Measured
-from textgauge.measure.checking.kinds import _ratio
+from textgauge.measure.check import Measured
+from textgauge.measure.check_kinds import CopiesCheck, DescribeCheck, DriftCheck, ScoreCheck, _ratio
+from textgauge.measure.checking import run_checks
 from textgauge.metrics import Score
 
 RNG = np.random.default_rng(3)

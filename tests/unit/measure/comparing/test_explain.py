@@ -10,7 +10,7 @@ from textgauge import compare
 from textgauge.core.errors import InputError
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import Corpus
-from textgauge.measure.comparing import Explanation, explain
+from textgauge.measure.explaining import Explanation, explain
 
 REFERENCE = ["the cat sat", "the cat sat", "a dog ran", "a bird sang", "one cow", "the old cat", "red dogs"]
 CANDIDATE = ["pay the card", "a bank loan", "the cat sat", "<b>bold</b> & [red]x[/red]", "my card", "the loan is due"]

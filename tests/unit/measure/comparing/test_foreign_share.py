@@ -5,7 +5,7 @@ import pytest
 
 from textgauge import compare, get_metric
 from textgauge.data import Comparison, Corpus
-from textgauge.measure.comparing.foreign_share import estimate_share
+from textgauge.measure.foreign_share import estimate_share
 
 METRICS = ["energy", "fid", "medoid"]
 

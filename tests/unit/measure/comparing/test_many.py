@@ -4,7 +4,7 @@ import pytest
 import textgauge
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import Comparison, Corpus
-from textgauge.measure.comparing.candidates import rank_candidates
+from textgauge.measure.candidates import rank_candidates
 from textgauge.metrics import get_metric
 from textgauge.metrics.base import Undefined
 

@@ -8,8 +8,8 @@ import pytest
 
 from textgauge import Comparison
 from textgauge.core.errors import InputError
-from textgauge.measure.comparing import explain
-from textgauge.measure.comparing.terms import separating_terms
+from textgauge.measure.confounds import separating_terms
+from textgauge.measure.explaining import explain
 
 REFERENCE = ["the cat sat on the mat", "a cat and a dog", "the dog ran"] * 3
 CANDIDATE = ["pay the card", "a loan for the bank", "the bank card", "a cat"] * 2

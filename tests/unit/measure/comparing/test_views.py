@@ -17,7 +17,7 @@ from textgauge.core.sizes import cap_sizes
 from textgauge.data import Corpus
 from textgauge.encode import embedders
 from textgauge.encode.encoders import Encoder
-from textgauge.measure.comparing.compare import choose_metrics
+from textgauge.measure.comparing import choose_metrics
 from textgauge.metrics import get_corpus_metrics, list_metrics
 
 COUNTED = (
@@ -260,7 +260,7 @@ def test_a_sample_alone_is_embedded_where_no_metric_needs_all(letters, small):
 
 
 def test_default_metrics_of_all_pairs_are_left_out(letters, small, monkeypatch):
-    monkeypatch.setattr(sys.modules["textgauge.measure.comparing.compare"], "DEFAULT_METRICS", "jsd@words,pr@letters")
+    monkeypatch.setattr(sys.modules["textgauge.measure.comparing"], "DEFAULT_METRICS", "jsd@words,pr@letters")
     monkeypatch.setattr(choose_metrics, "__kwdefaults__", {"default": "jsd@words,pr@letters"})
     texts = made(150, 1), made(120, 2)
     report = compare(*texts)

@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import t as student
 
 from textgauge.core.errors import InputError, ResourceError
+from textgauge.measure.describing import Measuring
 from textgauge.measure.describing import describe as describe_texts
-from textgauge.measure.describing.measure import Measuring
 
 TEXTS = [
     "The red cat sat on the old mat today.",
@@ -147,9 +147,7 @@ def test_what_needs_a_backend_that_was_left_out_says_so():
 
 
 def test_models_see_a_sample_of_a_large_corpus(monkeypatch):
-    monkeypatch.setattr(
-        sys.modules["textgauge.measure.describing.describe"], "Measuring", partial(Measuring, train_sample=4)
-    )
+    monkeypatch.setattr(sys.modules["textgauge.measure.describing"], "Measuring", partial(Measuring, train_sample=4))
     found = describe()
     assert any("grammar is that of 4 of the 7 texts" in text for text in found.warnings)
 

@@ -7,7 +7,7 @@ import pytest
 
 from textgauge import describe
 from textgauge.data import sample
-from textgauge.measure.describing.findings import find_worse
+from textgauge.measure.findings import find_worse
 from textgauge.metrics.properties.base import PropertyValue
 
 COPIES = PropertyValue(0.55, 0.48, 0.62)

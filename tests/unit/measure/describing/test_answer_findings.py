@@ -1,6 +1,6 @@
 """What is said of properties that are worse than in real texts."""
 
-from textgauge.measure.describing.findings import find_worse_rows
+from textgauge.measure.findings import find_worse_rows
 
 
 def row(name, value, low, high, *, worse_than=None, **real):

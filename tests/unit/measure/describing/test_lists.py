@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from textgauge.core.errors import InputError
 from textgauge.measure.describing import describe as run
-from textgauge.measure.describing.lists import rank_trade_offs
+from textgauge.measure.lists import rank_trade_offs
 
 TRAIN = ["one two three four five six seven eight nine ten", "a dog barks at night", "cold tea"]
 TEST = ["zebras zigzag", "a dog barks by day"]

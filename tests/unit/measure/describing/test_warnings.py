@@ -2,10 +2,9 @@
 
 import numpy as np
 
+from textgauge.measure.describing import Measuring, gather
 from textgauge.measure.describing import describe as run
-from textgauge.measure.describing.describe import gather
-from textgauge.measure.describing.findings import find_warnings
-from textgauge.measure.describing.measure import Measuring
+from textgauge.measure.findings import find_warnings
 
 TRAIN = ["a red cat sat here", "the dog ran off", "we like green tea", "it rains all day long"]
 TEST = ["a red cow sat there", "they like black tea", "it rains all night"]

@@ -4,7 +4,7 @@ from scipy.stats import t
 
 from textgauge import contrast, score
 from textgauge.core.errors import InputError
-from textgauge.measure.scoring.systems import score_systems
+from textgauge.measure.systems import score_systems
 
 WORDS = ["the", "cat", "sat", "on", "a", "red", "mat", "and", "saw", "two", "old", "dogs", "run", "home"]
 RNG = np.random.default_rng(5)

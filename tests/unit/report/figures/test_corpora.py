@@ -9,7 +9,7 @@ from textgauge import CompareReport, compare
 from textgauge.core.charts import rendered
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
-from textgauge.measure.describing import Description
+from textgauge.measure.description import Description
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches
 from textgauge.report.figures.corpora import explanation_figure, plane_cells, plane_figure, plane_points
 

@@ -17,8 +17,8 @@ from textgauge.core.progress import begin_step, name_counts
 from textgauge.core.tabular import listed
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.view import in_one_pool
-from textgauge.measure.comparing.compare import UncertaintyOptions, prepare_rows
-from textgauge.measure.comparing.views import Views
+from textgauge.measure.comparing import UncertaintyOptions, prepare_rows
+from textgauge.measure.views import Views
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.stats.resampling import grouped, halves
 

@@ -18,7 +18,7 @@ from textgauge.core.tabular import (
     plain,
     printable,
 )
-from textgauge.measure.checking.check import Bound, Check, Measured, Outcome
+from textgauge.measure.check import Bound, Check, Measured, Outcome
 
 EXIT_CODES = {Outcome.passed: 0, Outcome.failed: 1, Outcome.undecided: 3}
 _SIGNS = {Outcome.passed: "✓", Outcome.failed: "✗", Outcome.undecided: "?"}

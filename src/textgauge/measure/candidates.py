@@ -23,7 +23,8 @@ from textgauge.core.tabular import one_line
 from textgauge.data import Comparison, Corpus, LabelledTexts, load_aligned, load_corpus, load_texts
 from textgauge.data.source import Source
 from textgauge.data.tables import get_cells
-from textgauge.measure.comparing.compare import (
+from textgauge.measure.compare_report import CandidateScore, CompareReport
+from textgauge.measure.comparing import (
     MANY_METRICS,
     Metrics,
     UncertaintyOptions,
@@ -31,9 +32,8 @@ from textgauge.measure.comparing.compare import (
     measure_all,
     prepare_two,
 )
-from textgauge.measure.comparing.report import CandidateScore, CompareReport
-from textgauge.measure.comparing.views import Views
-from textgauge.measure.comparing.warnings import find_undefined
+from textgauge.measure.confounds import find_undefined
+from textgauge.measure.views import Views
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import DisjointSplits

@@ -19,7 +19,7 @@ from textgauge.core.sizes import blocks
 from textgauge.data import GIVEN, Corpus, Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.data.view import TextsLike
-from textgauge.measure.scoring.report import (
+from textgauge.measure.score_report import (
     Bootstrap,
     ScoreReport,
     canonical_order,

@@ -23,7 +23,7 @@ from textgauge.core.tabular import (
     format_value,
     one_line,
 )
-from textgauge.measure.comparing.terms import Terms
+from textgauge.measure.confounds import Terms
 from textgauge.metrics import Score
 from textgauge.stats.decisions import comparison_sentence, different, slices_sentence
 from textgauge.stats.rankings import Ranking, ranking_answer, ranking_differences
@@ -31,7 +31,7 @@ from textgauge.stats.rankings import Ranking, ranking_answer, ranking_difference
 if TYPE_CHECKING:
     import altair as alt
 
-    from textgauge.measure.comparing.explain import Explanation
+    from textgauge.measure.explaining import Explanation
 
 # Words that the answer names for each corpus, and the z from which they are: the prior draws z to 0, so that of 60
 # comparisons of equal corpora (200 banking questions each) one had any word beyond 3.

@@ -17,8 +17,8 @@ from textgauge.core.progress import begin_step
 from textgauge.core.result import Result
 from textgauge.core.tabular import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, listed
 from textgauge.data import Corpus
-from textgauge.measure.describing import lists
-from textgauge.measure.describing.findings import (
+from textgauge.measure import lists
+from textgauge.measure.findings import (
     Difference,
     RatingLink,
     answer_alone,
@@ -26,7 +26,6 @@ from textgauge.measure.describing.findings import (
     compute_differences,
     find_worse,
 )
-from textgauge.measure.describing.measure import NO_TEST
 from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, list_properties
 from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying, reach_of_train
 from textgauge.metrics.properties.repeats import duplicates_across, duplicates_within
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
 _COLOURS = {"generated": BLUE, "test": VERMILION, "train": GREY}
 _COUNTS = ("texts", "vocab")  # written in full
+NO_TEST = "no test texts were given"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from textgauge.core.parallel import one_blas_thread
 from textgauge.core.tabular import listed
 from textgauge.data import Comparison
 from textgauge.data.large import sample_comparison
-from textgauge.measure.comparing.report import IN_PARTS
+from textgauge.measure.compare_report import IN_PARTS
 from textgauge.metrics import CorpusMetric, Score
 
 SAMPLE = 10_000  # texts of each corpus that fitted metrics see

@@ -28,8 +28,8 @@ from textgauge.core.tabular import (
 )
 from textgauge.data import Pairs, load_aligned
 from textgauge.data.source import Source
-from textgauge.measure.scoring.report import Bootstrap, Summed, canonical_order, shared_statistics
-from textgauge.measure.scoring.score import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
+from textgauge.measure.score_report import Bootstrap, Summed, canonical_order, shared_statistics
+from textgauge.measure.scoring import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 from textgauge.stats.decisions import baseline_sentence
 from textgauge.stats.rankings import Ranking, ranking, ranking_answer, ranking_differences

@@ -14,13 +14,15 @@ from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.tabular import one_line, plain
 from textgauge.data import Corpus, Pairs, load_aligned, load_corpus
 from textgauge.data.source import Source
-from textgauge.measure.checking.check import Bound, Check, Measured, Setting, fingerprint
-from textgauge.measure.comparing import compare, explain
-from textgauge.measure.describing import Description, describe
-from textgauge.measure.describing.lists import check_threshold
-from textgauge.measure.scoring.report import Bootstrap, Summed, item_counts, item_statistics
-from textgauge.measure.scoring.score import References, all_references, checked_pairs, require_texts
-from textgauge.measure.scoring.systems import resample_differences
+from textgauge.measure.check import Bound, Check, Measured, Setting, fingerprint
+from textgauge.measure.comparing import compare
+from textgauge.measure.describing import describe
+from textgauge.measure.description import Description
+from textgauge.measure.explaining import explain
+from textgauge.measure.lists import check_threshold
+from textgauge.measure.score_report import Bootstrap, Summed, item_counts, item_statistics
+from textgauge.measure.scoring import References, all_references, checked_pairs, require_texts
+from textgauge.measure.systems import resample_differences
 from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
 from textgauge.metrics.properties.base import NEAR_COPY, list_properties
 from textgauge.stats.resampling import percentile_interval

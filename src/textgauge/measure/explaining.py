@@ -18,8 +18,8 @@ from textgauge.core.tabular import BLUE, GREY, VERMILION, Row, Tabular, html_tab
 from textgauge.data import Comparison
 from textgauge.data.source import Source
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.measure.comparing.compare import limit_blas_threads, prepare_two
-from textgauge.measure.comparing.terms import Terms, separating_terms
+from textgauge.measure.comparing import limit_blas_threads, prepare_two
+from textgauge.measure.confounds import Terms, separating_terms
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.grounds import CrossNearest, nearest_texts
 from textgauge.metrics.score import Contributions, SideTerms

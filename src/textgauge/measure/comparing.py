@@ -16,10 +16,9 @@ from textgauge.data import Comparison, LabelledTexts, load_corpus
 from textgauge.data.large import load_comparison
 from textgauge.data.pool import PADDED
 from textgauge.data.source import Source
-from textgauge.measure.comparing.report import CompareReport
-from textgauge.measure.comparing.terms import Terms, separating_terms
-from textgauge.measure.comparing.views import Views
-from textgauge.measure.comparing.warnings import find_confounds, find_undefined
+from textgauge.measure.compare_report import CompareReport
+from textgauge.measure.confounds import Terms, find_confounds, find_undefined, separating_terms
+from textgauge.measure.views import Views
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.grounds import ground_matrix
@@ -152,13 +151,13 @@ def compare(
     alone = {"foreign": foreign, "explain": explain, "approx": approx, "scheduler": scheduler}
     several = isinstance(candidate, Mapping)
     if by is not None:
-        from textgauge.measure.comparing.candidates import compare_slices
+        from textgauge.measure.candidates import compare_slices
 
         _refuse("{by}", alone | {"paired": paired, "limit": limit, "ci": ci, "test": not test})
         named: Any = candidate if several else {"candidate": candidate}
         report = compare_slices(reference, named, by, column, metrics or SLICE_METRICS, options, on_score)
     elif isinstance(candidate, Mapping):
-        from textgauge.measure.comparing.candidates import compare_many
+        from textgauge.measure.candidates import compare_many
 
         _refuse("ranking several candidates", alone)
         if paired and limit is not None:
@@ -209,7 +208,7 @@ def _compare_two(
     with limit_blas_threads(comparison):
         scores, warnings = measure_all(views, chosen, missing, options, on_score)
         if foreign is not None:
-            from textgauge.measure.comparing.foreign_share import add_shares
+            from textgauge.measure.foreign_share import add_shares
 
             third = load_corpus(foreign, role="foreign", column=column)
             scores, notes = add_shares(scores, chosen, comparison, third, options)
@@ -219,7 +218,7 @@ def _compare_two(
         report = CompareReport(tuple(scores), (*seen, *left_out, *find_undefined(scores), *warnings), terms=terms)
         if not explain:
             return report
-        from textgauge.measure.comparing.explain import explain_score
+        from textgauge.measure.explaining import explain_score
 
         begin_step("explaining")
         explained = {

@@ -1,0 +1,466 @@
+"""`describe`: measure corpora by themselves, or generated ones next to what they were learned from."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import ArgumentError, InputError
+from textgauge.core.parallel import dask_executor, map_parts
+from textgauge.core.progress import advance, begin_step, name_counts
+from textgauge.core.sizes import blocks
+from textgauge.data import Corpus, load_corpus, load_texts
+from textgauge.data.pool import Pool
+from textgauge.data.source import Source
+from textgauge.encode.tokenizers import without_surrogates
+from textgauge.measure.description import NO_TEST, Description, measure_properties
+from textgauge.measure.findings import correlate_ratings, find_warnings
+from textgauge.measure.lists import check_threshold
+from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
+from textgauge.metrics.properties.meaning import nearest_meaning, nearest_wording
+from textgauge.metrics.properties.texts import numbered
+
+Columns = tuple[Floats | Ints, Floats | Ints]
+BackendColumns = tuple[Floats, str]  # two numbers for each text, NaN where not needed, and the backend's signature
+
+NO_TRAIN = "no train texts were given"
+YARDSTICKS = ("test", "train")
+_LEFT_OUT = "not asked for"
+_PORTION = 2_000  # texts between two messages of progress
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusSets:
+    """Generated corpora by name, and what they are compared with: views of one pool, and more texts to learn from."""
+
+    generated: Mapping[str, Corpus]
+    train: Corpus | None
+    test: Corpus | None
+    validation: Sequence[str] = ()
+    against: Corpus | None = None
+
+    @property
+    def pool(self) -> Pool:
+        """The pool of all texts."""
+        return next(iter(self.generated.values())).pool
+
+
+@dataclass(frozen=True, eq=False)
+class Measuring:
+    """The corpora and the names of the backends; None leaves out what needs one."""
+
+    sets: CorpusSets
+    embedder: str | None
+    grammar: str | None
+    plausibility: str | None
+    representative: Sequence[str] | None
+    near_copy: float = NEAR_COPY
+    train_sample: int = 5_000
+    """Train texts enough for a mean: its standard error is a seventieth of their deviation."""
+    cluster: Executor | None = None
+
+    def generated(self) -> tuple[MeasuredCorpus, ...]:
+        """Each generated corpus, compared with test and train."""
+        return tuple(self._one(name, corpus) for name, corpus in self.sets.generated.items())
+
+    def test(self) -> MeasuredCorpus | None:
+        """The yardstick of what good texts would be: test, compared with train."""
+        return None if self.sets.test is None else self._one("test", self.sets.test)
+
+    @cached_property
+    def train(self) -> MeasuredCorpus:
+        """Train, compared with test as if it had been generated."""
+        if self.sets.train is None:
+            raise InputError("there are no train texts")
+        return self._one("train", self.sets.train)
+
+    def signatures(self) -> dict[str, str]:
+        """The backends, spelled out with versions, by what needs them."""
+        found = {}
+        if self.embedder is not None:
+            from textgauge.encode.embedders import embedder
+
+            found["embeddings"] = embedder(self.embedder).identity
+        rows = {"grammar": self._grammar, "plausibility": self._surprise}
+        return found | {name: row[1] for name, row in rows.items() if row is not None}
+
+    def _one(self, name: str, corpus: Corpus) -> MeasuredCorpus:
+        begin_step(f"forms and vocabulary of {name}", kind="forms and vocabulary")
+        meaning = None if name == "test" or self.embedder is None else self.sets.test
+        wording = None if name == "train" else self.sets.train
+        missing = self._missing(name)
+        return MeasuredCorpus(
+            name=name,
+            corpus=corpus,
+            forms=self._forms[corpus.index],
+            train=None if wording is None else self.train,
+            embedder=self.embedder,
+            grammar=_columns(self._grammar, corpus),
+            surprise=None if "plausibility" in missing else _columns(self._surprise, corpus),
+            semantic=None if meaning is None else self._meaning(name, corpus, meaning),
+            covered=None if meaning is None else self._meaning(name, meaning, corpus),
+            syntactic=None if wording is None else self._wording(name, corpus, wording),
+            echoed=None if wording is None else self._wording(name, wording, corpus),
+            against=None if name in YARDSTICKS else self.sets.against,
+            missing=missing,
+            near_copy=self.near_copy,
+        )
+
+    def _missing(self, name: str) -> dict[str, str]:
+        """What properties may need and a corpus does not have, and why."""
+        backends = {"embeddings": self.embedder, "grammar": self.grammar, "plausibility": self.plausibility}
+        found = {need: _LEFT_OUT for need, backend in backends.items() if backend is None}
+        others = {"train": (self.sets.train, NO_TRAIN), "test": (self.sets.test, NO_TEST)}
+        found |= {role: reason for role, (corpus, reason) in others.items() if corpus is None}
+        if self.sets.against is None or name in YARDSTICKS:
+            found["against"] = "no other file was given"
+        if name == "train" and self._made_from_train:
+            found["plausibility"] = "the language model was made from it"
+        return found
+
+    @property
+    def _made_from_train(self) -> bool:
+        """Whether the language model is one that is made from texts, and no other texts were given for it."""
+        trained = (self.plausibility or "").startswith("kneser-ney")
+        return trained and self.representative is None and self.sets.train is not None
+
+    @cached_property
+    def _forms(self) -> Ints:
+        return numbered(self.sets.pool.texts)[0]
+
+    @cached_property
+    def _grammar(self) -> BackendColumns | None:
+        """Grammatical errors and words of generated and test texts, and of a sample of train."""
+        if self.grammar is None:
+            return None
+        from textgauge.encode.grammar import get_grammar_checker
+
+        signature = get_grammar_checker(self.grammar).signature
+        return self._rows(self._modelled(with_train=True), partial(_errors, self.grammar), "grammar", signature)
+
+    @cached_property
+    def _surprise(self) -> BackendColumns | None:
+        """−ln P and tokens of generated and test texts, and of a sample of train unless the model was made from it."""
+        if self.plausibility is None:
+            return None
+        from textgauge.encode.language_models import get_language_model
+
+        begin_step("language model of plausibility")
+        own = self._made_from_train
+        learned = () if self.sets.train is None else self.sets.train.texts
+        known = [*learned, *self.sets.validation] if own else self.representative
+        model = get_language_model(self.plausibility, representative=known)
+        # A model that was made here, from texts, is not sent to workers.
+        surprise = model.surprise if model.name.startswith("kneser-ney") else partial(_surprise, self.plausibility)
+        return self._rows(self._modelled(with_train=not own), surprise, "plausibility", model.signature)
+
+    def _modelled(self, *, with_train: bool) -> list[Corpus]:
+        """The corpora that models see: of a large train, or of corpora without one, a sample."""
+        sets = self.sets
+        if sets.train is None:
+            return [self._sampled(corpus) for corpus in sets.generated.values()]
+        others = (sets.test, self._sampled(sets.train) if with_train else None)
+        return [*sets.generated.values(), *(corpus for corpus in others if corpus is not None)]
+
+    def _sampled(self, corpus: Corpus) -> Corpus:
+        """At most `train_sample` texts: the first by content key, which is as good as random."""
+        few = len(corpus) <= self.train_sample
+        return corpus if few else corpus.canonical().take(np.arange(self.train_sample))
+
+    def _rows(
+        self, corpora: Sequence[Corpus], compute: Callable[[Sequence[str]], Columns], doing: str, backend: str
+    ) -> BackendColumns:
+        """Two numbers of every text of some corpora; equal texts are measured once, in portions."""
+        pool = self.sets.pool
+        wanted = np.concatenate([corpus.index for corpus in corpora])
+        _, first, inverse = np.unique(pool.keys[wanted], return_index=True, return_inverse=True)
+        texts = [pool.texts[row] for row in wanted[first].tolist()]
+        parts = []
+        places = blocks(len(texts), _PORTION)
+        portions = [texts[place] for place in places]
+        for place, columns in zip(places, map_parts(self._workers_of(compute), compute, portions), strict=True):
+            parts.append([np.asarray(column, dtype=np.float64) for column in columns])
+            begin_step(f"{doing}: texts", place.stop, len(texts), doing)
+        found = np.full((2, pool.size), np.nan)
+        found[:, wanted] = np.concatenate(parts, axis=1)[:, inverse]
+        return found, backend
+
+    @cached_property
+    def _vectors(self) -> NDArray[np.float32]:
+        from textgauge.data.cache import encode_cached
+        from textgauge.encode.embedders import embedder
+
+        begin_step(f"embedding with {self.embedder}")
+        with name_counts(f"texts embedded with {self.embedder}"):
+            model, texts = embedder(self.embedder or ""), self.sets.pool.texts
+            return encode_cached(model, texts, progress=advance, executor=self.cluster)
+
+    def _workers_of(self, compute: Callable[[Sequence[str]], Columns]) -> Executor | None:
+        return self.cluster if isinstance(compute, partial) else None
+
+    def embed(self) -> None:
+        """Embed all texts, with progress, so that whoever asks the pool for their vectors finds them."""
+        if self.embedder is not None:
+            self.sets.pool.set_rows("embeddings", self.embedder, self._vectors)
+
+    def _meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
+        """The nearest text by meaning, searched among the different texts of either side; of equal ones the first."""
+        vectors = self._vectors
+        begin_step(f"nearest texts of {name} by meaning", kind="nearest texts by meaning")
+        _, asking, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)
+        given = np.sort(np.unique(documents.keys, return_index=True)[1])
+        found = nearest_meaning(vectors[queries.index[asking]], vectors[documents.index[given]])
+        return NearestMatches(given[found.index], found.similarity).take(inverse)
+
+    def _wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
+        begin_step(f"nearest texts of {name} by wording", kind="nearest texts by wording")
+        return nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
+
+
+def _errors(checker: str, texts: Sequence[str]) -> Columns:
+    from textgauge.encode.grammar import get_grammar_checker
+
+    found = get_grammar_checker(checker)
+    return found.errors(texts), found.lengths(texts)
+
+
+def _surprise(model: str, texts: Sequence[str]) -> Columns:
+    from textgauge.encode.language_models import get_language_model
+
+    return get_language_model(model).surprise(texts)
+
+
+def _columns(rows: BackendColumns | None, corpus: Corpus) -> tuple[Floats, Floats] | None:
+    return None if rows is None else (rows[0][0, corpus.index], rows[0][1, corpus.index])
+
+
+Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
+
+GENERATED, ALONE = "generated", "corpus"  # what the only corpus is called, next to train and by itself
+MOST_CHARACTERS = 1_000_000  # of a text; files have the same limit
+_TAKEN = ("train", "test", "validation", "against")
+
+
+def describe(
+    generated: Source | Mapping[str, Source],
+    *,
+    train: Source | None = None,
+    held_out: Source | None = None,
+    validation: Source | None = None,
+    against: Source | None = None,
+    column: str | None = None,
+    ratings: str | Ratings | Mapping[str, Ratings] | None = None,
+    embedder: str | None = "minilm",
+    grammar: str | None = "harper",
+    plausibility: str | None = "kneser-ney",
+    representative: Source | None = None,
+    near_copy: float = NEAR_COPY,
+    ci: bool = True,
+    limit: int | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    scheduler: str | None = None,
+) -> Description:
+    """Describe texts by themselves, or generated texts in comparison with train and held-out texts.
+
+    By themselves: size, lengths, exact and near duplicates (of each other, and of the texts `against`), diversity,
+    outliers, grammar, plausibility. With `train`: how many texts are new, repeated, plausible, near to held-out texts
+    in meaning, copied from train in wording. Every property comes with an interval and, next to train, with the same
+    property of held-out texts and train; what needs texts that were not given is empty, with the reason.
+
+    Parameters
+    ----------
+    generated
+        One corpus, or several by name: lists of texts, files, names, columns, frames.
+    train
+        The texts that the generator learned from. Without them, texts are described by themselves.
+    held_out
+        Real texts that the generator has not seen.
+    validation
+        More real texts for the language model that judges plausibility.
+    against
+        Without train: another file, such as a test split, to search for near duplicates.
+    column
+        The column that holds the texts, for tables; by default `text`, or the only column of texts.
+    ratings
+        People's ratings, one for each generated text; for files the name of their column.
+    embedder
+        The embedder that compares meanings, or `none`.
+    grammar
+        The grammar checker, or `none`.
+    plausibility
+        The language model that judges plausibility, or `none`. kneser-ney learns from train or `representative`.
+    representative
+        The texts that the language model learns from; by default train and validation.
+    near_copy
+        The similarity of wording to a train text from which a text counts as a near copy.
+    ci
+        Add a confidence interval to every value.
+    limit
+        Use a random sample of this many generated texts; by default all.
+    level
+        Confidence level of the intervals.
+    seed
+        Random seed.
+    scheduler
+        Use a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine. The numbers are those of one
+        process.
+
+    Examples
+    --------
+    >>> found = describe(generated=["A red dog.", "a cat"], train=["a cat"], embedder=None, grammar=None,
+    ...                  plausibility=None)
+    >>> found["unique"].value, found["vocab"].value, round(found["syntactic_precision"].value, 3)
+    (0.5, 2.0, 0.786)
+    >>> describe(["A red dog.", "a cat", "A cat!"], embedder=None, grammar=None, plausibility=None)["unique"].value
+    0.3333
+    """
+    if not 0.5 <= level < 1:
+        raise InputError(f"the level of an interval lies between 0.5 and 1, not {level}")
+    if train is None:
+        needing = {"held_out": held_out, "validation": validation, "ratings": ratings}
+        named = next((name for name, value in needing.items() if value is not None), None)
+        if named is not None:
+            raise ArgumentError(f"{{{named}}} needs {{train}}: without it texts are described by themselves")
+    elif against is not None:
+        raise ArgumentError("{against} is for texts that are described by themselves, without {train}")
+    check_threshold(near_copy)
+    sources, rated = _load_generated(generated, train is not None, column, ratings, limit, seed)
+    sets = gather(sources, train, held_out, validation, against=against, column=column)
+    known = None if representative is None else texts_of_source(representative, "representative", column=column)
+    named_backends = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
+    backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
+    with dask_executor(scheduler) as cluster:
+        measuring = Measuring(sets, representative=known, near_copy=near_copy, cluster=cluster, **backends)
+        if train is None:
+            measuring = _prepare_alone(measuring)
+        corpora, yardstick = measuring.generated(), measuring.test()
+        learned = None if train is None else measuring.train
+        rows = measure_properties(corpora, yardstick, learned, signatures=measuring.signatures(), level=level, ci=ci)
+        return Description(
+            rows=tuple(rows),
+            generated=corpora,
+            held_out=yardstick,
+            train=learned,
+            links=tuple(correlate_ratings(corpora, marks := _check_ratings(sets, rated), level=level, seed=seed)),
+            warnings=tuple(find_warnings(corpora, yardstick, learned)),
+            ratings=marks,
+        )
+
+
+def _prepare_alone(measuring: Measuring) -> Measuring:
+    """Leave plausibility out where there are no texts that its model could learn from; embed all texts."""
+    if (measuring.plausibility or "").startswith("kneser-ney") and measuring.representative is None:
+        measuring = replace(measuring, plausibility=None)
+    measuring.embed()
+    return measuring
+
+
+def _load_generated(
+    generated: Source | Mapping[str, Source],
+    has_train: bool,
+    column: str | None,
+    ratings: Any,
+    limit: int | None,
+    seed: int,
+) -> tuple[dict[str, Source], Any]:
+    """Return the corpora by name, and their ratings, which may be a column of their files."""
+    only = GENERATED if has_train else ALONE
+    sources = dict(generated) if isinstance(generated, Mapping) else {only: generated}
+    if limit is None and not isinstance(ratings, str):
+        return sources, ratings
+    labels = ratings if isinstance(ratings, str) else None
+    marks = {}
+    for name, source in sources.items():
+        if isinstance(source, str | os.PathLike):
+            part = load_texts(source, column=column, labels=labels, limit=limit, seed=seed)
+            sources[name] = Corpus.of(part.texts, source_rows=part.rows)
+            marks[name] = [_parse_rating(mark, name) for mark in part.labels or ()]
+        elif labels is not None:
+            raise ArgumentError("a column of {ratings} is for files; give the ratings themselves")
+        else:
+            sources[name] = load_corpus(source, column=column, limit=limit, seed=seed)
+    return sources, marks if labels is not None else ratings
+
+
+def _parse_rating(mark: str, name: str) -> float:
+    try:
+        return float(mark) if mark.strip() else float("nan")
+    except ValueError:
+        raise InputError(f"{name}: the rating {mark!r} is not a number") from None
+
+
+def gather(
+    generated: Source | Mapping[str, Source],
+    train: Source | None,
+    held_out: Source | None,
+    validation: Source | None,
+    *,
+    against: Source | None = None,
+    column: str | None = None,
+) -> CorpusSets:
+    """Read and check the corpora; an empty or blank one is refused, and so is a text of over a million characters."""
+    sources = (
+        dict(generated) if isinstance(generated, Mapping) else {GENERATED if train is not None else ALONE: generated}
+    )
+    if not sources:
+        raise InputError("there is no corpus to describe")
+    taken = next((name for name in sources if name in _TAKEN), None)
+    if taken is not None:
+        raise InputError(f"a generated corpus cannot be called {taken!r}: that name stands for the {taken} texts")
+    others = {"train": train, "test": held_out, "against": against}
+    named: dict[str, Source] = {**sources, **{role: other for role, other in others.items() if other is not None}}
+    corpora = {name: _checked(source, name, column) for name, source in named.items()}
+    rows = np.concatenate([corpus.source_rows for corpus in corpora.values()])
+    pool = Pool([without_surrogates(text) for corpus in corpora.values() for text in corpus.texts], source_rows=rows)
+    spans = itertools.pairwise(itertools.accumulate(map(len, corpora.values()), initial=0))
+    views = {name: Corpus(pool, np.arange(*span)) for name, span in zip(corpora, spans, strict=True)}
+    more = () if validation is None else texts_of_source(validation, "validation", column=column)
+    own = {name: views[name] for name in sources}
+    return CorpusSets(own, views.get("train"), views.get("test"), more, views.get("against"))
+
+
+def texts_of_source(source: Source, role: str, *, column: str | None = None) -> Sequence[str]:
+    """Read the texts of one corpus and check them."""
+    return [without_surrogates(text) for text in _checked(source, role, column).texts]
+
+
+def _checked(source: Source, role: str, column: str | None) -> Corpus:
+    corpus = load_corpus(source, column=column)
+    texts = corpus.texts
+    if not texts:
+        raise InputError(f"{role}: there are no texts")
+    if not any(map(str.strip, texts)):
+        raise InputError(f"{role}: all texts are empty")
+    longest = max(map(len, texts))
+    if longest > MOST_CHARACTERS:
+        raise InputError(f"{role}: a text of {longest:,} characters; the limit is {MOST_CHARACTERS:,}")
+    return corpus
+
+
+def _check_ratings(sets: CorpusSets, ratings: Ratings | Mapping[str, Ratings] | None) -> dict[str, NDArray[np.float64]]:
+    """Return ratings by corpus, one for each text; a missing one is NaN."""
+    if ratings is None:
+        return {}
+    if not isinstance(ratings, Mapping):
+        if len(sets.generated) > 1:
+            raise InputError("ratings of several generated corpora are given by their names")
+        ratings = {next(iter(sets.generated), GENERATED): ratings}
+    found = {}
+    for name, values in ratings.items():
+        if name not in sets.generated:
+            raise InputError(f"ratings for {name!r}, but the generated corpora are {', '.join(sets.generated)}")
+        found[name] = np.asarray(values, dtype=np.float64)
+        if found[name].shape != (len(sets.generated[name]),):
+            texts = f"{len(sets.generated[name])} texts (blank ones are left out)"
+            raise InputError(f"{name}: {texts} but {found[name].size} ratings")
+    return found
