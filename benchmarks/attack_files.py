@@ -33,7 +33,7 @@ from textgauge.encode.embedders.static import make_static
 from textgauge.encode.embedders.transformer import make_onnx
 from textgauge.encode.word_vectors import read_blocks
 from textgauge.loading import load
-from textgauge.measure.check_kinds import ScoreCheck
+from textgauge.measure.check import Check
 from textgauge.measure.checking import read_checks, run_checks
 from textgauge.metrics import get_corpus_metrics, get_metric, get_metrics
 from textgauge.metrics.pair.ensemble import FORMAT, load_model
@@ -326,9 +326,9 @@ def _bare(content: bytes) -> bytes:
     return json.dumps(unsealed_json(content.decode()), indent=1).encode()
 
 
-def _drop_check() -> ScoreCheck:
+def _drop_check() -> Check:
     made, real = ["a cat", "a dog", "two"], ["one cat", "a dog", "2"]
-    return ScoreCheck(name="scores", candidate=made, reference=real, metric="jaccard", max_drop=0.5)
+    return Check("score", name="scores", candidate=made, reference=real, metric="jaccard", max_drop=0.5)
 
 
 def _baselines() -> bytes:

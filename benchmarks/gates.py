@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks import simulated
 from textgauge.data import Corpus, load_corpus
-from textgauge.measure.check_kinds import CopiesCheck, DriftCheck, ScoreCheck
+from textgauge.measure.check import Check
 from textgauge.measure.checking import run_checks
 
 COPIED = 0.1
@@ -32,11 +32,12 @@ def drawn_checks(pool: Corpus, n: int, metrics, rng):
     systems = [[_noisy(text, rng) for text in reference] for _ in range(2)]
     return [
         *(
-            DriftCheck(name=metric, reference=reference, candidate=candidate, metric=metric, max_ratio=1)
+            Check("drift", name=metric, reference=reference, candidate=candidate, metric=metric, max_ratio=1)
             for metric in metrics
         ),
-        CopiesCheck(name="copies", generated=made, train=list(reference), max=COPIED),
-        ScoreCheck(
+        Check("copies", name="copies", generated=made, train=list(reference), max=COPIED),
+        Check(
+            "score",
             name="score",
             candidate=systems[0],
             baseline=systems[1],

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from textgauge.measure.check import Check, Outcome
-    from textgauge.measure.check_kinds import CopiesCheck, DescribeCheck, DriftCheck, ScoreCheck
-    from textgauge.measure.check_report import CheckReport, CheckResult
+    from textgauge.measure.check import Check
+    from textgauge.measure.check_report import CheckReport, CheckResult, Outcome
     from textgauge.measure.checking import CheckFile, read_checks, run_checks
     from textgauge.measure.compare_report import CandidateScore, CompareReport
     from textgauge.measure.comparing import compare
@@ -27,14 +26,10 @@ __all__ = [
     "CompareReport",
     "Contrast",
     "ContrastReport",
-    "CopiesCheck",
-    "DescribeCheck",
     "Description",
-    "DriftCheck",
     "Explanation",
     "Outcome",
     "Property",
-    "ScoreCheck",
     "ScoreReport",
     "Summary",
     "SystemsReport",
@@ -52,9 +47,8 @@ if not TYPE_CHECKING:
     __getattr__ = export_lazily(
         __name__,
         {
-            "check": "Check Outcome",
-            "check_kinds": "CopiesCheck DescribeCheck DriftCheck ScoreCheck",
-            "check_report": "CheckReport CheckResult",
+            "check": "Check",
+            "check_report": "CheckReport CheckResult Outcome",
             "checking": "CheckFile read_checks run_checks",
             "compare_report": "CandidateScore CompareReport",
             "comparing": "compare",

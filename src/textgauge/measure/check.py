@@ -1,159 +1,99 @@
-"""What a check is: numbers measured on corpora, and bounds, decided on the ends of intervals or left undecided."""
+"""`Check`: a number about texts, measured with its interval, and the bounds that it must keep."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from hashlib import blake2b
-from typing import Any, ClassVar, Literal
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from textgauge.core.errors import InputError
-from textgauge.core.tabular import format_about, format_cell, format_interval
-from textgauge.data import Corpus
-from textgauge.stats.simultaneous import difference_interval
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.tabular import listed, one_line, plain
+from textgauge.data import Corpus, Pairs, load_aligned, load_corpus
+from textgauge.data.source import Source
+from textgauge.measure.check_report import Bound, Measured
+from textgauge.measure.comparing import compare
+from textgauge.measure.describing import describe
+from textgauge.measure.description import Description
+from textgauge.measure.explaining import explain
+from textgauge.measure.lists import check_threshold
+from textgauge.measure.score_report import Bootstrap, Summed, item_counts, item_statistics
+from textgauge.measure.scoring import References, all_references, checked_pairs, require_texts
+from textgauge.measure.systems import resample_differences
+from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
+from textgauge.metrics.properties.base import NEAR_COPY, list_properties
+from textgauge.stats.resampling import percentile_interval
 
-_STEP = 1.05  # between numbers of texts that are tried
-_MOST = 1_000.0  # times the texts; farther than that no extrapolation is meant to reach
-
-
-class Outcome(StrEnum):
-    """What a check says."""
-
-    passed = "pass"
-    failed = "fail"
-    undecided = "undecided"
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A limit that a number may not exceed, or with `upper=False` not fall below.
-
-    `key` is what the user calls it, `of` the number it is for. A `change` is limited where a `baseline` is stored.
-    """
-
-    key: str
-    limit: float
-    upper: bool = True
-    of: str = "value"
-    change: Literal["rise", "drop"] | None = None
-
-    def decide(self, low: float, high: float) -> Outcome:
-        """Pass where the whole interval keeps the bound, fail where all of it breaks it.
-
-        >>> [Bound("max", 3.0).decide(low, low + 1.0).value for low in (1.0, 2.5, 3.5)]
-        ['pass', 'undecided', 'fail']
-        """
-        if self.upper:
-            return Outcome.passed if high <= self.limit else Outcome.failed if low > self.limit else Outcome.undecided
-        return Outcome.passed if low >= self.limit else Outcome.failed if high < self.limit else Outcome.undecided
-
-    def __str__(self) -> str:
-        return f"{'at most' if self.upper else 'at least'} {format_cell(float(self.limit))}"
+_WORST = 3  # texts that are named as evidence
+_WIDE, _WIDTH = 100, 80  # characters of one text, and of one beside another
+_M = TypeVar("_M")
+_COMMON = ("name", "column")  # what checks of every kind take
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """What a check measured: a number with its interval, the number of texts behind it, and where it comes from.
-
-    `reason` says why there is no value or no interval. `worst` gives the texts that speak against it, when asked.
-    `null` is what the number is divided by, if it is a ratio to the value of corpora from one source. A number that can
-    be paired with a stored one item by item keeps its `items` in the baseline; `paired_drop` then gives the drop.
-    """
-
-    what: str
-    value: float
-    low: float
-    high: float
-    n: int
-    signature: str = ""
-    reason: str | None = None
-    worst: Callable[[], list[str]] = list
-    null: float | None = None
-    items: Mapping[str, Any] | None = None
-    paired_drop: Callable[[Mapping[str, Any]], Measured] | None = None
-
-    def with_texts(self, times: float) -> tuple[float, float]:
-        """The interval to expect with this many times the texts.
-
-        Half-widths shrink with the root of the number of texts. The value of corpora from one source shrinks with the
-        number itself: a ratio to it grows where there is a distance beyond it, and stays as it is where there is none.
-        """
-        below, above = (self.value - self.low) / math.sqrt(times), (self.high - self.value) / math.sqrt(times)
-        if self.null is None:
-            return self.value - below, self.value + above
-        if self.low <= 1.0:
-            return self.low, self.high
-        return 1.0 + (self.value - 1.0 - below) * times, 1.0 + (self.value - 1.0 + above) * times
-
-    def texts_needed(self, bound: Bound) -> int | None:
-        """How many texts would decide, if more texts showed what these do; None where none of a thousand times would.
-
-        >>> Measured(what="share", value=0.04, low=0.01, high=0.07, n=100).texts_needed(Bound("max", 0.05))
-        944
-        """
-        times = 1.0
-        while times <= _MOST:
-            if bound.decide(*self.with_texts(times)) is not Outcome.undecided:
-                return math.ceil(self.n * times)
-            times *= _STEP
-        return None
-
-    def __str__(self) -> str:
-        ends = "" if math.isnan(self.low) else f" ({format_interval(self.low, self.high)})"
-        return f"{self.what} {format_cell(self.value)}{ends}"
-
-
-def needed_sentence(measured: Measured, bound: Bound) -> str:
-    """Why a check is undecided, and how many texts would decide it.
-
-    >>> needed_sentence(Measured(what="share", value=0.04, low=0.01, high=0.07, n=100), Bound("max", 0.05))
-    'the interval holds the limit; about 940 texts would decide'
-    """
-    if measured.reason is not None:
-        return measured.reason
-    needed = measured.texts_needed(bound)
-    if needed is None:
-        passing = format_cell(measured.high if bound.upper else measured.low)
-        return f"the interval holds the limit, and more texts like these would not decide; a limit of {passing} passes"
-    return f"the interval holds the limit; about {format_about(needed)} texts would decide"
-
-
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """How all checks of a run are made; `level` is that of each interval."""
 
     level: float = 0.95
     seed: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Check:
-    """Base of all checks. Fields are what a file of checks may give, `corpora` names those that hold texts."""
+    """Bounds on what textgauge measures.
 
-    kind: ClassVar[str]
-    corpora: ClassVar[tuple[str, ...]]
+    `max` and `min` limit the number itself, `max_rise` and `max_drop` its change since the baseline was stored. What is
+    measured depends on the kind:
 
+    - `drift`: the distance of a `candidate` corpus to a `reference` by `metric` (`energy`). `max_ratio` limits it over
+      the mean distance of two corpora of these sizes from one source.
+    - `copies`: the share of `generated` texts whose similarity by wording (SynSim) to a text of `train` is `threshold`
+      or more.
+    - `score`: the score of the texts of `candidate` against those of `reference` by `metric` (`chrf`), of the whole set
+      where the metric has one, else the mean over items. `max_drop` limits how far it lies behind that of `baseline`,
+      the texts of another system for the same items, or behind the stored baseline where no such texts are given: by
+      paired resampling of the items.
+    - `describe`: properties of `generated` texts next to `train` and `test`, as `describe` measures them by `embedder`,
+      `grammar` and `plausibility`. Limits are given by the name of a property: `min={"unique": 0.9}`.
+    """
+
+    kind: str
+    _: KW_ONLY
     name: str = ""
     column: str | None = None
+    reference: Source | References | None = None
+    candidate: Source | None = None
+    baseline: Source | None = None
+    generated: Source | None = None
+    train: Source | None = None
+    test: Source | None = None
+    metric: str | CorpusMetric | PairMetric | None = None
+    threshold: float | None = None
+    embedder: str | None = None
+    grammar: str | None = None
+    plausibility: str | None = None
+    max_ratio: float | None = None
+    max: float | Mapping[str, float] | None = None
+    min: float | Mapping[str, float] | None = None
+    max_rise: float | Mapping[str, float] | None = None
+    max_drop: float | Mapping[str, float] | None = None
 
-    def bounds(self) -> list[Bound]:
-        """The bounds that were given; an error where there is none."""
-        raise NotImplementedError
-
-    def measure(self, setting: Setting) -> Mapping[str, Measured]:
-        """The numbers that bounds are for, by name."""
-        raise NotImplementedError
-
-    def given(self, *names: str) -> dict[str, Any]:
-        """The bounds among these fields that have a value; an error where none has."""
-        found = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        if not found:
-            raise InputError(f"{self.label} has no bound: give {' or '.join(names)}")
-        return found
+    def __post_init__(self) -> None:
+        of = f"check {self.name!r}" if self.name else "check"
+        if self.kind not in KINDS:
+            raise UnknownName.among(f"kind of {of}", self.kind, KINDS)
+        kind = KINDS[self.kind]
+        own = [field.name for field in fields(self) if field.name not in ("kind", *_COMMON)]
+        given = [name for name in own if getattr(self, name) is not None]
+        unknown = next((name for name in given if name not in kind.takes), None)
+        if unknown is not None:
+            raise UnknownName.among(f"entry of {of}", unknown, kind.takes)
+        missing = [name for name in kind.corpora[:2] if name not in given]
+        if missing:
+            raise InputError(f"{self.label} needs {listed(missing)}")
 
     @property
     def title(self) -> str:
@@ -165,27 +105,275 @@ class Check:
         """What errors call it."""
         return f"check {self.name!r}" if self.name else f"the check `{self.kind}`"
 
+    def get(self, option: str) -> Any:
+        """Return an option, the kind's default where it was not given."""
+        value = getattr(self, option)
+        return KINDS[self.kind].options.get(option) if value is None else value
+
+    def bounds(self) -> list[Bound]:
+        """Return the bounds that were given; raise `InputError` where there is none."""
+        kind = KINDS[self.kind]
+        properties = [known.name for known in list_properties()] if kind.by_property else None
+        given = {key: getattr(self, key) for key in kind.bounds if getattr(self, key) is not None}
+        if not given:
+            raise InputError(f"{self.label} has no bound: give {' or '.join(kind.bounds)}")
+        made = []
+        for key, limits in given.items():
+            for of, limit in limits.items() if isinstance(limits, Mapping) else [("value", limits)]:
+                if properties is not None and of not in properties:
+                    raise UnknownName.among("property", of, properties)
+                made.append(self._bound(key, of, limit))
+        return made
+
+    def _bound(self, key: str, of: str, limit: float) -> Bound:
+        if key == "max_ratio" or (key == "max_drop" and self.baseline is not None):
+            return Bound(key, limit, of=key.removeprefix("max_"))
+        change = key.removeprefix("max_") if key in ("max_rise", "max_drop") else None
+        return Bound(key, limit, upper=key != "min", of=of, change=change)
+
+    def measure(self, setting: Setting) -> Mapping[str, Measured]:
+        """Measure the numbers that bounds are for, by name."""
+        return KINDS[self.kind].measure(self, setting)
+
+
+def _measure_drift(check: Check, setting: Setting) -> dict[str, Measured]:
+    """`value`, the distance; `ratio`, the distance over its mean between corpora from one source."""
+    (metric,) = _one_metric(check, get_corpus_metrics([check.get("metric")]))
+    if check.max_ratio is not None and not metric.has_ratio_to_null:
+        raise InputError(f"{check.label}: {metric.key} is not 0 between equal corpora; give max")
+    reference = load_corpus(check.get("reference"), role="reference", column=check.column)
+    candidate = load_corpus(check.get("candidate"), role="candidate", column=check.column)
+    how: dict[str, Any] = {"ci": True, "test": False} | setting._asdict()
+    score = compare(reference, candidate, metrics=[metric], **how)[metric.key]
+
+    def worst() -> list[str]:
+        if not (metric.explains and reference.pool.has_texts) or score.reason:
+            return []
+        rows = explain(reference, candidate, metric=metric, seed=setting.seed).top(_WORST, "candidate")
+        return [one_line(row["text"], _WIDE) for row in rows]
+
+    value = Measured(
+        what=metric.key,
+        value=score.value,
+        low=score.low,
+        high=score.high,
+        n=min(score.n_reference, score.n_candidate),
+        signature=f"{score.signature}|reference={fingerprint(reference)}",
+        reason=score.reason or score.no_interval,
+        worst=worst,
+    )
+    return {"value": value} | ({"ratio": compute_ratio(value, score)} if metric.has_ratio_to_null else {})
+
+
+def compute_ratio(value: Measured, score: Score) -> Measured:
+    """Return the distance in units of what corpora from one source have at these sizes.
+
+    Values of corpora from one source are skewed, so that the low end of an interval can lie above their mean by luck. A
+    value inside the null range therefore never excludes 1.
+    """
+    low = score.low / score.null
+    return replace(
+        value,
+        what=f"{value.what} over its mean if same source",
+        value=score.value / score.null,
+        low=min(low, 1.0) if score.value <= score.null_high else low,
+        high=score.high / score.null,
+        null=score.null,
+    )
+
+
+def _measure_copies(check: Check, setting: Setting) -> dict[str, Measured]:
+    """`value`, the share of near copies."""
+    threshold = check.get("threshold")
+    check_threshold(threshold)
+    number = _read_property(_describe(check, setting, near_copy=threshold), "near_copies")
+    return {
+        "value": replace(number, what="share of near copies", signature=f"{number.signature}|threshold={threshold:g}")
+    }
+
+
+def _measure_properties(check: Check, setting: Setting) -> dict[str, Measured]:
+    """The properties that have a bound, by name; what no bound needs is not computed."""
+    names = {bound.of for bound in check.bounds()}
+    needs = {need for known in list_properties() if known.name in names for need in known.needs}
+    backends = {"embedder": "embeddings", "grammar": "grammar", "plausibility": "plausibility"}
+    asked = {option: check.get(option) for option, need in backends.items() if need in needs}
+    description = _describe(check, setting, **asked)
+    return {name: _read_property(description, name) for name in names}
+
+
+def _describe(check: Check, setting: Setting, **options: Any) -> Description:
+    how: dict[str, Any] = {"embedder": None, "grammar": None, "plausibility": None} | options
+    return describe(
+        load_corpus(check.get("generated"), column=check.column),
+        train=load_corpus(check.get("train"), column=check.column),
+        held_out=None if check.test is None else load_corpus(check.test, column=check.column),
+        **setting._asdict(),
+        **how,
+    )
+
+
+def _read_property(description: Description, name: str) -> Measured:
+    row = description[name]
+    fixed = [one for one in (description.train, description.held_out) if one is not None]
+    return Measured(
+        what=name,
+        value=row.value,
+        low=row.low,
+        high=row.high,
+        n=len(description.generated[0].corpus),
+        signature="|".join([row.backend or name, *(f"{one.name}={fingerprint(one.corpus)}" for one in fixed)]),
+        reason=row.reason if math.isnan(row.value) or math.isnan(row.low) else None,
+        worst=lambda: _list_worst(description, name),
+    )
+
+
+def _list_worst(description: Description, name: str) -> list[str]:
+    if name == "near_copies":
+        rows = description.near_copies().head(_WORST).to_dicts()
+        return [f"{one_line(row['text'], _WIDTH)} ← {one_line(row['train'], _WIDTH)}" for row in rows]
+    if name in ("semantic_recall", "covered"):
+        return [one_line(row["test"], _WIDTH) for row in description.uncovered().head(_WORST).to_dicts()]
+    if name in ("unique", "distinct"):
+        rows = description.modes().head(_WORST).to_dicts()
+        return [f"{row['texts']} × {one_line(row['example'], _WIDTH)}" for row in rows]
+    return []
+
+
+def _measure_score(check: Check, setting: Setting) -> dict[str, Measured]:
+    """`value`, the score; `drop`, how far it lies behind that of the baseline texts."""
+    references: Any = load_aligned(check.get("reference"), column=check.column)
+    fitted = Corpus.of(all_references(references))
+    system = _score(check, check.candidate, references, fitted)
+    low, high = system.summed.interval(Bootstrap(**setting._asdict()))
+    value = Measured(
+        what=system.metric.key,
+        value=system.summed.value,
+        low=low,
+        high=high,
+        n=system.pairs.n_items,
+        signature=f"{system.metric.signature}|reference={fingerprint(fitted)}",
+        worst=lambda: system.list_worst(system.metric.orient(system.values)),
+        items=system.items,
+        paired_drop=lambda stored: _measure_drop(value, system, stored, setting),
+    )
+    if check.baseline is None:
+        return {"value": value}
+    other = _score(check, check.baseline, references, fitted)
+    return {"value": value, "drop": _measure_drop(value, system, other.items, setting)}
+
+
+def _score(check: Check, texts: Any, references: Any, fitted: Corpus) -> _Scored:
+    loaded = load_aligned(texts, column=check.column)
+    if len(loaded) != len(references):
+        raise InputError(f"{check.label}: {len(loaded)} texts, but {len(references)} references")
+    pairs = checked_pairs(loaded, references, fitted)
+    (metric,) = _one_metric(check, [metric.on_given(pairs) for metric in get_pair_metrics([check.get("metric")])])
+    require_texts(pairs, [metric])
+    values = metric.measure(pairs).values
+    statistics = item_statistics(metric, item_counts(metric, pairs), values)
+    return _Scored(metric, pairs, values, statistics.whole or statistics.mean)
+
+
+def _one_metric(check: Check, metrics: list[_M]) -> list[_M]:
+    if len(metrics) != 1:
+        raise InputError(f"{check.label} takes one metric, not {len(metrics)}: {check.metric}")
+    return metrics
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """The texts of one system with their values."""
+
+    metric: PairMetric
+    pairs: Pairs
+    values: Floats
+    summed: Summed
+
+    @property
+    def items(self) -> dict[str, Any]:
+        """What a baseline keeps: statistics and value of every item."""
+        return {"rows": self.summed.rows.tolist(), "values": [plain(value) for value in self.values.tolist()]}
+
+    def list_worst(self, loss: Floats) -> list[str]:
+        """List the items with the largest losses."""
+        order = np.argsort(-np.where(np.isfinite(loss), loss, -np.inf), kind="stable")[:_WORST]
+        starts = np.flatnonzero(np.diff(self.pairs.items, prepend=-1))[order]
+        texts = self.pairs.left.take(starts).texts if self.pairs.left.pool.has_texts else [""] * len(order)
+        return [f"item {item + 1}: {one_line(text, _WIDTH)}" for item, text in zip(order, texts, strict=True)]
+
+
+def _measure_drop(measured: Measured, system: _Scored, stored: Mapping[str, Any], setting: Setting) -> Measured:
+    """How much worse the score is than the stored one, with the interval of paired resamples."""
+    mine, metric = system.summed, system.metric
+    lacking = InputError("the baseline lacks the numbers of its items; store a new one with --update")
+    try:
+        rows, values = (np.array(stored[name], dtype=np.float64) for name in ("rows", "values"))
+    except (KeyError, TypeError, ValueError):
+        raise lacking from None
+    if rows.ndim != mine.rows.ndim or rows.shape[1:] != mine.rows.shape[1:] or values.shape != rows.shape[:1]:
+        raise lacking
+    if len(rows) != len(mine.rows):
+        raise InputError(f"the baseline has {len(rows)} items, the candidate {len(mine.rows)}")
+    yours = Summed(rows, mine.score, mine.bounds)
+    # farther from the references is larger
+    draws = metric.orient(resample_differences(mine, yours, Bootstrap(**setting._asdict())))
+    low, high = percentile_interval(draws, len(mine.rows), setting.level)
+    lost = metric.orient(system.values - values)
+    return replace(
+        measured,
+        what=f"drop of {measured.what}",
+        value=float(metric.orient(mine.value - yours.value)),
+        low=low,
+        high=high,
+        worst=lambda: system.list_worst(lost),
+    )
+
 
 def fingerprint(corpus: Corpus) -> str:
-    """A short hash of the texts of a corpus, whatever their order."""
+    """Return a short hash of the texts of a corpus, whatever their order."""
     return blake2b(np.sort(corpus.keys).tobytes(), digest_size=8).hexdigest()
 
 
-def change(measured: Measured, stored: Mapping[str, Any], *, rise: bool) -> Measured:
-    """The rise, or drop, of a number since it was stored.
+class Kind(NamedTuple):
+    """What checks of one kind take, in the order in which it is named, and how they are measured."""
 
-    Paired where it can be; else of two samples that have nothing in common.
+    measure: Callable[[Check, Setting], Mapping[str, Measured]]
+    corpora: tuple[str, ...]  # the first two are needed
+    options: Mapping[str, Any]  # with their defaults
+    bounds: tuple[str, ...]
+    by_property: bool = False
 
-    >>> now = Measured(what="share", value=0.5, low=0.4, high=0.6, n=100)
-    >>> found = change(now, {"value": 0.3, "low": 0.2, "high": 0.4}, rise=True)
-    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
-    (0.2, 0.059, 0.341)
-    """
-    if measured.paired_drop is not None and not rise:
-        return measured.paired_drop(stored)
-    old = [float(stored[name]) for name in ("value", "low", "high")]
-    difference = measured.value - old[0]
-    low, high = difference_interval((measured.value, measured.low, measured.high), old)
-    value, low, high = (difference, low, high) if rise else (-difference, -high, -low)
-    what = f"{'rise' if rise else 'drop'} of {measured.what}"
-    return replace(measured, what=what, value=value, low=low, high=high, null=None)
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """All entries."""
+        return (*_COMMON, *dict.fromkeys((*self.corpora, *self.options, *self.bounds)))
+
+
+KINDS = {
+    "drift": Kind(
+        _measure_drift,
+        corpora=("reference", "candidate"),
+        options={"metric": "energy"},
+        bounds=("max_ratio", "max", "min", "max_rise"),
+    ),
+    "copies": Kind(
+        _measure_copies,
+        corpora=("generated", "train"),
+        options={"threshold": NEAR_COPY},
+        bounds=("max", "max_rise"),
+    ),
+    "score": Kind(
+        _measure_score,
+        corpora=("candidate", "reference", "baseline"),
+        options={"metric": "chrf"},
+        bounds=("max_drop", "min", "max"),
+    ),
+    "describe": Kind(
+        _measure_properties,
+        corpora=("generated", "train", "test"),
+        options={"embedder": "minilm", "grammar": "harper", "plausibility": "kneser-ney"},
+        bounds=("min", "max", "max_drop", "max_rise"),
+        by_property=True,
+    ),
+}

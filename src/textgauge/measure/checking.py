@@ -6,7 +6,7 @@ import json
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,18 @@ from textgauge.core.progress import begin_step
 from textgauge.core.sealed import seal_json, shape_error, unsealed_json
 from textgauge.core.tabular import listed, one_line
 from textgauge.data.source import load_references, split_column
-from textgauge.measure.check import Bound, Check, Measured, Outcome, Setting, change, needed_sentence
-from textgauge.measure.check_kinds import CopiesCheck, DescribeCheck, DriftCheck, ScoreCheck
-from textgauge.measure.check_report import CheckReport, CheckResult
+from textgauge.measure.check import KINDS, Check, Setting
+from textgauge.measure.check_report import (
+    Bound,
+    CheckReport,
+    CheckResult,
+    Measured,
+    Outcome,
+    compute_change,
+    format_undecided,
+)
 
-KINDS: dict[str, type[Check]] = {kind.kind: kind for kind in (DriftCheck, CopiesCheck, ScoreCheck, DescribeCheck)}
 _TOP = ("check", "level", "seed", "baselines")
-_NUMBERS = ("max", "min", "max_ratio", "max_rise", "max_drop", "threshold")
 
 
 @dataclass(frozen=True)
@@ -71,19 +76,16 @@ def _check(path: Path, name: str, table: Mapping[str, Any]) -> Check:
         raise InputError(f"{path}: check {name!r} has no kind: {listed(KINDS)}")
     if str(kind) not in KINDS:
         raise UnknownName.among(f"kind of check {name!r}", str(kind), KINDS)
-    declared = {field.name: field for field in fields(KINDS[kind]) if field.name != "name"}
-    _known(f"entry of check {name!r}", given, declared)
-    missing = [one for one, field in declared.items() if field.default is MISSING and one not in given]
-    if missing:
-        raise InputError(f"{path}: check {name!r} needs {listed(missing)}")
-    for key, value in table.items():
-        if key in KINDS[kind].corpora:
+    declared = KINDS[kind]
+    _known(f"entry of check {name!r}", given, [one for one in declared.takes if one != "name"])
+    for key, value in given.items():
+        if key in declared.corpora:
             given[key] = _source(path.parent, name, key, value)
-        elif key in _NUMBERS:
-            given[key] = _limit(f"{path}: check {name!r}: {key}", value, kind == DescribeCheck.kind)
+        elif key in (*declared.bounds, "threshold"):
+            given[key] = _limit(f"{path}: check {name!r}: {key}", value, declared.by_property)
         elif not isinstance(value, str):
             raise InputError(f"{path}: check {name!r}: {key} is a text, not {value!r}")
-    return KINDS[kind](name=name, **given)
+    return Check(kind, name=name, **given)
 
 
 def _known(kind: str, given: Mapping[str, Any], known: Any) -> None:
@@ -170,26 +172,45 @@ def run_checks(
     if stored is None and (update or any(bound.change for those in bounds for bound in those)):
         raise InputError("a bound on a change, and --update, need a file of baselines")
     setting = Setting(1 - (1 - level) / count, seed)
-    found = []
+    rows = []
     for number, (check, those) in enumerate(zip(checks, bounds, strict=True)):
         begin_step(check.title, number, len(checks), "checking")
         measured = check.measure(setting)
-        found += [_decided(check, bound, measured[bound.of], stored, update) for bound in those]
+        rows += [_decide(check, bound, measured[bound.of], stored, update) for bound in those]
     if update and stored is not None:
         stored.write()
-    return CheckReport(tuple(found), level)
+    return CheckReport(tuple(rows), level)
 
 
-def _decided(check: Check, bound: Bound, number: Measured, stored: Baselines | None, update: bool) -> CheckResult:
+def _decide(check: Check, bound: Bound, number: Measured, stored: Baselines | None, update: bool) -> CheckResult:
     known = not (math.isnan(number.value) or math.isnan(number.low))
-    if bound.change and stored is not None and known:
-        if update:
-            stored.store(check, bound, number)
-            return CheckResult.of(check, bound, number, Outcome.passed, f"stored as the baseline in {stored.path}")
-        number = change(number, stored.of(check, bound, number), rise=bound.change == "rise")
-    outcome = bound.decide(number.low, number.high) if known else Outcome.undecided
-    note = needed_sentence(number, bound) if outcome is Outcome.undecided else None
-    return CheckResult.of(check, bound, number, outcome, note)
+    outcome, note, needed = Outcome.undecided, None, None
+    if bound.change and stored is not None and known and update:
+        stored.store(check, bound, number)
+        outcome, note = Outcome.passed, f"stored as the baseline in {stored.path}"
+    elif known:
+        if bound.change and stored is not None:
+            number = compute_change(number, stored.of(check, bound, number), rise=bound.change == "rise")
+        outcome = bound.decide(number.low, number.high)
+    if outcome is Outcome.undecided:
+        note = format_undecided(number, bound)
+        needed = number.count_needed(bound) if number.reason is None else None
+    return CheckResult(
+        check=check.title,
+        kind=check.kind,
+        measured=number.what,
+        outcome=outcome.value,
+        value=number.value,
+        low=number.low,
+        high=number.high,
+        bound=bound.key,
+        limit=float(bound.limit),
+        n=number.n,
+        texts_needed=needed,
+        note=note,
+        evidence=() if outcome is Outcome.passed else tuple(number.worst()),
+        signature=number.signature,
+    )
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from textgauge.core.progress import begin_step
 from textgauge.core.result import Result
 from textgauge.core.tabular import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, listed
 from textgauge.data import Corpus
-from textgauge.measure import lists
 from textgauge.measure.findings import (
     Difference,
     RatingLink,
@@ -26,6 +25,7 @@ from textgauge.measure.findings import (
     compute_differences,
     find_worse,
 )
+from textgauge.measure.lists import check_threshold, list_matches, list_modes, list_templates, list_texts, pick_texts
 from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, list_properties
 from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying, reach_of_train
 from textgauge.metrics.properties.repeats import duplicates_across, duplicates_within
@@ -195,7 +195,7 @@ class Description(Result):
     @cached_property
     def per_text(self) -> pl.DataFrame:
         """One row per text: its values, and the texts it is nearest to."""
-        return self._concat(lambda one: lists.list_texts(one, self._test, self.ratings.get(one.name)))
+        return self._concat(lambda one: list_texts(one, self._test, self.ratings.get(one.name)))
 
     def lists(self) -> dict[str, pl.DataFrame]:
         """Return the texts and tests behind the properties, by name."""
@@ -228,7 +228,7 @@ class Description(Result):
 
         def of(one: MeasuredCorpus) -> pl.DataFrame:
             found = one.derive(duplicates_within)
-            return lists.list_matches(one.name, one.corpus, found, one.corpus, found.index >= 0)
+            return list_matches(one.name, one.corpus, found, one.corpus, found.index >= 0)
 
         return self._concat(of, "similarity", descending=True)
 
@@ -237,9 +237,7 @@ class Description(Result):
 
         def of(one: MeasuredCorpus) -> pl.DataFrame:
             found = None if one.against is None else one.derive(duplicates_across)
-            return lists.list_matches(
-                one.name, one.corpus, found, one.against, None if found is None else found.index >= 0
-            )
+            return list_matches(one.name, one.corpus, found, one.against, None if found is None else found.index >= 0)
 
         return self._concat(of, "similarity", descending=True)
 
@@ -250,7 +248,7 @@ class Description(Result):
             nearest = nearest_other if one.against is None else nearest_against
             found = None if one.embedder is None else one.derive(nearest)
             hits = None if found is None else found.similarity >= SAME
-            return lists.list_matches(one.name, one.corpus, found, one.against or one.corpus, hits)
+            return list_matches(one.name, one.corpus, found, one.against or one.corpus, hits)
 
         return self._concat(of, "similarity", descending=True)
 
@@ -260,13 +258,13 @@ class Description(Result):
         def of(one: MeasuredCorpus) -> pl.DataFrame:
             known = one.embedder is not None
             found, hits = (one.derive(nearest_other), one.derive(outlying)) if known else (None, None)
-            return lists.list_matches(one.name, one.corpus, found, one.corpus, hits)
+            return list_matches(one.name, one.corpus, found, one.corpus, hits)
 
         return self._concat(of, "similarity")
 
     def templates(self) -> pl.DataFrame:
         """List runs of four words that many texts hold, the most frequent first, with an example of each."""
-        return self._concat(lists.list_templates)
+        return self._concat(list_templates)
 
     def languages(self) -> pl.DataFrame:
         """Count the texts in each language, as far as script and common words tell."""
@@ -306,12 +304,12 @@ class Description(Result):
         """
         train = self._trained
         least = train.near_copy if threshold is None else threshold
-        lists.check_threshold(least)
+        check_threshold(least)
 
         def of(one: MeasuredCorpus) -> pl.DataFrame:
             found = one.syntactic
             hits = None if found is None else found.similarity >= least
-            return lists.list_matches(one.name, one.corpus, found, train.corpus, hits, ("text", "syntactic", "train"))
+            return list_matches(one.name, one.corpus, found, train.corpus, hits, ("text", "syntactic", "train"))
 
         return self._concat(of, "syntactic", descending=True)
 
@@ -322,13 +320,13 @@ class Description(Result):
         def of(one: MeasuredCorpus) -> pl.DataFrame:
             found = one.covered
             hits = None if found is None else found.similarity < least
-            return lists.list_matches(one.name, self._test, found, one.corpus, hits, ("test", "semantic", "nearest"))
+            return list_matches(one.name, self._test, found, one.corpus, hits, ("test", "semantic", "nearest"))
 
         return self._concat(of, "semantic")
 
     def modes(self, least: int = 2) -> pl.DataFrame:
         """List groups of equal or nearly equal texts, the largest first, each with an example."""
-        return self._concat(lambda one: lists.list_modes(one, least), "texts", descending=True)
+        return self._concat(lambda one: list_modes(one, least), "texts", descending=True)
 
     def pick(self, n: int, *, plausible: bool = False) -> pl.DataFrame:
         """Pick the n texts of each corpus that are nearest to held-out ones by meaning and farthest from train.
@@ -348,7 +346,7 @@ class Description(Result):
             raise InputError("nothing to pick by: plausibility was not asked for")
         return self._concat(
             lambda one: self.per_text.filter(pl.col("corpus") == one.name)[
-                lists.pick_texts(one, n, plausible=plausible).tolist()
+                pick_texts(one, n, plausible=plausible).tolist()
             ]
         )
 

@@ -17,8 +17,8 @@ from textgauge.bench.inputs.sources import Data
 from textgauge.bench.protocols import Protocol
 from textgauge.data.source import Source
 from textgauge.encode.embedders import Embedder
-from textgauge.measure.check import Check, Outcome
-from textgauge.measure.check_kinds import CopiesCheck, DriftCheck, ScoreCheck
+from textgauge.measure.check import Check
+from textgauge.measure.check_report import Outcome
 from textgauge.measure.checking import run_checks
 from textgauge.measure.scoring import References
 from textgauge.metrics import CorpusMetric, Metric, PairMetric
@@ -117,14 +117,14 @@ def assert_same_source(
     >>> texts = [f"{colour} {thing}" for colour in "abcdefghij" for thing in "klmnopqrst"]
     >>> assert_same_source(texts[::2], texts[1::2], metric="jsd@words", max_ratio=20)
     """
-    _assert(DriftCheck(reference=reference, candidate=candidate, metric=metric, max_ratio=max_ratio), level, seed)
+    _assert(Check("drift", reference=reference, candidate=candidate, metric=metric, max_ratio=max_ratio), level, seed)
 
 
 def assert_no_near_copies(
     generated: Source, train: Source, *, max_share: float = 0.05, threshold: float = 0.9, level: float = 0.95
 ) -> None:
     """Check that at most a share of the generated texts are near copies of train texts."""
-    _assert(CopiesCheck(generated=generated, train=train, max=max_share, threshold=threshold), level, 0)
+    _assert(Check("copies", generated=generated, train=train, max=max_share, threshold=threshold), level, 0)
 
 
 def assert_not_worse(
@@ -138,9 +138,8 @@ def assert_not_worse(
     seed: int = 0,
 ) -> None:
     """Check that the candidate's score against the references is at most `max_drop` worse than that of the baseline."""
-    check: Any = ScoreCheck(
-        candidate=candidate, baseline=baseline, reference=reference, metric=metric, max_drop=max_drop
-    )
+    texts: Any = {"candidate": candidate, "baseline": baseline, "reference": reference}
+    check = Check("score", **texts, metric=metric, max_drop=max_drop)
     _assert(check, level, seed)
 
 

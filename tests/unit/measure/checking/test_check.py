@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.measure.check import Bound, Measured, Outcome, needed_sentence
+from textgauge.measure.check_report import Bound, Measured, Outcome, format_undecided
 from textgauge.metrics.properties.base import share
 
 
@@ -29,7 +29,7 @@ def test_the_number_of_texts_that_is_named_decides():
     bound = Bound("max", 0.05)
     number = Measured(what="copies", value=found.value, low=found.low, high=found.high, n=200)
     assert bound.decide(number.low, number.high) is Outcome.undecided
-    needed = round(1.4 * number.texts_needed(bound))
+    needed = round(1.4 * number.count_needed(bound))
     more = share(np.arange(needed) < round(found.value * needed))
     assert bound.decide(more.low, more.high) is Outcome.failed
     fewer = share(np.arange(needed // 2) < round(found.value * needed / 2))
@@ -37,19 +37,19 @@ def test_the_number_of_texts_that_is_named_decides():
 
 
 def test_a_value_at_the_limit_is_not_decided_by_more_texts():
-    assert measured(0.5, 0.4, 0.6).texts_needed(Bound("max", 0.5)) is None
-    assert "a limit of 0.6 passes" in needed_sentence(measured(0.5, 0.4, 0.6), Bound("max", 0.5))
+    assert measured(0.5, 0.4, 0.6).count_needed(Bound("max", 0.5)) is None
+    assert "a limit of 0.6 passes" in format_undecided(measured(0.5, 0.4, 0.6), Bound("max", 0.5))
 
 
 def test_a_ratio_grows_with_the_texts_only_where_there_is_a_distance():
     bound = Bound("max_ratio", 3.0)
-    assert measured(2.5, 1.5, 3.5, null=0.01).texts_needed(bound) is not None
-    assert measured(1.2, 0.8, 3.5, null=0.01).texts_needed(bound) is None
+    assert measured(2.5, 1.5, 3.5, null=0.01).count_needed(bound) is not None
+    assert measured(1.2, 0.8, 3.5, null=0.01).count_needed(bound) is None
 
 
 def test_a_missing_interval_is_the_reason():
     number = measured(0.5, float("nan"), float("nan"), reason="pr has no interval below 300 texts")
-    assert needed_sentence(number, Bound("max", 0.5)) == "pr has no interval below 300 texts"
+    assert format_undecided(number, Bound("max", 0.5)) == "pr has no interval below 300 texts"
 
 
 @pytest.mark.parametrize(("upper", "said"), [(True, "at most 0.5"), (False, "at least 0.5")])
