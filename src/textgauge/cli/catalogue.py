@@ -310,7 +310,7 @@ def resource_rows() -> list[Row]:
 @command
 def list_cache(form: FormatOption = Format.table) -> None:
     """List what the cache holds, its size, and which option of `textgauge cache clean` removes it."""
-    from textgauge.data.cache_folder import cache_use
+    from textgauge.data.cache import cache_use
     from textgauge.encode.resources import cache_root
 
     rows = [use.to_dict() for use in cache_use()]
@@ -338,7 +338,7 @@ def clean(
     ] = False,
 ) -> None:
     """Remove embeddings and models from the cache folder, without asking; with --all everything else too."""
-    from textgauge.data.cache_folder import Removable, clean_cache
+    from textgauge.data.cache import Removable, clean_cache
     from textgauge.encode.resources import cache_root
 
     kinds: dict[Removable, bool] = {"embeddings": embeddings, "models": models, "all": everything}

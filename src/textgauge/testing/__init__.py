@@ -10,7 +10,7 @@ The `assert_…` functions are for tests of texts, a check of `textgauge.measure
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from textgauge.bench.inputs.sources import Data
@@ -22,8 +22,9 @@ from textgauge.measure.check_report import Outcome
 from textgauge.measure.checking import run_checks
 from textgauge.measure.scoring import References
 from textgauge.metrics import CorpusMetric, Metric, PairMetric
-from textgauge.testing.corpus_checks import CORPUS_CHECKS, DECLARED_CHECKS, without_models
+from textgauge.testing.corpus_checks import CORPUS_CHECKS, without_models
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
+from textgauge.testing.metric_checks import DECLARED_CHECKS, ContractCheck
 from textgauge.testing.pair_checks import PAIR_CHECKS
 from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, ProtocolCase, load_example
 
@@ -38,9 +39,6 @@ __all__ = [
     "checks_of",
     "without_models",
 ]
-
-
-ContractCheck = Callable[[Any], None]
 
 
 def checks_of(metric: Metric) -> tuple[ContractCheck, ...]:
@@ -60,11 +58,8 @@ def check_protocol(
 
     `data` are what it runs on; made up where its kind is one of textgauge's own.
     """
-    _run_checks(
-        PROTOCOL_CHECKS,
-        ProtocolCase(protocol, load_example(protocol.data) if data is None else data),
-        expected_failures,
-    )
+    case = ProtocolCase(protocol, load_example(protocol.data) if data is None else data)
+    _run_checks(PROTOCOL_CHECKS, case, expected_failures)
 
 
 def check_embedder(embedder: Embedder, *, expected_failures: Mapping[str, str] | None = None) -> None:
@@ -80,21 +75,14 @@ def _run_checks(checks: Iterable[ContractCheck], subject: Any, expected_failures
     assert not unknown, f"no such check: {', '.join(unknown)}; the checks are {', '.join(known)}"
     for name, check in known.items():
         try:
-            _run(check, subject)
-        except AssertionError:
+            check(subject)
+        except AssertionError as error:
             if name not in expected:
-                raise
+                # pytest adds the code of the assertion, which says nothing to the author of a metric.
+                message = str(error).partition("\nassert ")[0]
+                raise AssertionError(message).with_traceback(error.__traceback__) from None
         else:
             assert name not in expected, f"{name} was expected to fail ({expected[name]}) and passes"
-
-
-def _run(check: ContractCheck, subject: Any) -> None:
-    """Run a check; pytest adds the code of the assertion to a message, which says nothing to the author of a metric."""
-    try:
-        check(subject)
-    except AssertionError as error:
-        message = str(error).partition("\nassert ")[0]
-        raise AssertionError(message).with_traceback(error.__traceback__) from None
 
 
 class Undecided(AssertionError):

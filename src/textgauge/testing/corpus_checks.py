@@ -1,76 +1,23 @@
-"""What every metric keeps (its declaration, its names, its being a value), and what every corpus metric keeps."""
+"""What every corpus metric keeps."""
 
 from __future__ import annotations
 
 import math
-import pickle
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 
 from textgauge.data import GIVEN, Comparison, Corpus, Draws
-from textgauge.metrics import CorpusMetric, Metric, Undefined, get_metric
-from textgauge.metrics.base import VALUE, parameters
-
-Check = Callable[[CorpusMetric], None]
+from textgauge.metrics import CorpusMetric, Undefined
+from textgauge.metrics.base import VALUE
+from textgauge.testing.metric_checks import ODD_TEXTS, global_state, list_checks
 
 _TOLERANCE = 1e-9
 _WORDS = ["the", "a", "my", "our", "red", "blue", "old", "new", "cat", "dog", "bird", "train", "sees", "likes"]
 _WORDS += ["near", "far"]
-_OTHER_WORDS = ["please", "could", "you", "send", "pay", "money", "card", "bank", "rate", "loan", "fee", "now"]
-
-
-ODD_TEXTS = [
-    "",
-    "   ",
-    "😀 👍🏽",
-    "नमस्ते दुनिया",
-    "你好世界",
-    "مرحبا بالعالم",
-    "e\u0301tude",
-    "lone \ud800 surrogate",
-    "a" * 5_000,
-]
-
-
-def check_declaration(metric: Metric) -> None:
-    """Name, label, source and docstring are there, bounds are in order, the value at identity lies within."""
-    assert metric.label, "a metric needs a label"
-    assert metric.source, "a metric needs a source"
-    assert (type(metric).__doc__ or "").strip(), "a metric needs a docstring"
-    assert metric.bounds[0] < metric.bounds[1], f"bounds {metric.bounds} are empty"
-    assert metric.part is not None or metric.bounds[0] <= metric.value_at_identity <= metric.bounds[1], (
-        "the value at identity is out of bounds"
-    )
-    assert len({part.name for part in metric.parts}) == len(metric.parts), "two parts have one name"
-
-
-def check_name(metric: Metric) -> None:
-    """The key parses back to an equal metric, and the parts have keys of their own."""
-    for variant in [metric, *(replace(metric, part=part.name) for part in metric.parts)]:
-        assert get_metric(variant.key) == variant, f"{variant.key} does not parse back"
-    assert all(f"{name}=" in metric.signature for name in parameters(type(metric))), "the signature misses parameters"
-
-
-def check_value_object(metric: Metric) -> None:
-    """A metric is frozen, hashable, and pickles to an equal one."""
-    assert pickle.loads(pickle.dumps(metric)) == metric  # noqa: S301, our own bytes
-    assert hash(replace(metric)) == hash(metric)
-    try:
-        metric.on = "other"  # type: ignore[misc]
-    except FrozenInstanceError:
-        return
-    raise AssertionError("a metric must be frozen")
-
-
-DECLARED_CHECKS: tuple[Callable[[Metric], None], ...] = (check_declaration, check_name, check_value_object)
-
-
-def global_state() -> str:
-    """Numpy's global random state, which no metric may touch."""
-    return repr(np.random.get_state())  # noqa: NPY002, this is what is tested
+_OTHER_WORDS = ["please", "could", "you", "send", "pay", "money", "card"]
+# Words, and how steeply their use falls.
+_DOMAINS = ((_WORDS, 1.0), (_WORDS, 1.0), (_OTHER_WORDS, 0.2))
 
 
 def check_identity(metric: CorpusMetric) -> None:
@@ -118,7 +65,9 @@ def check_order(metric: CorpusMetric) -> None:
     rng = np.random.default_rng(5)
     sides = comparison.sides
     shuffled = Comparison(*(side.take(rng.permutation(len(side))) for side in sides))
-    _assert_close(metric.measure(comparison).value, metric.measure(shuffled).value, "the order of the texts matters")
+    first, second = metric.measure(comparison).value, metric.measure(shuffled).value
+    is_same = math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12)
+    assert is_same, f"the order of the texts matters: {first} and {second}"
 
 
 def check_view(metric: CorpusMetric) -> None:
@@ -126,7 +75,7 @@ def check_view(metric: CorpusMetric) -> None:
     comparison = _near_and_far(metric)[1]
     rows = np.arange(3, len(comparison.reference))
     views = (comparison.reference.take(rows), comparison.candidate.take(rows))
-    copies = [_copy(view) for view in views]
+    copies = [Corpus.of(list(v.texts) if v.pool.has_texts else v.embeddings(GIVEN).copy()) for v in views]
     viewed, copied = metric.measure(Comparison(*views)).value, metric.measure(Comparison(*copies)).value
     assert viewed == copied, f"a view scores {viewed}, a copy of it {copied}"
 
@@ -177,19 +126,7 @@ def check_uncertainty(metric: CorpusMetric) -> None:
     assert 0 < p_near <= 1 and 0 < p_far <= 1, f"p-values {p_near}, {p_far}"
 
 
-CORPUS_CHECKS: tuple[Check, ...] = (
-    check_identity,
-    check_direction,
-    check_symmetry,
-    check_bounds,
-    check_order,
-    check_view,
-    check_batch,
-    check_repeatable,
-    check_too_few,
-    check_degenerate,
-    check_uncertainty,
-)
+CORPUS_CHECKS = list_checks(globals())
 
 
 def without_models(metric: CorpusMetric) -> CorpusMetric:
@@ -213,9 +150,6 @@ def _corpora(metric: CorpusMetric, seed: int, sizes: tuple[int, int, int]) -> tu
     return tuple(Corpus.of(block.astype(np.float32)) for block in vectors)  # type: ignore[return-value]
 
 
-_DOMAINS = ((_WORDS, 1.0), (_WORDS, 1.0), (_OTHER_WORDS[:7], 0.2))  # words, and how steeply their use falls
-
-
 def _sentence(rng: np.random.Generator, words: list[str], steepness: float) -> str:
     weights = np.arange(1, len(words) + 1) ** -steepness
     return " ".join(rng.choice(words, size=rng.integers(3, 9), p=weights / weights.sum()))
@@ -236,51 +170,22 @@ def _uneven(metric: CorpusMetric) -> Comparison:
     return Comparison(small, large)
 
 
-def _copy(corpus: Corpus) -> Corpus:
-    if corpus.pool.has_texts:
-        return Corpus.of(list(corpus.texts))
-    return Corpus.of(corpus.embeddings(GIVEN).copy())
-
-
 def _draws(n: int) -> Draws:
     """Splits, leave-outs, overlapping subsets, and sides of no, one and two rows."""
     rng = np.random.default_rng(14)
-    split = rng.random((3, n)) < 0.5
-    left = [
-        *split,
-        *(rng.random((3, n)) < 0.3),
-        np.arange(n) < n // 2,
-        np.zeros(n, bool),
-        np.arange(n) == 0,
-        np.arange(n) < 2,
-    ]
-    right = [*~split, *(rng.random((3, n)) < 0.3), np.arange(n) > n // 2 + 4, *([np.ones(n, bool)] * 3)]
+    split, places = rng.random((3, n)) < 0.5, np.arange(n)
+    left = [*split, *(rng.random((3, n)) < 0.3), places < n // 2, *(places < size for size in range(3))]
+    right = [*~split, *(rng.random((3, n)) < 0.3), places > n // 2 + 4, *([np.ones(n, bool)] * 3)]
     return Draws(np.array(left), np.array(right))
 
 
 def _degenerate(metric: CorpusMetric) -> list[Comparison]:
     if metric.reads_texts:
         repeated = ["the cat", "the dog"] * 10
-        return [
-            Comparison(repeated, repeated[::-1]),
-            Comparison(["same"] * 20, ["same"] * 20),
-            Comparison(["same"] * 20, ["other"] * 20),
-            Comparison([""] * 20, repeated),
-            Comparison(ODD_TEXTS * 3, repeated),
-        ]
-    rng = np.random.default_rng(15)
-    few = np.repeat(rng.normal(size=(4, 12)), 6, axis=0)
-    constant, zero = np.ones((24, 12)), np.zeros((24, 12))
-    pairs = [
-        (few, few),
-        (few, few[::-1] + 1),
-        (constant, constant),
-        (constant, 2 * constant),
-        (zero, few),
-        (zero, zero),
-    ]
-    return [Comparison(X, Y) for X, Y in pairs]
-
-
-def _assert_close(first: float, second: float, complaint: str) -> None:
-    assert math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12), f"{complaint}: {first} and {second}"
+        same, other = ["same"] * 20, ["other"] * 20
+        texts = [(repeated, repeated[::-1]), (same, same), (same, other), ([""] * 20, repeated)]
+        return [Comparison(a, b) for a, b in [*texts, (ODD_TEXTS * 3, repeated)]]
+    few = np.repeat(np.random.default_rng(15).normal(size=(4, 12)), 6, axis=0)
+    one, zero = np.ones((24, 12)), np.zeros((24, 12))
+    rows = [(few, few), (few, few[::-1] + 1), (one, one), (one, 2 * one), (zero, few), (zero, zero)]
+    return [Comparison(a, b) for a, b in rows]

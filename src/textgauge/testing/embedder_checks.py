@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from textgauge.encode.embedders import Embedder
+from textgauge.testing.metric_checks import list_checks
 
 _TEXTS = ["A red cat.", "", "two\nlines", "Größe 你好 👍🏽", "lone \ud800", "a much longer text, " * 20, "A red cat."]
 _ROUNDING = 1e-5  # models may round by the batch
@@ -45,4 +46,4 @@ def check_different(embedder: Embedder) -> None:
     assert not np.array_equal(first, second), "two different texts have the same vector"
 
 
-EMBEDDER_CHECKS = (check_declared, check_shape, check_finite, check_row_law, check_different)
+EMBEDDER_CHECKS = list_checks(globals())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 
@@ -11,9 +10,8 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics import PairMetric
-from textgauge.testing.corpus_checks import ODD_TEXTS, global_state
-
-Check = Callable[[PairMetric], None]
+from textgauge.metrics.base import Part
+from textgauge.testing.metric_checks import ODD_TEXTS, global_state, list_checks
 
 # Vectors of a model may differ in their last bits with the company they are computed in.
 _TOLERANCE = {"texts": 0.0, "tokens": 0.0}
@@ -88,10 +86,7 @@ def check_bounds(metric: PairMetric) -> None:
     scores = metric.measure(_mixed())
     _within(metric, scores.values, scores.reason)
     for part in metric.parts:
-        values = scores.parts[part.name]
-        low, high = part.bounds
-        inside = np.isnan(values) | ((values >= low - _ROUNDING) & (values <= high + _ROUNDING))
-        assert inside.all(), f"{part.name}={values[~inside][0]} is outside {low}…{high}"
+        _within(part, scores.parts[part.name], "a reason is that of the value")
 
 
 def check_batch(metric: PairMetric) -> None:
@@ -179,20 +174,7 @@ def check_whole_set(metric: PairMetric) -> None:
     assert same is not None and abs(metric.of_statistics(same)[0] - metric.value_at_identity) <= _ROUNDING
 
 
-PAIR_CHECKS: tuple[Check, ...] = (
-    check_identity,
-    check_blank,
-    check_direction,
-    check_symmetry,
-    check_bounds,
-    check_batch,
-    check_repeats,
-    check_matrix,
-    check_references,
-    check_repeatable,
-    check_odd_texts,
-    check_whole_set,
-)
+PAIR_CHECKS = list_checks(globals())
 
 
 def _near() -> Pairs:
@@ -214,7 +196,7 @@ def _some(pairs: Pairs, rows: NDArray[np.int64] | list[int]) -> Pairs:
     return Pairs(pairs.left.take(rows), pairs.right.take(rows), background=pairs.background)
 
 
-def _within(metric: PairMetric, values: NDArray[np.float64], reason: str | None) -> None:
+def _within(metric: PairMetric | Part, values: NDArray[np.float64], reason: str | None) -> None:
     low, high = metric.bounds
     inside = np.isnan(values) | (np.isfinite(values) & (values >= low - _ROUNDING) & (values <= high + _ROUNDING))
     assert inside.all(), f"{values[~inside][0]} is outside {low}…{high}"

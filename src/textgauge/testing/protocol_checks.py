@@ -14,18 +14,10 @@ import numpy as np
 
 from textgauge.bench.inputs.kinds import DataKind, Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
 from textgauge.bench.inputs.sources import Data
-from textgauge.bench.protocols import (
-    Batch,
-    CorpusBatch,
-    Observations,
-    Protocol,
-    Sources,
-    Verdict,
-    known_protocols,
-)
+from textgauge.bench.protocols import Batch, CorpusBatch, Observations, Protocol, Sources, Verdict, known_protocols
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus
-from textgauge.testing.corpus_checks import global_state
+from textgauge.testing.metric_checks import global_state, list_checks
 
 _SEED = 3
 _ROUNDING = 1e-9
@@ -127,16 +119,7 @@ def check_pure(case: ProtocolCase) -> None:
     assert repr(first) == repr(second), "judging twice gives other verdicts"
 
 
-PROTOCOL_CHECKS: tuple[Callable[[ProtocolCase], None], ...] = (
-    check_declared,
-    check_value_object,
-    check_trials,
-    check_repeatable,
-    check_order,
-    check_measures,
-    check_undefined,
-    check_pure,
-)
+PROTOCOL_CHECKS = list_checks(globals())
 
 
 def _check_verdicts(protocol: Protocol, verdicts: list[Verdict]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import textgauge
-from textgauge.data.cache_folder import PARTS, clean_cache
+from textgauge.data.cache import PARTS, clean_cache
 from textgauge_papers import PAPERS
 
 MADE = {
