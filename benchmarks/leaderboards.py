@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import simulated
-from textgauge.bench.boards.leaderboard import leaderboard
-from textgauge.bench.boards.overall import MeasureTable, gaps_of
 from textgauge.bench.inputs.sources import Sources
+from textgauge.bench.leaderboard import leaderboard
+from textgauge.bench.overall import MeasureTable, estimate_gaps
 from textgauge.bench.protocols import Ksc
 from textgauge.bench.protocols.base import Measure, Observations
 from textgauge.bench.results import Judged
@@ -50,7 +50,7 @@ def board_gaps(means, kind, design, count, rng):
         draws = resampled_sums(np.ascontiguousarray(values.T), 1_000, int(rng.integers(2**31))).T / count
         values = values.mean(axis=1, keepdims=True)
     table = MeasureTable(MEASURE, "data", ("trials",), values, draws, count)
-    return [part[:-1, :-1] for part in gaps_of([table], np.ones(1), "texts")]
+    return [part[:-1, :-1] for part in estimate_gaps([table], "texts")]
 
 
 def false_statements(boards, seed):
@@ -132,11 +132,11 @@ def data_set_coverage(boards, seed):
         for _ in range(boards):
             levels = 0.7 + 0.05 * rng.normal(size=count)
             tables = [
-                MeasureTable(MEASURE, str(d), (d,), level + 0.03 * rng.normal(size=(1, 5)), None, 0)
+                MeasureTable(MEASURE, str(d), (d,), level + 0.03 * rng.normal(size=(1, 5)), None, 0, weight=1 / count)
                 for d, level in enumerate(levels)
             ]
             for scope, found in held.items():
-                gap, error, freedom = (part[0, -1] for part in gaps_of(tables, np.full(count, 1 / count), scope))
+                gap, error, freedom = (part[0, -1] for part in estimate_gaps(tables, scope))
                 found.append(pair_p_values(*(np.array([x]) for x in (gap - 0.7, error, freedom)))[0] > 0.05)
         yield {
             "data sets": count,

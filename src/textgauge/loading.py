@@ -68,7 +68,7 @@ def _describe_chart(saved: SavedResult) -> Any:
 
 
 def _rank_chart(saved: SavedResult) -> Any:
-    from textgauge.bench.boards.leaderboard import rank_charts
+    from textgauge.bench.leaderboard import rank_charts
 
     return rank_charts(saved.rows)
 

@@ -14,15 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from textgauge.bench import Plan, Store
-from textgauge.bench.boards.grouped import boards_answer, boards_details, boards_rows, leaderboards, titled
-from textgauge.bench.boards.leaderboard import Leaderboard, leaderboard, rank_charts
-from textgauge.bench.boards.overall import Scope
-from textgauge.bench.boards.verdicts import judging, observed, only, verdict_frame, verdict_warnings
 from textgauge.bench.inputs.kinds import drop_none
 from textgauge.bench.inputs.sources import PairSources, TaskSources
 from textgauge.bench.judge_audit import MARGIN, JudgeAudit, audit_judge
+from textgauge.bench.leaderboard import (
+    Leaderboard,
+    boards_answer,
+    boards_details,
+    boards_rows,
+    leaderboard,
+    leaderboards,
+    rank_charts,
+    titled,
+)
+from textgauge.bench.overall import Scope
 from textgauge.bench.protocols import list_data_words, protocols_named
-from textgauge.bench.results import Results
+from textgauge.bench.results import Results, judging, observed, only, verdict_frame, verdict_warnings
 from textgauge.bench.run import Progress, compute, warnings_of
 from textgauge.bench.suites import suite_or_protocol_plans
 from textgauge.core.charts import without_network
@@ -231,7 +238,7 @@ class Run(Result):
 
         `weights` of measures by name, by default 1; `measures` those that count; the others change how trials of
         `ksc` are judged: `judgements` distinct or paper, `ties` half, right or wrong, `linearity` r2 or r. `scope` is
-        what ranks are about: texts, sources or data (see `textgauge.bench.boards.leaderboard`).
+        what ranks are about: texts, sources or data (see `textgauge.bench.leaderboard`).
         """
         options = judging(judgements=judgements, ties=ties, linearity=linearity)
         return leaderboard(only(self._results.judged(options), measures), weights, scope=scope)

@@ -14,9 +14,8 @@ import polars as pl
 
 from textgauge import load
 from textgauge.bench import Store
-from textgauge.bench.boards.grouped import leaderboards
-from textgauge.bench.boards.verdicts import verdict_warnings
-from textgauge.bench.results import Results
+from textgauge.bench.leaderboard import leaderboards
+from textgauge.bench.results import Results, verdict_warnings
 from textgauge.core.tabular import listed
 from textgauge.data import Comparison, Corpus, load_texts
 from textgauge.encode.resources import compute_sha256, get_resource

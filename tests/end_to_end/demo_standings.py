@@ -13,7 +13,7 @@ import polars as pl
 from scipy.stats import spearmanr
 
 from textgauge.bench import Store
-from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.leaderboard import leaderboard
 from textgauge.bench.results import Results
 from textgauge.metrics import get_metric
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.leaderboard import leaderboard
 from textgauge.bench.protocols import Ksc, Sources
 from textgauge.bench.results import Results
 from textgauge.data import Corpus

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.boards.leaderboard import leaderboard
-from textgauge.bench.boards.verdicts import only
+from textgauge.bench.leaderboard import leaderboard
 from textgauge.bench.protocols import Agreement, Observations, PairSources
-from textgauge.bench.results import Results
+from textgauge.bench.results import Results, only
 from textgauge.data import Corpus
 from textgauge.metrics import PairMetric, Part, registry
 

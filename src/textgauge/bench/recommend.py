@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.bench.boards.leaderboard import Leaderboard, leaderboard
 from textgauge.bench.inputs.pair_sources import read_rated
 from textgauge.bench.inputs.sources import Data
+from textgauge.bench.leaderboard import Leaderboard, leaderboard
 from textgauge.bench.plan import Plan
 from textgauge.bench.power import (
     MOST,

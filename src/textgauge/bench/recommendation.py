@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from textgauge.bench.boards.leaderboard import Leaderboard, RankedMetric
+from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.bench.power import PairsNeeded, TextsNeeded
 from textgauge.core.result import Result
 from textgauge.core.tabular import (

@@ -1,21 +1,26 @@
-"""What a run holds: the one reader of a store. Each result file is opened once, nothing is written, nothing trained."""
+"""What a run holds: the one reader of a store, and its verdicts and observations as rows.
+
+Each result file is opened once, nothing is written, nothing trained.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.ensembles import KeptEnsembles, average_verdicts, means_over_embedders, read_ensembles
+from textgauge.bench.overall import SCOPES
 from textgauge.bench.plan import Cell
-from textgauge.bench.protocols import known_protocols
+from textgauge.bench.protocols import Ksc, known_protocols
 from textgauge.bench.protocols.base import Observations, Protocol, Verdict
 from textgauge.bench.store import Store
-from textgauge.core.errors import InputError
+from textgauge.core.errors import ArgumentError, InputError
+from textgauge.core.tabular import Row, listed, plain
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair_metric import similarity_of
 
@@ -26,6 +31,9 @@ Options = Mapping[str, Any]
 Key = tuple[tuple[str, Any], ...]
 
 _OWN_COLUMNS = {"value", "failed", "seconds"}  # of a result; the others are about its trials
+_CHOICES = {name: get_args(get_type_hints(Ksc)[name]) for name in ("judgements", "ties", "linearity")}
+_FEW = 3
+NUMBERS = ("value", "std", "low", "high", "boot_low", "boot_high", "error")  # of a verdict
 NOT_TRAINED = "ensembles are not trained; run the same command again"
 
 
@@ -300,3 +308,95 @@ def _verdicts(group: Group) -> Iterator[Judged]:
 def _judged(group: Group, metric: str, verdicts: Iterable[Verdict], missing: int = 0) -> Judged:
     about = missing, group.fingerprint, group.pool_share
     return Judged(group.data, group.protocol, group.seed, metric, tuple(verdicts), *about)
+
+
+def judging(**options: str | None) -> dict[str, str]:
+    """The given options of judging: `judgements`, `ties`, `linearity`."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if value not in _CHOICES[name]:
+            message = f"{{{name}}} is one of {', '.join(_CHOICES[name])}, not {{value}}"
+            raise ArgumentError(message, value=repr(value))
+    return given
+
+
+def check_measures(names: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse names of measures that a run does not have."""
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise InputError(f"no measure {unknown[0]!r} in this run; the measures are {', '.join(known)}")
+
+
+def only(judged: Sequence[Judged], measures: str | Sequence[str] | None) -> list[Judged]:
+    """The verdicts on some measures, as `spearman,kendall`; on all by default."""
+    if measures is None:
+        return list(judged)
+    names = [name.strip() for name in measures.split(",")] if isinstance(measures, str) else list(measures)
+    check_measures(names, list(dict.fromkeys(verdict.measure for item in judged for verdict in item.verdicts)))
+    return [replace(item, verdicts=tuple(v for v in item.verdicts if v.measure in names)) for item in judged]
+
+
+def verdict_warnings(results: Results, judged: Sequence[Judged]) -> list[str]:
+    """What to know before trusting verdicts: missing results or ensembles, measures that are undefined or partial."""
+    missing = sum(item.missing for item in judged)
+    found = [missing_results(missing)] if missing else []
+    found += results.warnings
+    for item in judged:
+        for reason in dict.fromkeys(verdict.reason for verdict in item.verdicts if verdict.reason):
+            names = [verdict.measure for verdict in item.verdicts if verdict.reason == reason]
+            about = listed(names) if len(names) <= _FEW else f"{len(names)} measures"
+            found.append(f"{about} of {item.metric} ({item.data}): {reason}")
+    return found
+
+
+def missing_results(count: int) -> str:
+    """That results are missing, and what computes them."""
+    return f"{count} results are missing; the same `textgauge run` command computes them"
+
+
+def detailed(judged: Sequence[Judged]) -> list[Row]:
+    """One row per data set, protocol, metric and measure; `scope` is what its intervals are for."""
+    return [
+        {
+            "data": item.data,
+            "protocol": item.protocol.key,
+            "metric": item.metric,
+            "measure": verdict.measure,
+            **{name: plain(getattr(verdict, name)) for name in NUMBERS},
+            "scope": SCOPES[item.protocol.resampled if verdict.draws else "texts"],
+            "repetitions": len(verdict.values),
+            "reason": verdict.reason,
+            **_rated(item, verdict),
+        }
+        for item in judged
+        for verdict in item.verdicts
+    ]
+
+
+def _rated(item: Judged, verdict: Verdict) -> Row:
+    """What a measure of rated pairs has in addition."""
+    if verdict.n is None:
+        return {}
+    about = next(measure.about for measure in item.protocol.measures if measure.name == verdict.measure)
+    return {"n": verdict.n, "chance": plain(verdict.chance), "about": about}
+
+
+def verdict_frame(judged: Sequence[Judged]) -> pl.DataFrame:
+    """The same rows as a frame."""
+    import polars as pl
+
+    return pl.DataFrame(detailed(judged), schema_overrides={"reason": pl.String}, infer_schema_length=None)
+
+
+def observed(groups: Sequence[Group]) -> pl.DataFrame:
+    """One row per trial and metric; columns that some protocols do not have are empty there."""
+    import polars as pl
+
+    frames = []
+    for group in groups:
+        for metric, trials in group.observed.items():
+            columns = {"batch": trials.batch, "value": trials.value, **trials.columns}
+            frame = pl.DataFrame({name: column.tolist() for name, column in columns.items()}, infer_schema_length=None)
+            about = {"data": group.data, "protocol": group.protocol.key, "seed": group.seed, "metric": metric}
+            frames.append(frame.select([pl.lit(value).alias(name) for name, value in about.items()] + [pl.all()]))
+    return pl.concat(frames, how="diagonal_relaxed").cast({"reason": pl.String})

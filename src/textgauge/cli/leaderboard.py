@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from textgauge.bench import Store
-from textgauge.bench.boards.grouped import boards_answer, boards_details, boards_rows, leaderboards, titled
-from textgauge.bench.boards.leaderboard import Leaderboard
-from textgauge.bench.boards.verdicts import detailed, judging, only, verdict_warnings
-from textgauge.bench.results import Results
+from textgauge.bench.leaderboard import Leaderboard, boards_answer, boards_details, boards_rows, leaderboards, titled
+from textgauge.bench.results import Results, detailed, judging, only, verdict_warnings
 from textgauge.cli.door import argument, command, option, refuse
 from textgauge.cli.output import (
     Format,

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from textgauge.bench import Store
-from textgauge.bench.boards.verdicts import missing_results
-from textgauge.bench.results import Results
+from textgauge.bench.results import Results, missing_results
 from textgauge.cli.door import argument, command, option
 from textgauge.cli.output import note, say
 from textgauge.core.errors import InputError

@@ -7,9 +7,8 @@ import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
-from textgauge.bench.boards.verdicts import verdict_warnings
 from textgauge.bench.inputs.kinds import drop_none
-from textgauge.bench.results import Results
+from textgauge.bench.results import Results, verdict_warnings
 from textgauge.bench.suites import find_suite
 from textgauge.cli.door import calling, option, refuse
 from textgauge.cli.leaderboard import print_boards

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.boards.leaderboard import Leaderboard, RankedMetric, leaderboard
 from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.leaderboard import Leaderboard, RankedMetric, leaderboard
 from textgauge.bench.power import PairsNeeded, TextsNeeded
 from textgauge.bench.protocols import Agreement, PairSources
 from textgauge.bench.recommend import (

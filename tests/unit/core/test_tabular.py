@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from textgauge import compare, get_metric, score
-from textgauge.bench.boards.leaderboard import Leaderboard, RankedMetric
+from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.core.errors import MissingExtra
 from textgauge.core.result import Result
 from textgauge.core.tabular import (

@@ -9,8 +9,8 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from textgauge.bench.boards.leaderboard import leaderboard
 from textgauge.bench.ensembles import Contribution
+from textgauge.bench.leaderboard import leaderboard
 from textgauge.bench.protocols import Sensitivity
 from textgauge.bench.protocols.base import RESAMPLES, Verdict
 from textgauge.bench.protocols.sensitivity import ideal_similarity

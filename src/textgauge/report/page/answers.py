@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from textgauge.bench.boards.grouped import Board
+from textgauge.bench.leaderboard import Board
 from textgauge.core.errors import TextgaugeError
 from textgauge.core.tabular import format_decimals
 from textgauge.measure.findings import WorseThanReal

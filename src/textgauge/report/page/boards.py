@@ -6,11 +6,9 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from textgauge.bench.boards.grouped import Board
-from textgauge.bench.boards.leaderboard import RankedMetric
-from textgauge.bench.boards.verdicts import NUMBERS, detailed
+from textgauge.bench.leaderboard import Board, RankedMetric
 from textgauge.bench.protocols.base import Measure
-from textgauge.bench.results import Judged, Results
+from textgauge.bench.results import NUMBERS, Judged, Results, detailed
 from textgauge.core.tabular import count_of, format_decimals, format_interval, listed, plain
 from textgauge.report.page.tables import Mark, Order, PageCell, PageColumn, PageTable, Span, axis_of, cell
 

@@ -7,8 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from textgauge.bench.boards.grouped import Board
-from textgauge.bench.boards.leaderboard import RankedMetric
+from textgauge.bench.leaderboard import Board, RankedMetric
 from textgauge.bench.results import MetricTime
 from textgauge.core.errors import TextgaugeError
 from textgauge.core.tabular import format_decimals, format_duration

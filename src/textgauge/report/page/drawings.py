@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textgauge.bench.boards.grouped import Board
+from textgauge.bench.leaderboard import Board
 from textgauge.bench.results import Group
 from textgauge.core.tabular import format_decimals
 from textgauge.report.figures import KINDS, Figure, FigureKind, draw_figures

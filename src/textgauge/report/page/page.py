@@ -12,7 +12,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.boards.grouped import Board, grouped_boards
+from textgauge.bench.leaderboard import Board, grouped_boards
 from textgauge.bench.results import Results, total_times
 from textgauge.bench.store import Store
 from textgauge.core.charts import library

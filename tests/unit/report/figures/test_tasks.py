@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.boards.leaderboard import leaderboard
 from textgauge.bench.ensembles import NAMES, Contribution, train_ensembles
+from textgauge.bench.leaderboard import leaderboard
 from textgauge.bench.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
 from textgauge.bench.protocols.base import Verdict
 from textgauge.bench.results import Group, Judged, Results

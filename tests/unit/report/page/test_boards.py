@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.bench.boards.grouped import grouped_boards
+from textgauge.bench.leaderboard import grouped_boards
 from textgauge.bench.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.bench.protocols.base import Verdict, over_repetitions
 from textgauge.bench.results import Judged

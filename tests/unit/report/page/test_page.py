@@ -12,8 +12,7 @@ from itertools import pairwise
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.boards.grouped import grouped_boards
-from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.leaderboard import grouped_boards, leaderboard
 from textgauge.bench.protocols import Ksc, Size, Sources
 from textgauge.bench.results import Results, total_times
 from textgauge.core.errors import InputError

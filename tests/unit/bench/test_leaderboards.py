@@ -2,7 +2,7 @@
 
 import pytest
 
-from textgauge.bench.boards.grouped import leaderboards
+from textgauge.bench.leaderboard import leaderboards
 from textgauge.bench.protocols import Clustering, Ksc, Size, Speed
 from textgauge.bench.protocols.base import over_repetitions
 from textgauge.bench.results import Judged

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.bench.boards.grouped import boards_details
-from textgauge.bench.boards.leaderboard import leaderboard
-from textgauge.bench.boards.verdicts import detailed
+from textgauge.bench.leaderboard import boards_details, leaderboard
 from textgauge.bench.protocols import Distributionality, Ksc, Perturbation, Size, Speed, known_protocols
 from textgauge.bench.protocols.base import Verdict, over_repetitions
-from textgauge.bench.results import Judged
+from textgauge.bench.results import Judged, detailed
 from textgauge.core.errors import ArgumentError, InputError
 
 

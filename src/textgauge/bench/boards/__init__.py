@@ -1,1 +1,0 @@
-"""Ranks, ties and tiers of metrics, and what verdicts look like as rows."""

@@ -1,0 +1,493 @@
+"""Which metric is best, which ones are tied, and on what grounds; and which protocols share a leaderboard."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from textgauge.bench.overall import (
+    SCOPES,
+    Gaps,
+    MeasureTable,
+    Scope,
+    estimate_gaps,
+    has_alike_data_sets,
+    mean_known,
+    overall_scores,
+    weigh_tables,
+    widest_scope,
+)
+from textgauge.bench.protocols.base import Measure, Verdict
+from textgauge.bench.results import Judged, check_measures
+from textgauge.core.arrays import Floats
+from textgauge.core.charts import without_network
+from textgauge.core.errors import ArgumentError, InputError
+from textgauge.core.result import Column, Result, show_rows
+from textgauge.core.tabular import Row, format_cell, format_interval, listed, plain_row, text_table
+from textgauge.stats.decisions import ranking_sentence
+from textgauge.stats.simultaneous import better_than, rank_ranges, student_interval, tiers
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_LEVEL = 0.95
+_COLUMNS = (  # before those of the measures
+    Column(
+        "rank", "rank rank_low rank_high", lambda rank, *ends: f"{rank} ({ends[0]}–{ends[1]})" if rank else "unranked"
+    ),
+    Column("metric"),
+    Column("overall", form=format_cell),
+    Column("interval", "overall_low overall_high", format_interval),
+    Column("new data sets", "new_data_low new_data_high", format_interval, when="new_data_low"),
+    Column("tier", form=format_cell),
+)
+
+
+@dataclass(frozen=True)
+class RankedMetric:
+    """One metric: its measures, its overall score with an interval, the ranks it may have, and its tier.
+
+    `new_data_low` and `new_data_high` are the interval for new data sets, where there are enough of them. A metric
+    without an overall score has no rank and no tier.
+    """
+
+    metric: str
+    measures: Mapping[str, float]
+    overall: float
+    low: float = math.nan
+    high: float = math.nan
+    new_data_low: float = math.nan
+    new_data_high: float = math.nan
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    tier: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat dictionary; NaN becomes None."""
+        flat: dict[str, Any] = {"metric": self.metric, **self.measures, "overall": self.overall}
+        flat |= {"overall_low": self.low, "overall_high": self.high}
+        if not math.isnan(self.new_data_low):
+            flat |= {"new_data_low": self.new_data_low, "new_data_high": self.new_data_high}
+        flat |= {"rank": self.rank, "rank_low": self.rank_low, "rank_high": self.rank_high, "tier": self.tier}
+        return plain_row(flat)
+
+
+@dataclass(frozen=True, repr=False)
+class Leaderboard(Result):
+    """Rows, best first. Rank ranges and tiers hold for all metrics together with probability 95 %.
+
+    A tier ends only where every metric above is better than every metric below. `tied` are the metrics that the first
+    one is not better than; `scope` says what the statements are about.
+    """
+
+    command: ClassVar[str] = "leaderboard"
+
+    rows: tuple[RankedMetric, ...]
+    measures: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    tied: tuple[str, ...] = ()
+    scope: str = SCOPES["texts"]
+
+    @property
+    def answer(self) -> str:
+        """The best metric and what it is tied with, in one sentence."""
+        ranked = [row for row in self.rows if row.rank is not None]
+        return ranking_sentence([row.metric for row in ranked], self.tied, self.scope)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What ranks and tiers are about, which metrics are tied with the first, and what overall is made of."""
+        return {"scope": self.scope, "tied": list(self.tied), "notes": list(self.notes)}
+
+    def readable(self) -> list[dict[str, Any]]:
+        """Return the rows formatted for display."""
+        return show_rows(self.to_dicts(), [*_COLUMNS, *(Column(name, form=format_cell) for name in self.measures)])
+
+    def plot(self) -> alt.LayerChart:
+        """The rank of every metric with the ranks it may have, coloured by tier."""
+        return without_network(rank_chart(self.to_dicts()))
+
+    def __str__(self) -> str:
+        return "\n".join([self.answer, "", text_table(self.readable()), *(f"note: {line}" for line in self.notes)])
+
+
+def leaderboard(
+    judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, scope: Scope | None = None
+) -> Leaderboard:
+    """Order metrics by the weighted mean of their measures, each as a share of the way from its worst to its best.
+
+    All metrics see the same draws, so differences are paired. One metric is better than another where the difference
+    is significant by Student's t after Holm's correction over all pairs of metrics (5 % for all statements together):
+    `rank_low` counts the metrics that are better, `rank_high` those that are not worse. `scope` is what the statements
+    are about: `texts` (these texts), `sources` (new texts from these sources) or `data` (new data sets); by default
+    the wider one of the first two that the run supports. A measure without two ends (throughput) is shown, not
+    averaged, and so is one that says what a metric is like, not how good it is (distributionality), unless it is named
+    in `weights` or there is nothing else. `weights` by name; measures not named weigh 1.
+    """
+    metrics, tables, notes = _read_tables(judged)
+    if not tables:
+        raise InputError("there is nothing to rank: the run holds no results")
+    names = list(dict.fromkeys(table.column for table in tables))
+    weights = weights or {}
+    check_measures(weights, names)
+    if any(not (weight >= 0 and math.isfinite(weight)) for weight in weights.values()):
+        raise InputError("weights are finite numbers, zero or more")
+    shown_only = _no_qualities(tables, weights)
+    counted = weigh_tables(tables, {**dict.fromkeys(shown_only, 0.0), **weights})
+    chosen = _choose_scope(counted, scope)
+    unknown = np.full((len(metrics) + 1, len(metrics) + 1), np.nan)
+    gaps = estimate_gaps(counted, chosen) if counted else Gaps(unknown, unknown, unknown)
+    new_data = estimate_gaps(counted, "data") if has_alike_data_sets(counted) else None
+    shown = {name: _shown([table for table in tables if table.column == name]) for name in names}
+    values = [{name: float(shown[name][m]) for name in names} for m in range(len(metrics))]
+    rows, tied = _rank(metrics, values, gaps, new_data)
+    return Leaderboard(
+        tuple(rows), tuple(names), (*notes, *_list_notes(counted, shown_only, chosen)), tied, SCOPES[chosen]
+    )
+
+
+def _rank(
+    metrics: list[str], values: list[dict[str, float]], gaps: Gaps, new_data: Gaps | None
+) -> tuple[list[RankedMetric], tuple[str, ...]]:
+    """The rows in order, and the metrics that are tied with the first."""
+    overall = gaps.gap[:-1, -1]
+    order = sorted(range(len(metrics)), key=lambda m: (math.isnan(overall[m]), -overall[m], metrics[m]))
+    ranked = [m for m in order if not math.isnan(overall[m])]
+    here = np.ix_(ranked, ranked)
+    better = better_than(gaps.gap[here], gaps.error[here], gaps.freedom[here])
+    firsts, lasts = rank_ranges(better)
+    tier = tiers(range(len(ranked)), better)
+    rows = []
+    for place, m in enumerate(order):
+        low, high = _interval(gaps, m)
+        new_low, new_high = _interval(new_data, m) if new_data else (math.nan, math.nan)
+        row = RankedMetric(metrics[m], values[m], float(overall[m]), low, high, new_low, new_high)
+        if place < len(ranked):
+            first, last = firsts[place], lasts[place]
+            row = replace(row, rank=place + 1, rank_low=int(first), rank_high=int(last), tier=tier[place])
+        rows.append(row)
+    behind = better[0, 1:].tolist() if ranked else []
+    return rows, tuple(metrics[m] for m, ahead in zip(ranked[1:], behind, strict=True) if not ahead)
+
+
+def _interval(gaps: Gaps, m: int) -> tuple[float, float]:
+    """The interval of one overall score, which is its gap to 0; a score lies between 0 and 1."""
+    low, high = student_interval(gaps.gap[m, -1], gaps.error[m, -1], gaps.freedom[m, -1], _LEVEL)
+    return max(low, 0.0), min(high, 1.0)
+
+
+def _choose_scope(tables: Sequence[MeasureTable], wanted: Scope | None) -> Scope:
+    widest = widest_scope(tables)
+    if wanted is None:
+        return widest
+    if wanted not in SCOPES:
+        raise ArgumentError(f"{{scope}} is one of {', '.join(SCOPES)}, not {{value}}", value=repr(wanted))
+    if wanted == "sources" and widest != "sources":
+        raise InputError("this run does not support statements about new texts: repetitions share all their texts")
+    if wanted == "data" and not has_alike_data_sets(tables):
+        raise InputError("statements about new data sets need three or more data sets with the same measures")
+    return wanted
+
+
+def _list_notes(tables: Sequence[MeasureTable], shown_only: list[str], scope: Scope) -> Iterator[str]:
+    """What overall is made of, what chance gives, what the measures have in common, and what the ranks are about."""
+    used = list(dict.fromkeys(table.measure for table in tables))
+    if used:
+        columns = dict.fromkeys(table.column for table in tables)
+        weights = {round(sum(t.weight for t in tables if t.column == column), 12) for column in columns}
+        parts = list(_formulas(used))
+        kind = f"the {'' if len(weights) == 1 else 'weighted '}mean of " if len(parts) > 1 else ""
+        yield f"overall is {kind}{listed(parts)}"
+        chance = [f"{m.name} {format_cell(m.chance)}" for m in used if m.chance is not None]
+        if chance:
+            others = [m.name for m in used if m.chance is None]
+            rest = f"; for {listed(others)} that depends on the data" if others else ""
+            yield f"a metric that knows nothing has {listed(chance)}{rest}"
+        yield f"intervals, ranks and tiers are for {SCOPES[scope]}; ranks and tiers hold together at 95 %"
+    yield from dict.fromkeys(table.common for table in tables if table.common)
+    yield from (f"{name} says what a metric is like, not how good it is: overall leaves it out" for name in shown_only)
+
+
+def _formulas(measures: Sequence[Measure]) -> Iterator[str]:
+    """What counts for each column: the measure, or the mean of the measures that share the column."""
+    columns: dict[str, list[str]] = {}
+    for measure in measures:
+        columns.setdefault(measure.column or measure.name, []).append(measure.formula)
+    for column, formulas in columns.items():
+        yield formulas[0] if len(formulas) == 1 else f"{column} (itself the mean of {listed(formulas)})"
+
+
+def _read_tables(judged: Sequence[Judged]) -> tuple[list[str], list[MeasureTable], list[str]]:
+    """The metrics, a table of each measure of each protocol on each data set, and notes.
+
+    Of trials that were judged in several ways, the last way counts.
+    """
+    ways = {_trials(item): item.protocol for item in judged}
+    latest = [item for item in judged if item.protocol == ways[_trials(item)]]
+    several = {f"{item.protocol.key} on {item.data}" for item in judged if item.protocol != ways[_trials(item)]}
+    notes = [f"{trials}: judged in several ways, the last one counts" for trials in sorted(several)]
+    metrics = list(dict.fromkeys(item.metric for item in latest))
+    groups: dict[tuple[str, str, str, int], dict[str, Judged]] = {}
+    for item in latest:
+        groups.setdefault(_trials(item), {})[item.metric] = item
+    tables = [
+        _table(measure, trials, [members.get(metric) for metric in metrics])
+        for trials, members in groups.items()
+        for measure in ways[trials].measures
+        if not measure.detail
+    ]
+    return metrics, [table for table in tables if table.values.size], notes
+
+
+def _trials(item: Judged) -> tuple[str, str, str, int]:
+    return item.data, item.fingerprint, item.protocol.key, item.seed
+
+
+def _table(measure: Measure, trials: tuple[object, ...], members: list[Judged | None]) -> MeasureTable:
+    one = next(item for item in members if item is not None)
+    nothing = Verdict(measure.name, math.nan)
+    verdicts = [
+        nothing if item is None else next((v for v in item.verdicts if v.measure == measure.name), nothing)
+        for item in members
+    ]
+    draws = _padded([verdict.draws for verdict in verdicts])
+    return MeasureTable(
+        measure,
+        one.fingerprint or one.data,
+        trials,
+        _padded([verdict.values for verdict in verdicts]),
+        draws if draws.size else None,
+        max(verdict.units for verdict in verdicts),
+        one.pool_share,
+        one.protocol.common,
+        one.protocol.resampled,
+    )
+
+
+def _padded(rows: list[tuple[float, ...]]) -> Floats:
+    """Rows of equal length, filled up with NaN."""
+    filled = np.full((len(rows), max(map(len, rows))), np.nan)
+    for place, row in zip(filled, rows, strict=True):
+        place[: len(row)] = row
+    return filled
+
+
+def _shown(tables: list[MeasureTable]) -> Floats:
+    """The plain value of a column for every metric: the mean over data sets, then over the measures of the column."""
+    groups: dict[str, list[Floats]] = {}
+    for table in tables:
+        groups.setdefault(table.measure.name, []).append(mean_known(table.values))
+    return mean_known(np.array([mean_known(np.array(group).T) for group in groups.values()]).T)
+
+
+def _no_qualities(tables: list[MeasureTable], weights: Mapping[str, float]) -> list[str]:
+    """Columns that are shown and not averaged; none where nothing else could be averaged."""
+    counting = [table for table in tables if table.measure.best == "larger" and np.isfinite(table.measure.high)]
+    found = {table.column for table in counting if not table.measure.quality and table.column not in weights}
+    others = {table.column for table in counting} - found
+    return sorted(found) if others else []
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """The metrics of one protocol, or of several together, best first."""
+
+    protocols: tuple[str, ...]
+    judged: tuple[Judged, ...]
+
+    @cached_property
+    def ranking(self) -> Leaderboard:
+        """The leaderboard."""
+        return leaderboard(self.judged)
+
+    @property
+    def title(self) -> str:
+        """What is ranked: the protocol as people call it, or what several are for, and which they are."""
+        one, *more = dict.fromkeys(item.protocol.heading or item.protocol.name for item in self.judged)
+        return f"{self.purpose} ({listed(name[:1].lower() + name[1:] for name in (one, *more))})" if more else one
+
+    @property
+    def heading(self) -> str:
+        """The same in short."""
+        return self.title if len(self.protocols) == 1 else self.purpose
+
+    @property
+    def purpose(self) -> str:
+        """What the metrics are wanted for."""
+        return " and ".join(dict.fromkeys(item.protocol.purpose for item in self.judged))
+
+    @property
+    def about(self) -> list[str]:
+        """The paragraphs of the protocol's own description; none of several."""
+        if len(self.protocols) > 1:
+            return []
+        return inspect.cleandoc(type(self.judged[0].protocol).__doc__ or "").split("\n\n")
+
+    @cached_property
+    def columns(self) -> dict[str, list[Measure]]:
+        """The columns of the ranking that have a value, each with the measures that count for it."""
+        known = {m.name: m for item in self.judged for m in item.protocol.measures}
+        valued = [n for n in self.ranking.measures if any(not math.isnan(row.measures[n]) for row in self.ranking)]
+        return {name: [m for m in known.values() if (m.column or m.name) == name] for name in valued}
+
+    @property
+    def measures(self) -> list[tuple[str, str]]:
+        """The measures that say how they are computed, with what they say."""
+        return [(m.name.replace("_", " "), m.about) for of in self.columns.values() for m in of if m.about]
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """The names of the data."""
+        return tuple(dict.fromkeys(item.data for item in self.judged))
+
+    @property
+    def repetitions(self) -> tuple[int, ...]:
+        """The different numbers of repetitions that verdicts rest on."""
+        return tuple(sorted({len(v.values) for item in self.judged for v in item.verdicts if not v.draws}))
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """The different numbers of things that were resampled, for measures without repetitions."""
+        return tuple(sorted({v.units for item in self.judged for v in item.verdicts if v.draws}))
+
+    @property
+    def averaged(self) -> tuple[str, ...]:
+        """The columns that the overall score is a mean of: with two ends, and about how good a metric is."""
+        ended = {name: of for name, of in self.columns.items() if any(not math.isnan(m.share(m.low)) for m in of)}
+        return tuple([name for name, of in ended.items() if any(m.quality for m in of)] or ended)
+
+    def first(self) -> list[RankedMetric]:
+        """The first row and those tied with it; none where nothing has an overall score."""
+        best = [row.metric for row in self.ranking if row.rank == 1]
+        return [row for row in self.ranking if row.metric in (*best, *self.ranking.tied)]
+
+
+def grouped_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, ...]]]:
+    """A board for all protocols that rank mostly the same metrics, with those of its protocols one by one.
+
+    Every protocol with a result is in one; a protocol that ranks nothing (speed) goes with the others that its metrics
+    went through.
+    """
+    names = list(dict.fromkeys(item.protocol.name for item in judged if item.verdicts))
+    single = {name: Board((name,), _of_protocols(judged, name)) for name in names}
+    groups = _find_alike(single)
+    went = {name: {item.metric for item in judged if item.protocol.name == name} for name in names}
+    for name in [name for name in names if not any(name in group for group in groups)]:
+        with_it = [group for group in groups if went[name] & set().union(*(went[other] for other in group))]
+        if with_it:
+            with_it[0].append(name)
+        else:
+            groups.append([name])
+    return [
+        (
+            single[group[0]] if len(group) == 1 else Board(tuple(group), _of_protocols(judged, *group)),
+            tuple(single[name] for name in group),
+        )
+        for group in groups
+    ]
+
+
+def _of_protocols(judged: Sequence[Judged], *names: str) -> tuple[Judged, ...]:
+    return tuple(item for item in judged if item.protocol.name in names)
+
+
+def _find_alike(single: Mapping[str, Board]) -> list[list[str]]:
+    """The names of protocols that rank mostly the same metrics: at least half of all are ranked by each."""
+    groups: list[tuple[list[str], set[str], set[str]]] = []
+    for name, board in single.items():
+        ranked = _ranked_metrics(board.judged)
+        for names, common, either in groups:
+            if 2 * len(common & ranked) >= len(either | ranked):
+                names.append(name)
+                common.intersection_update(ranked)
+                either.update(ranked)
+                break
+        else:
+            groups.append(([name], set(ranked), set(ranked)))
+    return [names for names, common, _ in groups if common]
+
+
+def _ranked_metrics(judged: Sequence[Judged]) -> set[str]:
+    """The metrics that a leaderboard of these verdicts ranks."""
+    metrics, tables, _ = _read_tables(judged)
+    counted = weigh_tables(tables, dict.fromkeys(_no_qualities(tables, {}), 0.0))
+    overall = overall_scores(counted).tolist() if counted else []
+    return {metric for metric, score in zip(metrics, overall, strict=False) if not math.isnan(score)}
+
+
+def leaderboards(
+    judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, scope: Scope | None = None
+) -> dict[str, Leaderboard]:
+    """Return leaderboards by their titles: of all protocols that rank mostly the same metrics; one where all do.
+
+    A weight counts on every board that has the measure.
+    """
+    boards = [board for board, _ in grouped_boards(judged)]
+    if len(boards) <= 1:
+        return {"": leaderboard(judged, weights, scope=scope)}
+    given = weights or {}
+    measures = [dict.fromkeys(table.column for table in _read_tables(board.judged)[1]) for board in boards]
+    check_measures(given, list(dict.fromkeys(name for names in measures for name in names)))
+    return {
+        board.title: leaderboard(board.judged, {name: given[name] for name in given if name in names}, scope=scope)
+        for board, names in zip(boards, measures, strict=True)
+    }
+
+
+def boards_answer(boards: Mapping[str, Leaderboard]) -> str:
+    """The answers of leaderboards, each after its title."""
+    return " ".join(titled(title, board.answer) for title, board in boards.items())
+
+
+def boards_rows(rows: Mapping[str, Sequence[Row]]) -> list[Row]:
+    """The rows of leaderboards by title, one after the other; `board` is the title where there are several."""
+    return [({"board": title} if title else {}) | row for title, own in rows.items() for row in own]
+
+
+def boards_details(boards: Mapping[str, Leaderboard]) -> Row:
+    """What each leaderboard is about, and what its overall score is made of."""
+    return {"boards": [({"board": title} if title else {}) | board.details for title, board in boards.items()]}
+
+
+def titled(title: str, text: str) -> str:
+    """A text after a title, if there is one."""
+    return f"{title}: {text}" if title else text
+
+
+def rank_charts(rows: Sequence[dict[str, Any]]) -> alt.LayerChart | alt.VConcatChart:
+    """A chart of the board that rows are of, or of each board that they name."""
+    import altair as alt
+
+    boards = dict.fromkeys(row.get("board") for row in rows)
+    if len(boards) < 2:
+        return rank_chart(rows)
+    parts = {board: [row for row in rows if row.get("board") == board] for board in boards}
+    return alt.vconcat(*(rank_chart(own).properties(title=board) for board, own in parts.items()))
+
+
+def rank_chart(rows: Sequence[dict[str, Any]]) -> alt.LayerChart:
+    """One line per metric, best first: rank with its interval, coloured by tier."""
+    import altair as alt
+
+    kept = ("metric", "overall", "rank", "rank_low", "rank_high", "tier")
+    ranked = [row for row in rows if row["rank"] is not None]
+    data = alt.InlineData(values=[{name: row[name] for name in kept} for row in ranked])
+    axis = alt.Axis(labelLimit=220, ticks=False, domain=False)
+    y = alt.Y("metric:N", title=None, sort=alt.EncodingSortField("rank"), axis=axis)
+    x = alt.X("rank:Q", title="rank", scale=alt.Scale(domain=[0.5, len(ranked) + 0.5], nice=False))
+    tip = [
+        alt.Tooltip("metric:N"),
+        alt.Tooltip("overall:Q", format=".4g"),
+        *(alt.Tooltip(f"{name}:Q") for name in kept[2:]),
+    ]
+    base = alt.Chart(data).encode(y, color=alt.Color("tier:O", scale=alt.Scale(scheme="tableau10")), tooltip=tip)
+    span = base.mark_rule(strokeWidth=3, opacity=0.5).encode(x=alt.X("rank_low:Q"), x2="rank_high:Q")
+    point = base.mark_point(filled=True, size=60, opacity=1).encode(x)
+    return alt.LayerChart(layer=[span, point]).properties(width=360, height=18 * max(len(ranked), 1))

@@ -1,0 +1,199 @@
+"""The overall score of metrics: what it is made of, and the errors of all differences between metrics.
+
+Three scopes say what an interval is for. *These texts*: other repetitions on the same texts. *New texts from these
+sources*: other texts too. *New data sets*: other data sets too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from textgauge.bench.protocols.base import Measure
+from textgauge.core.arrays import Floats
+from textgauge.stats.decisions import NEW_TEXTS
+
+Scope = Literal["texts", "sources", "data"]
+SCOPES: dict[Scope, str] = {
+    "texts": "these texts",
+    "sources": NEW_TEXTS,
+    "data": "new data sets",
+}
+_FEWEST_DATA_SETS = 3  # with two, Student's interval is 12 standard errors wide
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureTable:
+    """Values of one measure on one data set under one protocol: metrics by repetitions, NaN for what is missing.
+
+    `draws`, where the protocol made its own, are metrics by resamples of `units` texts or documents. `trials` is what
+    the tables of one protocol on one data set have in common; `pool_share` is the share of the source texts that each
+    repetition uses, None where it is unknown. `weight` is what the table counts for in the overall score.
+    """
+
+    measure: Measure
+    data: str
+    trials: tuple[object, ...]
+    values: Floats
+    draws: Floats | None
+    units: int
+    pool_share: float | None = None
+    common: str = ""  # what the measures of the protocol have in common
+    resampled: Scope = "sources"  # what the draws are for
+    weight: float = 1.0
+
+    @property
+    def column(self) -> str:
+        """The column of the leaderboard that the measure counts for."""
+        return self.measure.column or self.measure.name
+
+    @property
+    def shares(self) -> Floats:
+        """Each metric's mean over repetitions, as a share of the way to the best."""
+        return np.asarray(self.measure.share(mean_known(self.values)))
+
+    @property
+    def scope(self) -> Scope:
+        """The widest scope that the error of this table is for."""
+        if self.draws is not None:
+            return self.resampled
+        return "sources" if self.pool_share is not None and self.pool_share < 1 else "texts"
+
+
+class Gaps(NamedTuple):
+    """How far each metric (row) is ahead of each other one (column), with standard error and degrees of freedom.
+
+    The last row and column stand for a metric of overall 0: gaps to it are overall scores.
+    """
+
+    gap: Floats
+    error: Floats
+    freedom: Floats
+
+
+def weigh_tables(tables: Sequence[MeasureTable], weights: Mapping[str, float]) -> list[MeasureTable]:
+    """Return the tables that count in the overall score, with weights that add up to 1.
+
+    Measures of one column share its weight, data sets of one measure share the measure's. A table without any share
+    (a time, a measure that is undefined for all) does not count.
+    """
+    used = [table for table in tables if weights.get(table.column, 1.0) > 0 and np.isfinite(table.shares).any()]
+    data_sets = Counter((table.column, table.measure.name) for table in used)
+    measures = Counter(column for column, _ in data_sets)
+    total = sum(weights.get(column, 1.0) for column in measures)
+    return [
+        replace(
+            table,
+            weight=weights.get(table.column, 1.0)
+            / measures[table.column]
+            / data_sets[table.column, table.measure.name]
+            / total,
+        )
+        for table in used
+    ]
+
+
+def overall_scores(tables: Sequence[MeasureTable]) -> Floats:
+    """Return the weighted sum of shares; NaN for a metric that lacks one of them."""
+    return np.asarray(np.sum([table.weight * table.shares for table in tables], axis=0))
+
+
+def widest_scope(tables: Sequence[MeasureTable]) -> Scope:
+    """Return the widest scope of one data set that all tables support."""
+    return "sources" if {table.scope for table in tables} == {"sources"} else "texts"
+
+
+def has_alike_data_sets(tables: Sequence[MeasureTable]) -> bool:
+    """Return whether there are enough data sets, each with the same measures, to speak of new ones."""
+    measures = defaultdict(list)
+    for table in tables:
+        measures[table.data].append(table.measure.name)
+    return len(measures) >= _FEWEST_DATA_SETS and len({tuple(sorted(names)) for names in measures.values()}) == 1
+
+
+def estimate_gaps(tables: Sequence[MeasureTable], scope: Scope) -> Gaps:
+    """Return all differences of overall scores, with their errors in a scope.
+
+    Repetitions on one pool use some texts again: for new texts, the error of a mean of R repetitions that each use the
+    share f of the pool is s·√(1/R + f/(1 − f)) (Nadeau and Bengio 2003). What the pool adds is the same for all
+    protocols on one data set, so it adds up there; between data sets all errors are independent.
+    """
+    if scope == "data":
+        return _between_data_sets(tables)
+    size = len(tables[0].values) + 1
+    own, satterthwaite = np.zeros((size, size)), np.zeros((size, size))
+    pools: dict[str, Floats] = {}
+    for members in _group_by_trials(tables):
+        variance, degrees = _own_variance(members)
+        first = members[0]
+        share = first.pool_share if scope == "sources" and first.draws is None else None
+        extra = variance * first.values.shape[1] * (share / (1 - share)) if share else np.zeros_like(variance)
+        pools[first.data] = pools.get(first.data, np.zeros_like(own)) + np.sqrt(extra)
+        own = own + variance
+        with np.errstate(invalid="ignore", divide="ignore"):
+            satterthwaite = satterthwaite + (variance + extra) ** 2 / degrees
+    total = own + sum(np.square(pool) for pool in pools.values())
+    fewest = min(table.values.shape[1] if table.draws is None else table.units for table in tables)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = np.where(satterthwaite > 0, total**2 / satterthwaite, fewest - 1.0)
+    return Gaps(_differences(overall_scores(tables)), np.sqrt(total), freedom)
+
+
+def _between_data_sets(tables: Sequence[MeasureTable]) -> Gaps:
+    """Errors from the spread of data sets, which has that of documents and repetitions in it."""
+    parts: dict[str, Floats] = {}
+    for table in tables:
+        parts[table.data] = parts.get(table.data, 0.0) + table.weight * table.shares
+    values = len(parts) * np.array(list(parts.values())).T
+    spread, n = _spread(values)
+    return Gaps(_differences(values.mean(axis=1)), np.sqrt(spread / n), np.full(spread.shape, n - 1.0))
+
+
+def _group_by_trials(tables: Sequence[MeasureTable]) -> list[list[MeasureTable]]:
+    groups = defaultdict(list)
+    for table in tables:
+        groups[table.trials, table.draws is None, table.values.shape[1]].append(table)
+    return list(groups.values())
+
+
+def _own_variance(members: Sequence[MeasureTable]) -> tuple[Floats, float]:
+    """Variance of the differences of what the tables of one protocol add up to, and its degrees of freedom."""
+    drawn = [(table.measure, table.weight, table.values if table.draws is None else table.draws) for table in members]
+    # Shares of the way to the best, beyond the ends too, so that errors are not cut off.
+    lines = [weight * ((values - m.low) / (m.high - m.low)) for m, weight, values in drawn]
+    spread, n = _spread(np.sum(lines, axis=0))
+    if members[0].draws is None:
+        return spread / n, n - 1.0
+    units = min(table.units for table in members)
+    return spread * units / max(units - 1, 1), units - 1.0
+
+
+def _spread(values: Floats) -> tuple[Floats, int]:
+    """The variance over columns of the difference of every two rows, a row of zeros added, and how many columns count.
+
+    Columns count that all rows have; rows without any value are NaN, and all rows with fewer than two columns.
+    """
+    values = np.vstack([values, np.zeros((1, values.shape[1]))])
+    there = np.isfinite(values).any(axis=1)
+    known = values[:, np.isfinite(values[there]).all(axis=0)]
+    n = known.shape[1]
+    if n < 2:
+        return np.full((len(values), len(values)), np.nan), 1
+    centred = known - known.mean(axis=1, keepdims=True)
+    return np.array([np.square(centred - row).sum(axis=1) for row in centred]) / (n - 1), n
+
+
+def _differences(scores: Floats) -> Floats:
+    with_zero = np.append(scores, 0.0)
+    return np.asarray(with_zero[:, None] - with_zero)
+
+
+def mean_known(values: Floats) -> Floats:
+    """Return the mean of each row over the values that are known; NaN where none is."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0.0).sum(axis=1) / known.sum(axis=1))
