@@ -27,15 +27,18 @@ LONGEST = 512  # tokens read of a text, or of a window of it
 
 
 @contextmanager
-def explain_unloadable(name: str, extra: str) -> Iterator[None]:
+def explain_unloadable(name: str, extra: str = "") -> Iterator[None]:
     """Say in one line which extra is missing, or why a model cannot be loaded."""
     try:
         yield
-    except ImportError as error:
-        raise MissingExtra.named(name, extra) from error
-    except (OSError, ValueError, KeyError) as error:
+    except TextgaugeError:
+        raise
+    except Exception as error:  # each library has its own kinds
+        if extra and isinstance(error, ImportError):
+            raise MissingExtra.named(name, extra) from error
         lines = str(error).strip().splitlines()
-        raise ResourceError(f"cannot load {name}: {lines[0] if lines else type(error).__name__}") from error
+        reason = one_line(lines[0], 200) if lines else type(error).__name__
+        raise ResourceError(f"cannot load {name}: {reason}") from error
 
 
 def load_pretrained(name: str, model: str, kind: str, **options: Any) -> Any:
@@ -82,18 +85,6 @@ def _download_from_hub(name: str, model: str, files: Sequence[str]) -> Path:
     except Exception as error:
         # The library raises many kinds of errors, its own and those of the network beneath it.
         raise ResourceError(f"{name}: cannot be fetched ({type(error).__name__})") from None
-
-
-@contextmanager
-def explain_unreadable(name: str) -> Iterator[None]:
-    """Say in one line why a file of a model cannot be read; each library has its own kinds of errors."""
-    try:
-        yield
-    except TextgaugeError:
-        raise
-    except Exception as error:
-        lines = str(error).strip().splitlines()
-        raise ResourceError(f"{name}: cannot be read ({one_line(lines[0], 200) if lines else 'damaged'})") from None
 
 
 def pin_folder(folder: Path) -> str:

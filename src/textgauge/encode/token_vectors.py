@@ -7,7 +7,6 @@ built-in one a text gets the same bits whatever the other texts are, for the rea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol, cast
@@ -17,10 +16,9 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats32, Ints
 from textgauge.core.errors import UnknownName
-from textgauge.core.parallel import workers
 from textgauge.encode.embedders import embedder
 from textgauge.encode.embedders.minilm import LAYERS, make_minilm
-from textgauge.encode.embedders.transformer import TransformerEmbedder, batch_by_length
+from textgauge.encode.embedders.transformer import TransformerEmbedder, batch_by_length, run_batches
 from textgauge.encode.encoders import Encoder, Encoders
 from textgauge.encode.hugging_face import TransformersModel
 from textgauge.encode.tokenizers import PieceTokenizer, Tokens, compute_offsets, without_surrogates
@@ -139,10 +137,8 @@ class PieceEncoder:
         """Return the vectors of all tokens."""
         ids = self.model.tokenize(texts)
         encoding = self._encoding(ids)
-        batches = list(batch_by_length(ids, batch_size))
-        with ThreadPoolExecutor(workers()) as pool:
-            blocks = pool.map(lambda rows: self.model.run(np.stack([ids[row] for row in rows])), batches)
-            return fill_vectors(encoding, batches, blocks, self.model.dimension, self.identity)
+        batches = run_batches(self.model.run, ids, batch_size)
+        return fill_vectors(encoding, batches, self.model.dimension, self.identity)
 
     def _encoding(self, ids: Sequence[Ints]) -> Encoding:
         offsets = compute_offsets([len(row) for row in ids])
@@ -177,8 +173,8 @@ class HuggingFaceTokens(TransformersModel):
         """Return the vectors of all tokens."""
         ids, encoding = self._tokenize(texts)
         batches = [rows for rows in batch_by_length(ids, batch_size) if len(ids[rows[0]])]
-        blocks = (self._run(np.stack([ids[row] for row in rows])) for rows in batches)
-        return fill_vectors(encoding, batches, blocks, int(self.network.config.hidden_size), self.identity)
+        blocks = ((rows, self._run(np.stack([ids[row] for row in rows]))) for rows in batches)
+        return fill_vectors(encoding, blocks, int(self.network.config.hidden_size), self.identity)
 
     @cached_property
     def _layer(self) -> int:
@@ -213,11 +209,11 @@ class HuggingFaceTokens(TransformersModel):
 
 
 def fill_vectors(
-    encoding: Encoding, batches: Sequence[list[int]], blocks: Iterable[Floats32], dimension: int, identity: str
+    encoding: Encoding, batches: Iterable[tuple[list[int], Floats32]], dimension: int, identity: str
 ) -> TokenVectors:
     """Put the hidden states of batches of rows of equal length at the places of their tokens."""
     vectors = np.empty((encoding.offsets[-1], dimension), dtype=np.float32)
-    for rows, block in zip(batches, blocks, strict=True):
+    for rows, block in batches:
         vectors[encoding.offsets[rows][:, None] + np.arange(block.shape[1])] = block
     return TokenVectors(encoding.tokens, encoding.special, vectors, identity)
 

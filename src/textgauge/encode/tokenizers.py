@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
 from itertools import chain
+from pathlib import Path
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -200,19 +201,22 @@ class _Pieces(Sequence[str]):
         return int(load_pieces().get_vocab_size())
 
 
-@cache
-def load_pieces(max_length: int | None = None) -> Any:
-    """Load the word-piece tokenizer, without padding, cut at `max_length` tokens if given."""
+def open_tokenizer(path: Path) -> Any:
+    """Open a file of the library `tokenizers`, without padding and truncation."""
     from tokenizers import Tokenizer as Library
 
+    library = Library.from_file(str(path))
+    library.no_padding()
+    library.no_truncation()
+    return library
+
+
+@cache
+def load_pieces() -> Any:
+    """Load the word-piece tokenizer of all-MiniLM-L6-v2."""
     from textgauge.encode.resources import locate
 
-    pieces = Library.from_file(str(locate("wordpiece") / "tokenizer.json"))
-    pieces.no_padding()
-    pieces.no_truncation()
-    if max_length is not None:
-        pieces.enable_truncation(max_length)
-    return pieces
+    return open_tokenizer(locate("wordpiece") / "tokenizer.json")
 
 
 @cache

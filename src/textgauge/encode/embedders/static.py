@@ -17,9 +17,9 @@ from textgauge.core.errors import ResourceError
 from textgauge.core.limits import stored_bytes
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, find_words
-from textgauge.encode.hugging_face import explain_unreadable, find_folder, pin_folder, shorten_name
+from textgauge.encode.hugging_face import explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
-from textgauge.encode.tokenizers import used_ids, without_surrogates
+from textgauge.encode.tokenizers import open_tokenizer, used_ids, without_surrogates
 from textgauge.encode.wordwise import WordwiseTokenizer
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
@@ -101,12 +101,11 @@ def make_wordllama() -> StaticEmbedder:
 
 def _load_wordllama() -> StaticModel:
     from safetensors.numpy import load_file
-    from tokenizers import Tokenizer
 
     folder = locate("wordllama")
     (table,) = load_file(folder / _WEIGHTS).values()
-    library = Tokenizer.from_file(str(folder / _TOKENIZER))
-    return StaticModel(np.asarray(table, dtype=np.float32), WordwiseTokenizer.of(library))
+    tokenizer = WordwiseTokenizer.of(open_tokenizer(folder / _TOKENIZER))
+    return StaticModel(np.asarray(table, dtype=np.float32), tokenizer)
 
 
 def make_static(model: str) -> StaticEmbedder:
@@ -123,14 +122,11 @@ def make_static(model: str) -> StaticEmbedder:
 
 def _load_folder(folder: Path, name: str) -> StaticModel:
     from safetensors.numpy import load_file
-    from tokenizers import Tokenizer
 
-    with explain_unreadable(name):
+    with explain_unloadable(name):
         arrays = load_file(folder / "model.safetensors")
-        library = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        library = open_tokenizer(folder / "tokenizer.json")
         normalise = bool(json.loads(stored_bytes(folder / "config.json")).get("normalize", True))
-        library.no_padding()
-        library.no_truncation()
         table = _token_table(arrays, library.get_vocab_size(), name)
     token = getattr(library.model, "unk_token", None)
     unknown = library.token_to_id(token) if isinstance(token, str) else None

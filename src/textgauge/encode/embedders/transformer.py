@@ -34,9 +34,9 @@ from textgauge.core.parallel import workers
 from textgauge.core.sizes import blocks
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, find_words
-from textgauge.encode.hugging_face import LONGEST, explain_unreadable, find_folder, pin_folder, shorten_name
+from textgauge.encode.hugging_face import LONGEST, explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
-from textgauge.encode.tokenizers import load_pieces, without_surrogates
+from textgauge.encode.tokenizers import load_pieces, open_tokenizer, without_surrogates
 
 Run = Callable[[Ints], Floats32]
 """Token ids (texts, length) to the last hidden states (texts, length, dimension)."""
@@ -115,14 +115,11 @@ class TransformerEmbedder:
         inverse = [places.setdefault(row.tobytes(), len(places)) for row in self.tokenize(texts)]
         ids = [np.frombuffer(row, dtype=np.int64) for row in places]
         vectors, done = np.empty((len(ids), self.dimension), dtype=np.float32), 0
-        with ThreadPoolExecutor(workers()) as pool:
-            batches = list(batch_by_length(ids, batch_size))
-            encoded = pool.map(lambda rows: self._encode_batch(np.stack([ids[row] for row in rows])), batches)
-            for rows, block in zip(batches, encoded, strict=True):
-                vectors[rows] = block
-                done += len(rows)
-                if progress is not None:
-                    progress(done * len(texts) // len(ids), len(texts))
+        for rows, block in run_batches(self._encode_batch, ids, batch_size):
+            vectors[rows] = block
+            done += len(rows)
+            if progress is not None:
+                progress(done * len(texts) // len(ids), len(texts))
         return vectors[inverse]
 
     def _encode_batch(self, ids: Ints) -> Floats:
@@ -143,6 +140,15 @@ def batch_by_length(ids: Sequence[Ints], batch_size: int) -> Iterator[list[int]]
     for length in sorted(by_length, reverse=True):
         rows = by_length[length]
         yield from (rows[some] for some in blocks(len(rows), min(batch_size, TOKENS_PER_RUN // max(length, 1))))
+
+
+def run_batches(
+    run: Callable[[Ints], NDArray[Any]], ids: Sequence[Ints], batch_size: int
+) -> Iterator[tuple[list[int], NDArray[Any]]]:
+    """Yield the rows of each batch and what `run` makes of their tokens, on several threads."""
+    batches = list(batch_by_length(ids, batch_size))
+    with ThreadPoolExecutor(workers()) as pool:
+        yield from zip(batches, pool.map(lambda rows: run(np.stack([ids[row] for row in rows])), batches), strict=True)
 
 
 def make_minilm_int8() -> TransformerEmbedder:
@@ -166,7 +172,7 @@ def make_onnx(model: str) -> TransformerEmbedder:
     paths = [path for path in (folder / "model.onnx", folder / "onnx" / "model.onnx") if path.is_file()]
     if not paths:
         raise ResourceError(f"{name}: the folder has neither model.onnx nor onnx/model.onnx")
-    with explain_unreadable(name):
+    with explain_unloadable(name):
         modules = [module["type"].rpartition(".")[2] for module in _read_json(folder / "modules.json", [])]
         pooling = _read_json(folder / "1_Pooling/config.json", {"pooling_mode_mean_tokens": True})
         longest = _read_json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or LONGEST
@@ -197,13 +203,8 @@ def _read_json(path: Path, otherwise: Any) -> Any:
 
 
 def _load_tokenizer(name: str, path: Path) -> Any:
-    from tokenizers import Tokenizer
-
-    with explain_unreadable(name):
-        library = Tokenizer.from_file(str(path))
-    library.no_padding()
-    library.no_truncation()
-    return library
+    with explain_unloadable(name):
+        return open_tokenizer(path)
 
 
 def _open_resource(name: str, output: str) -> Run:
@@ -213,7 +214,7 @@ def _open_resource(name: str, output: str) -> Run:
 
 def _open_file(name: str, path: Path, output: str | None = None) -> Run:
     """Open a network of a file, which gives its first output, or the one that is named."""
-    with explain_unreadable(name):
+    with explain_unloadable(name):
         session = open_session(str(path))
     names = [given.name for given in session.get_inputs()]
     known = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}

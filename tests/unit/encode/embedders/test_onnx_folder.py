@@ -100,7 +100,7 @@ def test_missing_and_damaged_files_are_one_line(write, tmp_path):
         make_onnx(str(tmp_path))
     write()
     (tmp_path / "model.onnx").write_bytes(b"nonsense")
-    with pytest.raises(ResourceError, match="cannot be read"):
+    with pytest.raises(ResourceError, match="cannot load"):
         make_onnx(str(tmp_path)).encode(["red"])
     (tmp_path / "model.onnx").unlink()
     with pytest.raises(ResourceError, match="neither"):

@@ -74,7 +74,7 @@ def test_missing_and_damaged_files_are_one_line(write, tmp_path):
     with pytest.raises(ResourceError, match="no such folder"):
         encode(tmp_path / "elsewhere" / "deep", ["red"])
     (write() / "model.safetensors").write_bytes(b"nonsense")
-    with pytest.raises(ResourceError, match="cannot be read"):
+    with pytest.raises(ResourceError, match="cannot load"):
         encode(tmp_path, ["red"])
     (tmp_path / "config.json").unlink()
     with pytest.raises(ResourceError, match=r"no config\.json"):
