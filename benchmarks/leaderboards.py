@@ -18,7 +18,7 @@ from textgauge.bench.overall import MeasureTable, estimate_gaps
 from textgauge.bench.protocols import Ksc
 from textgauge.bench.protocols.base import Measure, Observations
 from textgauge.bench.results import Judged
-from textgauge.core.tabular import markdown_table
+from textgauge.core.show import markdown_table
 from textgauge.data import Corpus
 from textgauge.metrics import get_metric
 from textgauge.stats.resampling import resampled_sums

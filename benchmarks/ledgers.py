@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from textgauge.core.tabular import Row
+from textgauge.core.show import Row
 from textgauge_papers import PAPERS
 from textgauge_papers.ledger import RULINGS, counts, summary
 

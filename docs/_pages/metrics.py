@@ -8,7 +8,7 @@ import re
 from _pages.markup import code, page, paragraphs, parameter_row, plain, shown, table
 from _pages.names import AFTER_AT, grids, variants
 from textgauge.core.errors import TextgaugeError
-from textgauge.core.tabular import format_cell
+from textgauge.core.show import format_cell
 from textgauge.data import sample
 from textgauge.metrics import CorpusMetric, Metric, PairMetric, Part, list_metrics
 from textgauge.metrics.base import parameters

@@ -35,7 +35,7 @@ from textgauge.bench.suites import suite_or_protocol_plans
 from textgauge.core.charts import without_network
 from textgauge.core.errors import ArgumentError, InputError, warn
 from textgauge.core.result import Result
-from textgauge.core.tabular import Row
+from textgauge.core.show import Row
 from textgauge.data.source import Source
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from textgauge import load
 from textgauge.bench import Store
 from textgauge.bench.leaderboard import leaderboards
 from textgauge.bench.results import Results, verdict_warnings
-from textgauge.core.tabular import listed
+from textgauge.core.show import listed
 from textgauge.data import Comparison, Corpus, load_texts
 from textgauge.encode.resources import compute_sha256, get_resource
 from textgauge.measure.comparing import compare

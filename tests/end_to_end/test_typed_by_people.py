@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.core.tabular import Tabular
+from textgauge.core.show import Tabular
 from textgauge.data import sample
 from textgauge.measure.confounds import Terms
 

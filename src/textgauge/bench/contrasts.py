@@ -13,7 +13,7 @@ from textgauge.bench.protocols.base import Measure
 from textgauge.bench.results import Group, Judged
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.core.tabular import Row, plain, plain_row
+from textgauge.core.show import Row, plain, plain_row
 from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
 from textgauge.stats.correlation import Correlation, pearson, spearman
 from textgauge.stats.decisions import different

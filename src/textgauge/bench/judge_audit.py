@@ -17,7 +17,7 @@ import numpy as np
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.result import Column, Result
-from textgauge.core.tabular import FlatRow, format_cell, format_interval
+from textgauge.core.show import FlatRow, format_cell, format_interval
 from textgauge.data.formats import read_table
 from textgauge.data.tables import TextTable
 from textgauge.encode.tokenizers import words_of

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from textgauge.bench.protocols import Sources
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.parallel import map_threads, one_blas_thread
-from textgauge.core.tabular import FlatRow, plain_row
+from textgauge.core.show import FlatRow, plain_row
 from textgauge.data import Comparison
 from textgauge.measure.comparing import PERMUTATIONS as COMPARED
 from textgauge.metrics import CorpusMetric

@@ -50,7 +50,7 @@ from textgauge.bench.store import Store
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.core.naming import split_names
 from textgauge.core.parallel import one_blas_thread
-from textgauge.core.tabular import format_percent, listed
+from textgauge.core.show import format_percent, listed
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
 from textgauge.measure.comparing import DEFAULT_METRICS

@@ -13,7 +13,7 @@ import numpy as np
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.bench.power import PairsNeeded, TextsNeeded
 from textgauge.core.result import Result
-from textgauge.core.tabular import (
+from textgauge.core.show import (
     STATIC_PAGE_POLICY,
     FlatRow,
     Row,

@@ -20,7 +20,7 @@ from textgauge.bench.protocols import Ksc, known_protocols
 from textgauge.bench.protocols.base import Observations, Protocol, Verdict
 from textgauge.bench.store import Store
 from textgauge.core.errors import ArgumentError, InputError
-from textgauge.core.tabular import Row, listed, plain
+from textgauge.core.show import Row, listed, plain
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair_metric import similarity_of
 

@@ -23,7 +23,7 @@ from textgauge.bench.protocols import (
 from textgauge.bench.protocols.base import CORPUS_METRICS
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.registry import Registry
-from textgauge.core.tabular import Row
+from textgauge.core.show import Row
 
 Metrics = str | Sequence[Any] | None
 MakePlans = Callable[[Metrics, int], list[Plan]]

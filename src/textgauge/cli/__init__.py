@@ -133,7 +133,7 @@ def main() -> None:
         return
 
     from textgauge.cli.output import DETAIL, note, say
-    from textgauge.core.tabular import one_line
+    from textgauge.core.show import one_line
 
     def fail(text: str, code: int) -> NoReturn:
         say(f"textgauge: {one_line(text, _LONGEST)}", err=True)

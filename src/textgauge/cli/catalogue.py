@@ -18,7 +18,7 @@ from textgauge.cli.door import argument, command, option
 from textgauge.cli.output import Format, FormatOption, SeedOption, print_next, print_result, say
 from textgauge.core.errors import ResourceError, TextgaugeError, UnknownName, install_line, installed_from
 from textgauge.core.result import TableResult
-from textgauge.core.tabular import Row, count_of, listed
+from textgauge.core.show import Row, count_of, listed
 
 if TYPE_CHECKING:
     from textgauge.data import DatasetCard

@@ -26,7 +26,7 @@ from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically, write_table
 from textgauge.core.result import TableResult, show_rows
-from textgauge.core.tabular import Row, count_of, one_line, printable
+from textgauge.core.show import Row, count_of, one_line, printable
 from textgauge.data.source import accepted
 from textgauge.measure.compare_report import COLUMNS, IN_PARTS, CompareReport
 from textgauge.measure.comparing import DEFAULT_METRICS

@@ -23,7 +23,7 @@ from textgauge.cli.output import (
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_atomically, write_table
-from textgauge.core.tabular import Row, format_cell, format_p, one_line
+from textgauge.core.show import Row, format_cell, format_p, one_line
 from textgauge.data.source import accepted
 from textgauge.measure.describing import describe as run_describe
 from textgauge.measure.description import Description

@@ -138,7 +138,7 @@ def refuse(what: str, *options: str) -> None:
     """Refuse options that were typed and would do nothing here; defaults of a configuration file may stand."""
     typed = [one for one in options if any(word == one or word.startswith(f"{one}=") for word in sys.argv[1:])]
     if typed:
-        from textgauge.core.tabular import listed
+        from textgauge.core.show import listed
 
         raise InputError(f"{what} does not take {listed(typed)}")
 

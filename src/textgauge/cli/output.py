@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 from textgauge.cli.door import OUTPUT, option
 from textgauge.core.errors import InputError
 from textgauge.core.files import without_formula
-from textgauge.core.tabular import (
+from textgauge.core.show import (
     Row,
     fitting,
     hidden_columns,

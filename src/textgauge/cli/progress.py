@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from textgauge.cli.output import DETAIL, note
 from textgauge.core.progress import Stage, listen
-from textgauge.core.tabular import Row, fitting, format_duration, printable, rich_table
+from textgauge.core.show import Row, fitting, format_duration, printable, rich_table
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

@@ -16,7 +16,7 @@ from textgauge.cli.output import Format, FormatOption, note, print_next, print_r
 from textgauge.cli.progress import progress, progress_bar
 from textgauge.core.errors import InputError
 from textgauge.core.result import TableResult
-from textgauge.core.tabular import format_cell
+from textgauge.core.show import format_cell
 from textgauge.running import Run
 from textgauge.running import run as run_protocol
 

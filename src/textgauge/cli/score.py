@@ -27,7 +27,7 @@ from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import TableResult
-from textgauge.core.tabular import format_cell, listed
+from textgauge.core.show import format_cell, listed
 from textgauge.data import Corpus
 from textgauge.data.source import accepted, load_aligned, load_pairs, load_references
 from textgauge.measure.score_report import ScoreReport

@@ -11,7 +11,7 @@ from textgauge.cli.door import command, option
 from textgauge.cli.output import Format, FormatOption, note, print_result
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
-from textgauge.core.tabular import count_of
+from textgauge.core.show import count_of
 
 _NAMED = 5  # metrics whose share is printed
 

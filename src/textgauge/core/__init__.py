@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from textgauge.core.parallel import one_blas_thread
     from textgauge.core.progress import Stage, Step, listen
     from textgauge.core.result import TableResult
-    from textgauge.core.tabular import STATIC_PAGE_POLICY, Row, format_cell, plain_row
+    from textgauge.core.show import STATIC_PAGE_POLICY, Row, format_cell, plain_row
 
 __all__ = [
     "STATIC_PAGE_POLICY",
@@ -51,6 +51,6 @@ if not TYPE_CHECKING:
             "parallel": "one_blas_thread",
             "progress": "Stage Step listen",
             "result": "TableResult",
-            "tabular": "Row STATIC_PAGE_POLICY format_cell plain_row",
+            "show": "Row STATIC_PAGE_POLICY format_cell plain_row",
         },
     )

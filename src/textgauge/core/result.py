@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.files import write_atomically
 from textgauge.core.sealed import Damaged, seal_json, unsealed_json
-from textgauge.core.tabular import (
+from textgauge.core.show import (
     Row,
     Tabular,
     column_names,

@@ -33,8 +33,8 @@ from textgauge.core.errors import InputError, warn
 from textgauge.core.files import remove_unfinished, replacing
 from textgauge.core.limits import open_stored
 from textgauge.core.parallel import map_parts
+from textgauge.core.show import FlatRow
 from textgauge.core.sizes import blocks
-from textgauge.core.tabular import FlatRow
 from textgauge.data.datasets import list_published
 from textgauge.encode.embedders import Embedder, Progress
 from textgauge.encode.embedders import embedder as get_embedder

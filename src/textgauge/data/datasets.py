@@ -22,7 +22,7 @@ from typing import Any
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.core.registry import Registry
-from textgauge.core.tabular import one_line
+from textgauge.core.show import one_line
 from textgauge.data.formats import find_table, read_table
 from textgauge.data.tables import LabelledTexts, TextPairs, TextTable
 from textgauge.encode.resources import cache_root, compute_sha256, download, is_offline, make_cache_folder

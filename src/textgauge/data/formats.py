@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from textgauge.core.errors import InputError, MissingExtra, warn
 from textgauge.core.limits import FILE_BYTES, TEXT_CHARACTERS, open_stored
+from textgauge.core.show import one_line
 from textgauge.core.sizes import blocks, capped
-from textgauge.core.tabular import one_line
 from textgauge.data.packing import (
     PACKINGS,
     STDIN,

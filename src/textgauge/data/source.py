@@ -22,7 +22,7 @@ import numpy as np
 
 from textgauge.core.arrays import Embeddings
 from textgauge.core.errors import ArgumentError, InputError
-from textgauge.core.tabular import one_line
+from textgauge.core.show import one_line
 from textgauge.data.datasets import (
     HUB_PREFIX,
     is_hub_file,

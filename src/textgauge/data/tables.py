@@ -13,7 +13,7 @@ from typing import Any, Self, TypeGuard, TypeVar
 
 from textgauge.core.errors import InputError, warn
 from textgauge.core.limits import TEXT_CHARACTERS
-from textgauge.core.tabular import one_line
+from textgauge.core.show import one_line
 from textgauge.encode.tokenizers import without_surrogates
 
 T = TypeVar("T")

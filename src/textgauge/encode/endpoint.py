@@ -30,7 +30,7 @@ from textgauge.core.arrays import Floats32
 from textgauge.core.errors import MissingExtra, ResourceError, UnknownName, warn
 from textgauge.core.limits import ANSWER_BYTES, open_at_once, stored_bytes
 from textgauge.core.sealed import seal_json, unsealed_json
-from textgauge.core.tabular import one_line
+from textgauge.core.show import one_line
 from textgauge.encode.embedders import Progress
 from textgauge.encode.resources import cache_root, is_offline, keeps_cache, make_cache_folder
 from textgauge.encode.tokenizers import without_surrogates

@@ -19,7 +19,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, TextgaugeError
-from textgauge.core.tabular import one_line
+from textgauge.core.show import one_line
 from textgauge.encode.resources import compute_tree_sha256, is_offline
 from textgauge.encode.tokenizers import without_surrogates
 

@@ -19,7 +19,7 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.progress import begin_step
-from textgauge.core.tabular import one_line
+from textgauge.core.show import one_line
 from textgauge.data import Comparison, Corpus, LabelledTexts, load_aligned, load_corpus, load_texts
 from textgauge.data.source import Source
 from textgauge.data.tables import get_cells

@@ -12,7 +12,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.core.tabular import listed, one_line, plain
+from textgauge.core.show import listed, one_line, plain
 from textgauge.data import Corpus, Pairs, load_aligned, load_corpus
 from textgauge.data.source import Source
 from textgauge.measure.check_report import Bound, Measured

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from textgauge.core.result import Column, Result
-from textgauge.core.tabular import (
+from textgauge.core.show import (
     FlatRow,
     Row,
     count_of,

@@ -15,7 +15,7 @@ from textgauge.core.files import write_atomically
 from textgauge.core.limits import stored_bytes
 from textgauge.core.progress import begin_step
 from textgauge.core.sealed import seal_json, shape_error, unsealed_json
-from textgauge.core.tabular import listed, one_line
+from textgauge.core.show import listed, one_line
 from textgauge.data.source import load_references, split_column
 from textgauge.measure.check import KINDS, Check, Setting
 from textgauge.measure.check_report import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textgauge.core.charts import without_network
 from textgauge.core.result import Column, Result
-from textgauge.core.tabular import (
+from textgauge.core.show import (
     ARROWS,
     BLUE,
     GREY,

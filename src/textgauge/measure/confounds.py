@@ -10,7 +10,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
-from textgauge.core.tabular import Tabular, listed, plain
+from textgauge.core.show import Tabular, listed, plain
 from textgauge.data import Comparison, Corpus
 from textgauge.encode.embedders import get_window
 from textgauge.metrics import CorpusMetric, Score

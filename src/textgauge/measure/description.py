@@ -15,7 +15,7 @@ from textgauge.core.charts import without_network
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.progress import begin_step
 from textgauge.core.result import Result
-from textgauge.core.tabular import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, listed
+from textgauge.core.show import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, listed
 from textgauge.data import Corpus
 from textgauge.measure.findings import (
     Difference,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.charts import without_network
 from textgauge.core.errors import InputError
-from textgauge.core.tabular import BLUE, GREY, VERMILION, Row, Tabular, html_table, one_line, plain, plain_row
+from textgauge.core.show import BLUE, GREY, VERMILION, Row, Tabular, html_table, one_line, plain, plain_row
 from textgauge.data import Comparison
 from textgauge.data.source import Source
 from textgauge.encode.tokenizers import without_surrogates

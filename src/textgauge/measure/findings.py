@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.core.arrays import Floats
-from textgauge.core.tabular import FlatRow, Row, count_of, format_cell, format_percent, listed
+from textgauge.core.show import FlatRow, Row, count_of, format_cell, format_percent, listed
 from textgauge.data import Corpus
 from textgauge.metrics.properties.base import (
     TOKENIZER,

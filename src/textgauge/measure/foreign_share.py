@@ -14,7 +14,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.progress import begin_step, name_counts
-from textgauge.core.tabular import listed
+from textgauge.core.show import listed
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.view import in_one_pool
 from textgauge.measure.comparing import UncertaintyOptions, prepare_rows

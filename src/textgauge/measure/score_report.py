@@ -16,7 +16,7 @@ from textgauge.core.charts import without_network
 from textgauge.core.errors import InputError
 from textgauge.core.naming import parse
 from textgauge.core.result import Column, Result, show_rows
-from textgauge.core.tabular import (
+from textgauge.core.show import (
     ARROWS,
     BLUE,
     VERMILION,

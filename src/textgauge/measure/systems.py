@@ -16,7 +16,7 @@ from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, MissingExtra, ResourceError
 from textgauge.core.progress import begin_step
 from textgauge.core.result import Column, Result
-from textgauge.core.tabular import (
+from textgauge.core.show import (
     FlatRow,
     Row,
     format_cell,

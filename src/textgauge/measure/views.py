@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from textgauge.core.parallel import one_blas_thread
-from textgauge.core.tabular import listed
+from textgauge.core.show import listed
 from textgauge.data import Comparison
 from textgauge.data.large import sample_comparison
 from textgauge.measure.compare_report import IN_PARTS

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from textgauge.core.arrays import Floats
-from textgauge.core.tabular import Tabular, count_of, format_cell, format_p, plain
+from textgauge.core.show import Tabular, count_of, format_cell, format_p, plain
 
 NAN = float("nan")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from textgauge.core.tabular import listed
+from textgauge.core.show import listed
 
 ALPHA = 0.05
 NEW_TEXTS = "new texts from these sources"  # what statements are for where texts, pairs or items were resampled

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.core.tabular import Row, plain
+from textgauge.core.show import Row, plain
 from textgauge.stats import simultaneous
 from textgauge.stats.decisions import ahead, leaders_sentence
 

@@ -174,7 +174,7 @@ def test_rows_are_had_by_place_and_by_name():
 
 def test_columns_say_how_rows_are_shown():
     from textgauge.core.result import Column, show_rows
-    from textgauge.core.tabular import format_interval
+    from textgauge.core.show import format_interval
 
     columns = [Column("metric"), Column("interval", "low high", format_interval, when="low"), Column("p", when="p")]
     rows = [{"metric": "a", "low": 1.0, "high": 2.0, "p": None}, {"metric": "b", "low": None, "high": None, "p": None}]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
+from textgauge.core.show import plain_row
 from textgauge.core.sizes import blocks
-from textgauge.core.tabular import plain_row
 from textgauge.stats.correlation import spearman
 from textgauge.stats.decisions import better, verdict
 from textgauge.stats.resampled_correlation import resampled

@@ -23,7 +23,7 @@ from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.progress import Stage
 from textgauge.core.result import Column, Result
-from textgauge.core.tabular import Row, format_cell, format_interval, plain_row
+from textgauge.core.show import Row, format_cell, format_interval, plain_row
 from textgauge.data.view import TextsLike
 from textgauge.measure.scoring import References, checked_pairs
 from textgauge.metrics import Metric, PairMetric, get_metric

@@ -26,7 +26,7 @@ from textgauge.bench.protocols.batch import CorpusBatch, compact_pool
 from textgauge.bench.protocols.ksc import corpus_pairs
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
-from textgauge.core.tabular import listed
+from textgauge.core.show import listed
 from textgauge.data import Corpus, Draws
 from textgauge.metrics import CorpusMetric, get_corpus_metrics
 from textgauge.stats.density import FALLBACK, RESOLVED, deviations, group_densities

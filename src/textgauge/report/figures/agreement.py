@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
-from textgauge.core.tabular import BLUE, VERMILION, printable
+from textgauge.core.show import BLUE, VERMILION, printable
 from textgauge.report.figures.kind import Draw, Drawn, FigureKind, group_words, one_per_group
 from textgauge.report.figures.style import (
     PAGE,

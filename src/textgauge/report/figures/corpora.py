@@ -10,7 +10,7 @@ import polars as pl
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.core.tabular import VERMILION
+from textgauge.core.show import VERMILION
 from textgauge.measure.compare_report import CompareReport
 from textgauge.measure.description import Description
 from textgauge.measure.explaining import Explanation, term_panels, text_panels

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
-from textgauge.core.tabular import BLUE, VERMILION
+from textgauge.core.show import BLUE, VERMILION
 from textgauge.metrics import get_metric
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, protocol_with
 from textgauge.report.figures.ksc import z_scores

@@ -12,7 +12,7 @@ import polars as pl
 
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
-from textgauge.core.tabular import BLUE, VERMILION
+from textgauge.core.show import BLUE, VERMILION
 from textgauge.report.figures.kind import Drawn, FigureKind
 from textgauge.report.figures.ksc import regression_band
 from textgauge.report.figures.style import (

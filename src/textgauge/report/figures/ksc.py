@@ -17,7 +17,7 @@ from textgauge.bench.protocols.ksc import accuracy, corpus_pairs, judgements
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.core.tabular import BLUE, VERMILION
+from textgauge.core.show import BLUE, VERMILION
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, protocol_with
 from textgauge.report.figures.style import (
     DARK,

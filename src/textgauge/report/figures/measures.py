@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textgauge.bench.protocols.base import Measure, Verdict
 from textgauge.bench.results import Group
-from textgauge.core.tabular import BLUE, VERMILION, printable
+from textgauge.core.show import BLUE, VERMILION, printable
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group
 from textgauge.report.figures.style import COLUMNS, DARK, PANEL, about, chart_of, finished, layered, tips, titled
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from textgauge.bench.results import Group
 from textgauge.core.errors import InputError
-from textgauge.core.tabular import BLUE, VERMILION
+from textgauge.core.show import BLUE, VERMILION
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, protocol_with
 from textgauge.report.figures.style import (
     DARK,

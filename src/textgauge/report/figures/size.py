@@ -11,7 +11,7 @@ import polars as pl
 
 from textgauge.bench.protocols.size import ASYMPTOTE
 from textgauge.bench.results import Group
-from textgauge.core.tabular import BLUE, VERMILION
+from textgauge.core.show import BLUE, VERMILION
 from textgauge.report.figures.kind import FigureKind, one_per_group, protocol_with
 from textgauge.report.figures.style import (
     PANEL,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from textgauge.bench.protocols.base import Observations, over_repetitions
 from textgauge.bench.results import Group
-from textgauge.core.tabular import BLUE, VERMILION, printable
+from textgauge.core.show import BLUE, VERMILION, printable
 from textgauge.metrics import get_metric
 
 GREY, DARK = "#BBBBBB", "#333333"

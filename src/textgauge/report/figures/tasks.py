@@ -17,7 +17,7 @@ from textgauge.bench.protocols.sensitivity import ideal_similarity
 from textgauge.bench.results import Group, Judged, Results
 from textgauge.bench.transformations import PLACES
 from textgauge.core.arrays import Floats
-from textgauge.core.tabular import BLUE, printable
+from textgauge.core.show import BLUE, printable
 from textgauge.report.figures.kind import Drawn, FigureKind, protocol_with
 from textgauge.report.figures.style import (
     COLUMNS,

@@ -8,7 +8,7 @@ from typing import Literal
 
 from textgauge.bench.leaderboard import Board
 from textgauge.core.errors import TextgaugeError
-from textgauge.core.tabular import format_decimals
+from textgauge.core.show import format_decimals
 from textgauge.measure.findings import WorseThanReal
 from textgauge.metrics import get_metric
 from textgauge.report.page.result_files import ResultFile, texts_anchor

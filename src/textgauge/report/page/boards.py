@@ -9,7 +9,7 @@ from dataclasses import replace
 from textgauge.bench.leaderboard import Board, RankedMetric
 from textgauge.bench.protocols.base import Measure
 from textgauge.bench.results import NUMBERS, Judged, Results, detailed
-from textgauge.core.tabular import count_of, format_decimals, format_interval, listed, plain
+from textgauge.core.show import count_of, format_decimals, format_interval, listed, plain
 from textgauge.report.page.tables import Mark, Order, PageCell, PageColumn, PageTable, Span, axis_of, cell
 
 _FEW = 2  # measures that a table shows at first, besides overall

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from textgauge.bench.leaderboard import Board, RankedMetric
 from textgauge.bench.results import MetricTime
 from textgauge.core.errors import TextgaugeError
-from textgauge.core.tabular import format_decimals, format_duration
+from textgauge.core.show import format_decimals, format_duration
 from textgauge.metrics import CorpusMetric, Metric, get_metric
 from textgauge.metrics.base import parameters
 from textgauge.report.page.boards import anchor

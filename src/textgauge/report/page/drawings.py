@@ -12,7 +12,7 @@ from typing import Any
 
 from textgauge.bench.leaderboard import Board
 from textgauge.bench.results import Group
-from textgauge.core.tabular import format_decimals
+from textgauge.core.show import format_decimals
 from textgauge.report.figures import KINDS, Figure, FigureKind, draw_figures
 
 _DIGITS = 6  # of data: as many as tooltips show

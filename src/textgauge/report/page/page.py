@@ -17,7 +17,7 @@ from textgauge.bench.results import Results, total_times
 from textgauge.bench.store import Store
 from textgauge.core.charts import library
 from textgauge.core.errors import InputError
-from textgauge.core.tabular import printable
+from textgauge.core.show import printable
 from textgauge.report.figures import Figure
 from textgauge.report.page.answers import AnswerCard, board_answer, result_answer
 from textgauge.report.page.boards import board_sentences, board_table, verdict_table, warnings

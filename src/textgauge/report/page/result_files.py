@@ -19,7 +19,7 @@ from typing import Any
 from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.core.registry import Registry
 from textgauge.core.result import parsed_result
-from textgauge.core.tabular import ARROWS, Row, format_cell
+from textgauge.core.show import ARROWS, Row, format_cell
 from textgauge.data.formats import read_table
 from textgauge.data.packing import get_suffix, read_text
 from textgauge.data.tables import parse_number

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from textgauge.core.tabular import format_cell, plain
+from textgauge.core.show import format_cell, plain
 
 WIDTH = 72  # pixels of a drawn interval
 _EDGE = 4  # pixels kept free at each end, so that a dot is never cut

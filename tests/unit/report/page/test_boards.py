@@ -10,7 +10,7 @@ from textgauge.bench.leaderboard import grouped_boards
 from textgauge.bench.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.bench.protocols.base import Verdict, over_repetitions
 from textgauge.bench.results import Judged
-from textgauge.core.tabular import format_interval
+from textgauge.core.show import format_interval
 from textgauge.report.page.boards import board_sentences, board_table, warnings
 
 MEASURES = [measure.name for measure in Ksc.measures]

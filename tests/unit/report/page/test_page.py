@@ -16,7 +16,7 @@ from textgauge.bench.leaderboard import grouped_boards, leaderboard
 from textgauge.bench.protocols import Ksc, Size, Sources
 from textgauge.bench.results import Results, total_times
 from textgauge.core.errors import InputError
-from textgauge.core.tabular import format_duration
+from textgauge.core.show import format_duration
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw

@@ -12,7 +12,7 @@ from textgauge import compare, get_metric, score
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.core.errors import MissingExtra
 from textgauge.core.result import Result
-from textgauge.core.tabular import (
+from textgauge.core.show import (
     Tabular,
     fitting,
     format_cell,
@@ -129,7 +129,7 @@ BOARD = [
 
 @pytest.mark.parametrize("width", [60, 70, 80, 100, 160])
 def test_a_table_breaks_no_number_and_no_word_at_any_width(width, monkeypatch):
-    monkeypatch.setattr("textgauge.core.tabular.table_width", lambda: width)
+    monkeypatch.setattr("textgauge.core.show.table_width", lambda: width)
     text = text_table(BOARD)
     assert max(map(len, text.splitlines()[:-1])) <= width
     shown, hidden = fitting(BOARD, list(BOARD[0]), width)
@@ -140,7 +140,7 @@ def test_a_table_breaks_no_number_and_no_word_at_any_width(width, monkeypatch):
 
 
 def test_a_column_of_sentences_is_broken_between_words(monkeypatch):
-    monkeypatch.setattr("textgauge.core.tabular.table_width", lambda: 60)
+    monkeypatch.setattr("textgauge.core.show.table_width", lambda: 60)
     about = "share of generated texts that are worded like a text of the training data"
     lines = text_table([{"property": "near_copies", "value": 0.47, "what it is": about}]).splitlines()
     assert len(lines) > 3
