@@ -29,7 +29,14 @@ from textgauge.bench.leaderboard import (
 )
 from textgauge.bench.overall import Scope
 from textgauge.bench.protocols import list_data_words, protocols_named
-from textgauge.bench.results import Results, judging, observed, only, verdict_frame, verdict_warnings
+from textgauge.bench.results import (
+    Results,
+    filter_measures,
+    judging,
+    make_observation_frame,
+    verdict_frame,
+    verdict_warnings,
+)
 from textgauge.bench.run import Progress, compute, warnings_of
 from textgauge.bench.suites import suite_or_protocol_plans
 from textgauge.core.charts import without_network
@@ -241,7 +248,7 @@ class Run(Result):
         what ranks are about: texts, sources or data (see `textgauge.bench.leaderboard`).
         """
         options = judging(judgements=judgements, ties=ties, linearity=linearity)
-        return leaderboard(only(self._results.judged(options), measures), weights, scope=scope)
+        return leaderboard(filter_measures(self._results.judged(options), measures), weights, scope=scope)
 
     @cached_property
     def leaderboards(self) -> dict[str, Leaderboard]:
@@ -254,14 +261,14 @@ class Run(Result):
 
     def verdicts(self, *, measures: str | Sequence[str] | None = None) -> pl.DataFrame:
         """One row per data set, protocol, metric and measure: its value, intervals, the reason where it has none."""
-        return verdict_frame(only(self._results.judged(), measures))
+        return verdict_frame(filter_measures(self._results.judged(), measures))
 
     def observations(self) -> pl.DataFrame:
         """One row per trial and metric: its value as it is judged, its parts, and what is known about the trial.
 
         Distances (farther is larger), similarities in tasks, seconds of `speed`.
         """
-        return observed(self._results.groups())
+        return make_observation_frame(self._results.groups())
 
     def figures(
         self,

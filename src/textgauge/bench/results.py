@@ -327,7 +327,7 @@ def check_measures(names: Iterable[str], known: Sequence[str]) -> None:
         raise InputError(f"no measure {unknown[0]!r} in this run; the measures are {', '.join(known)}")
 
 
-def only(judged: Sequence[Judged], measures: str | Sequence[str] | None) -> list[Judged]:
+def filter_measures(judged: Sequence[Judged], measures: str | Sequence[str] | None) -> list[Judged]:
     """The verdicts on some measures, as `spearman,kendall`; on all by default."""
     if measures is None:
         return list(judged)
@@ -388,7 +388,7 @@ def verdict_frame(judged: Sequence[Judged]) -> pl.DataFrame:
     return pl.DataFrame(detailed(judged), schema_overrides={"reason": pl.String}, infer_schema_length=None)
 
 
-def observed(groups: Sequence[Group]) -> pl.DataFrame:
+def make_observation_frame(groups: Sequence[Group]) -> pl.DataFrame:
     """One row per trial and metric; columns that some protocols do not have are empty there."""
     import polars as pl
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from textgauge.bench import Store
 from textgauge.bench.leaderboard import Leaderboard, boards_answer, boards_details, boards_rows, leaderboards, titled
-from textgauge.bench.results import Results, detailed, judging, only, verdict_warnings
+from textgauge.bench.results import Results, detailed, filter_measures, judging, verdict_warnings
 from textgauge.cli.door import argument, command, option, refuse
 from textgauge.cli.output import (
     Format,
@@ -92,7 +92,7 @@ def leaderboard(
         return
     judged = results.judged(options)
     warned = tuple(verdict_warnings(results, judged))
-    judged = only(judged, measures)
+    judged = filter_measures(judged, measures)
     if detail:
         print_result(TableResult("leaderboard", detailed(judged), warnings=warned), form)
         return
@@ -125,7 +125,7 @@ def _tests(results: Results, on: str | None, options: dict[str, str], form: Form
     if rated_groups(results.groups()):
         rows, shown = contrast_rows(results.groups(), correlation=on or "spearman"), None
     else:
-        rows = paired_rows(only(results.judged(options), on))
+        rows = paired_rows(filter_measures(results.judged(options), on))
         shown = [{name: row[name] for name in SHOWN} for row in rows]
     print_result(TableResult("leaderboard", rows, shown=shown), form)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.bench.leaderboard import boards_details, leaderboard
-from textgauge.bench.protocols import Distributionality, Ksc, Perturbation, Size, Speed, known_protocols
+from textgauge.bench.leaderboard import boards_details, leaderboard, leaderboards
+from textgauge.bench.protocols import Clustering, Distributionality, Ksc, Perturbation, Size, Speed, known_protocols
 from textgauge.bench.protocols.base import Verdict, over_repetitions
 from textgauge.bench.results import Judged, detailed
 from textgauge.core.errors import ArgumentError, InputError
@@ -65,11 +65,6 @@ def test_equal_metrics_are_ordered_by_name_and_hold_all_ranks():
     board = leaderboard([judged(name, every=spread(0.5)) for name in ("c", "a", "b")])
     assert [row.metric for row in board] == ["a", "b", "c"]
     assert {(row.rank_low, row.rank_high, row.tier) for row in board} == {(1, 3, 1)}
-
-
-def test_one_repetition_separates_nothing():
-    board = leaderboard([judged("a", every=[0.9]), judged("b", every=[0.1])])
-    assert [(row.rank, row.rank_low, row.rank_high, row.tier) for row in board] == [(1, 1, 2, 1), (2, 1, 2, 1)]
 
 
 @pytest.mark.parametrize(("step", "noise"), [(0.02, 0.05), (0.005, 0.1)])
@@ -129,12 +124,6 @@ def test_all_weights_zero_is_no_order():
     assert all(math.isnan(row.overall) for row in board)
     assert {(row.rank, row.rank_low, row.rank_high, row.tier) for row in board} == {(None,) * 4}
     assert board.answer.startswith("Nothing is ranked")
-
-
-@pytest.mark.parametrize("weight", [-1.0, math.inf, math.nan])
-def test_weights_are_finite_and_not_negative(weight):
-    with pytest.raises(InputError, match="zero or more"):
-        leaderboard([judged(name, accuracy=[0.5, 0.6]) for name in "ab"], {"accuracy": weight})
 
 
 def test_trials_that_were_judged_in_several_ways_count_once():
@@ -253,12 +242,6 @@ def test_nothing_finished_is_nothing_to_rank():
             leaderboard(rows)
 
 
-def test_rows_are_flat_dictionaries():
-    (row,) = leaderboard([judged("a", accuracy=[0.5, 0.7])]).to_dicts()
-    ends = ["overall_low", "overall_high"]
-    assert list(row) == ["metric", "accuracy", "overall", *ends, "rank", "rank_low", "rank_high", "tier"]
-
-
 def three_data_sets(share=None):
     """Two metrics on three data sets, whose texts each repetition uses in this share."""
     return [
@@ -328,15 +311,10 @@ def test_a_scope_that_the_run_does_not_support_is_refused(scope, complaint):
         leaderboard([judged(name, every=spread(0.5)) for name in "ab"], scope=scope)
 
 
-def test_the_note_on_overall_says_mean_weighted_mean_or_the_one_measure():
-    both = [judged(name, accuracy=spread(0.5), linearity=spread(0.4)) for name in "ab"]
-    assert leaderboard(both).notes[0] == "overall is the mean of accuracy and linearity"
-    assert leaderboard(both, {"accuracy": 2}).notes[0] == "overall is the weighted mean of accuracy and linearity"
-    assert leaderboard([judged(name, accuracy=spread(0.5)) for name in "ab"]).notes[0] == "overall is accuracy"
-    again = leaderboard([*both, *(judged(name, "c,d", accuracy=spread(0.5), linearity=spread(0.4)) for name in "ab")])
-    assert again.notes[0] == "overall is the mean of accuracy and linearity"
-    once_more = leaderboard([*both, *(judged(name, "c,d", accuracy=spread(0.5)) for name in "ab")])
-    assert once_more.notes[0] == "overall is the mean of accuracy and linearity"
+def test_measures_of_one_column_are_named_as_its_mean():
+    tasks = [known_protocols()[name]() for name in ("axis", "comparisons", "clustering")]
+    board = leaderboard([judged(name, protocol=task, every=spread(0.5)) for name in "ab" for task in tasks])
+    assert board.notes[0] == "overall is the mean of alignment (itself the mean of axis and comparisons) and clustering"
 
 
 def test_the_chart_shows_ranked_metrics_with_their_ranges():
@@ -344,32 +322,45 @@ def test_the_chart_shows_ranked_metrics_with_their_ranges():
     chart = board.plot().to_dict()
     rows = next(iter(chart["datasets"].values())) if "datasets" in chart else chart["layer"][0]["data"]["values"]
     assert [row["metric"] for row in rows] == ["a", "b"]
-    assert rows[0] == {
-        key: board.to_dicts()[0][key] for key in ("metric", "overall", "rank", "rank_low", "rank_high", "tier")
-    }
-    span, point = chart["layer"]
-    assert (span["encoding"]["x"]["field"], span["encoding"]["x2"]["field"]) == ("rank_low", "rank_high")
-    assert point["encoding"]["x"]["field"] == "rank"
-    assert point["encoding"]["x"]["scale"] == {"domain": [0.5, 2.5], "nice": False}
-    assert [mark["mark"]["type"] for mark in (span, point)] == ["rule", "point"]
-    for layer in (span, point):
-        assert layer["encoding"]["y"]["field"] == "metric"
-        assert layer["encoding"]["color"]["field"] == "tier"
-        assert [tip["field"] for tip in layer["encoding"]["tooltip"]] == list(rows[0])
-    assert chart["height"] == 36
+    span, point = (layer["encoding"] for layer in chart["layer"])
+    assert (span["x"]["field"], span["x2"]["field"], point["x"]["field"]) == ("rank_low", "rank_high", "rank")
 
 
-def test_a_board_is_its_answer_its_table_and_its_notes():
-    board = leaderboard([judged("good", accuracy=spread(0.9)), judged("bad", accuracy=spread(0.1, seed=1))])
-    lines = str(board).splitlines()
-    assert lines[0] == board.answer
-    assert [line for line in lines if line.startswith("note: ")] == [f"note: {note}" for note in board.notes]
-    assert len(board) == 2
-    shown = {cells[2]: cells for line in lines if len(cells := line.split()) > 2}
-    assert [shown[name][-2:] for name in ("good", "bad")] == [["1", "0.9"], ["2", "0.1002"]]  # tier, accuracy
+CORPORA = [
+    judged(name, "data", protocol, every=[value, value + 0.01, value])
+    for name, value in (("fid", 0.9), ("pr", 0.2))
+    for protocol in (Ksc(), Size(), Speed())
+]
+PAIRS = [
+    judged(name, "data", Clustering(), every=[value, value + 0.01, value])
+    for name, value in (("chrf", 0.8), ("bleu", 0.3))
+]
 
 
-def test_measures_of_one_column_are_named_as_its_mean():
-    tasks = [known_protocols()[name]() for name in ("axis", "comparisons", "clustering")]
-    board = leaderboard([judged(name, protocol=task, every=spread(0.5)) for name in "ab" for task in tasks])
-    assert board.notes[0] == "overall is the mean of alignment (itself the mean of axis and comparisons) and clustering"
+def test_one_kind_of_metrics_has_one_board_and_throughput_stands_on_it():
+    (board,) = leaderboards(CORPORA).values()
+    assert list(leaderboards(CORPORA)) == [""]
+    assert [row.metric for row in board] == ["fid", "pr"]
+    assert {"accuracy", "size_robustness", "throughput"} <= set(board.measures)
+
+
+def test_metrics_of_two_kinds_are_ranked_apart():
+    found = leaderboards([*CORPORA, *PAIRS])
+    assert list(found) == ["Comparing corpora (known mixtures, sample size and speed)", "Clustering"]
+    assert [[row.metric for row in board] for board in found.values()] == [["fid", "pr"], ["chrf", "bleu"]]
+    assert [row.rank for board in found.values() for row in board] == [1, 2, 1, 2]
+    assert "clustering" not in found["Comparing corpora (known mixtures, sample size and speed)"].measures
+
+
+def test_what_ranks_nothing_and_shares_no_metric_has_a_board_of_its_own():
+    assert list(leaderboards([judged("jsd", "data", Speed(), every=[0.5, 0.51, 0.5]), *PAIRS])) == [
+        "Clustering",
+        "Speed",
+    ]
+
+
+def test_weights_count_on_the_boards_that_have_the_measure():
+    found = leaderboards([*CORPORA, *PAIRS], {"accuracy": 3.0})
+    assert len(found) == 2
+    with pytest.raises(InputError, match="no measure 'beauty'"):
+        leaderboards([*CORPORA, *PAIRS], {"beauty": 1.0})

@@ -7,7 +7,6 @@ import os
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import polars as pl
 import pytest
 
 from textgauge.bench import Store, run
@@ -102,32 +101,10 @@ def test_a_disk_that_refuses_is_one_clear_error(tmp_path, make_plan, monkeypatch
     before = files(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(*{"write": ("pathlib.Path.write_bytes", refuse), "replace": ("os.replace", refuse)}[where])
-        with pytest.raises(ResourceError, match=f"cannot write to .*{os.strerror(number)}") as caught:
+        with pytest.raises(ResourceError, match=f"cannot write to .*{os.strerror(number)}"):
             run([plan], store)
-    assert "\n" not in str(caught.value)
     assert files(tmp_path) == before
     assert run([plan], store).cells == 6
-
-
-def test_a_file_size_limit_met_while_writing_leaves_no_half_cell(tmp_path, make_plan):
-    resource = pytest.importorskip("resource")
-    plan, store = make_plan(), Store(tmp_path)
-    cell = plan.cells()[0]
-    content = pl.DataFrame({"value": np.random.default_rng(0).random(5_000)})
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
-    try:
-        with pytest.raises(ResourceError, match="cannot write to"):
-            store.write(cell, content)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert not files(tmp_path)
-
-
-def test_a_folder_that_is_a_file_is_one_clear_error(tmp_path, make_plan):
-    (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(ResourceError, match="cannot write to"):
-        run([make_plan()], Store(tmp_path / "file"))
 
 
 @contextlib.contextmanager
@@ -223,13 +200,6 @@ def test_every_byte_of_a_result_is_covered(tmp_path, make_plan):
     for cell in plan.cells():
         size = store.path(cell).stat().st_size
         check_flips(store, cell, [(position, position % 8) for position in range(size)])
-
-
-def test_a_sealed_result_is_still_a_parquet_file(tmp_path, make_plan):
-    plan, store = make_plan(), Store(tmp_path)
-    run([plan], store)
-    cell = plan.cells()[0]
-    assert pl.read_parquet(store.path(cell)).equals(store.read(cell), null_equal=True)
 
 
 def test_a_result_without_checksum_is_read(tmp_path, make_plan):
