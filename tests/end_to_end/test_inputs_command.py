@@ -120,7 +120,7 @@ MISTAKES = {
     "a command misspelt": (("compar", "A.txt", "A.txt"), 'Did you mean "compare"'),
     "an option left out": (("figures", "A.txt"), "missing --folder (see textgauge figures -h)"),
     "a file left out": (("compare", "A.txt"), "(see textgauge compare -h)"),
-    "embeddings for texts": (("describe", "a.npy", "--train", "A.txt"), "holds embeddings, not texts"),
+    "embeddings for texts": (("describe", "a.npy", "--train", "A.txt"), "embeddings"),
 }
 
 

@@ -130,7 +130,7 @@ def main() -> None:
     """Run the command; an error a user can mend is one line and exit code 2, an interrupt exit code 130."""
     if sys.argv[1:] in (["--version"], ["-V"]):  # without the time that loading the parser takes
         print(_version())
-        return
+        sys.exit(0)
 
     from textgauge.cli.output import DETAIL, note, say
     from textgauge.core.show import one_line

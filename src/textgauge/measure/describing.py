@@ -384,7 +384,8 @@ def _load_generated(
         if isinstance(source, str | os.PathLike):
             part = load_texts(source, column=column, labels=labels, limit=limit, seed=seed)
             sources[name] = Corpus.of(part.texts, source_rows=part.rows)
-            marks[name] = [_parse_rating(mark, name) for mark in part.labels or ()]
+            if labels is not None:
+                marks[name] = [_parse_rating(mark, name) for mark in part.labels or ()]
         elif labels is not None:
             raise ArgumentError("a column of {ratings} is for files; give the ratings themselves")
         else:
