@@ -51,13 +51,23 @@ def compare_many(
     candidates: Mapping[str, Source],
     metrics: Metrics | None,
     options: UncertaintyOptions,
+    on_score: Callable[[Score], None],
     *,
     paired: bool,
     column: str | None,
-    on_score: Callable[[Score], None],
+    limit: int | None,
 ) -> CompareReport:
     """Measure how far each candidate is from one reference, and rank them; see `compare`."""
-    corpora = _load_all(reference, candidates, paired=paired, column=column)
+    sources = {"reference": reference, **candidates}
+    if not candidates:
+        raise InputError("there is no candidate to compare with the reference")
+    if "reference" in candidates:
+        raise InputError("a candidate cannot be called 'reference'")
+    if paired:
+        corpora = _load_paired(sources, column)
+    else:
+        how: dict[str, Any] = {"column": column, "limit": limit, "seed": options.seed}
+        corpora = {name: load_corpus(source, role=_role(name), **how) for name, source in sources.items()}
     joint = reduce(or_, corpora.values())  # one pool, so that every text is embedded once
     starts = accumulate(map(len, corpora.values()), initial=0)
     views = {
@@ -107,28 +117,22 @@ def _extend(score: Score, **more: Any) -> CandidateScore:
     return CandidateScore(**{one.name: getattr(score, one.name) for one in fields(score)}, **more)
 
 
-def _load_all(
-    reference: Source, candidates: Mapping[str, Source], *, paired: bool, column: str | None
-) -> dict[str, Corpus]:
-    """Load the corpora by name; paired candidates keep their places, so they need as many texts, none of them blank."""
-    if not candidates:
-        raise InputError("there is no candidate to compare with the reference")
-    if "reference" in candidates:
-        raise InputError("a candidate cannot be called 'reference'")
-    sources = {"reference": reference, **candidates}
-    roles = {name: name if name == "reference" else f"candidate {name}" for name in sources}
-    if not paired:
-        return {name: load_corpus(source, role=roles[name], column=column) for name, source in sources.items()}
+def _role(name: str) -> str:
+    return name if name == "reference" else f"candidate {name}"
+
+
+def _load_paired(sources: Mapping[str, Source], column: str | None) -> dict[str, Corpus]:
+    """Load corpora that keep their places, so that candidates need as many texts, none of them blank."""
     corpora = {name: Corpus.of(load_aligned(source, column=column)) for name, source in sources.items()}
     for name, corpus in corpora.items():
         blank = [row for row, text in enumerate(corpus.texts if corpus.pool.has_texts else ()) if not text.strip()]
         if blank:
-            raise InputError(f"text {blank[0] + 1} of the {roles[name]} is blank: paired candidates need every text")
+            raise InputError(f"text {blank[0] + 1} of the {_role(name)} is blank: paired candidates need every text")
     sizes = {name: len(corpus) for name, corpus in corpora.items() if name != "reference"}
     if len(set(sizes.values())) > 1:
         counts = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise InputError(f"paired candidates need equally many texts; they have: {counts}")
-    return {name: load_corpus(corpus, role=roles[name]) for name, corpus in corpora.items()}
+    return {name: load_corpus(corpus, role=_role(name)) for name, corpus in corpora.items()}
 
 
 def _adjust_all(scores: Mapping[str, Sequence[Score]]) -> dict[str, list[Score]]:

@@ -162,13 +162,8 @@ def compare(
         _refuse("ranking several candidates", alone)
         if paired and limit is not None:
             raise ArgumentError("{limit} draws texts of each corpus alone, so that {paired} texts would not match")
-
-        def load(source: Any, role: str) -> Any:
-            return source if paired else load_corpus(source, role=role, column=column, limit=limit, seed=seed)
-
-        sources = {name: load(source, f"candidate {name}") for name, source in candidate.items()}
-        first = load(reference, "reference")
-        report = compare_many(first, sources, metrics, options, paired=paired, column=column, on_score=on_score)
+        how: dict[str, Any] = {"paired": paired, "column": column, "limit": limit}
+        report = compare_many(reference, candidate, metrics, options, on_score, **how)  # type: ignore[arg-type]
     else:
         _refuse("one candidate", {"paired": paired})
         given = [reference, candidate, foreign]
@@ -372,17 +367,12 @@ def add_uncertainty(
             score = replace(score, no_interval=str(undefined))
     with name_counts(f"{metric.key}: permutations"):
         null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
-    score = add_null_range(score, null, has_ratio_to_null=metric.has_ratio_to_null)
+    low, high = null.range
+    times = score.value / null.mean if metric.has_ratio_to_null and null.mean > 0 else math.nan
+    score = replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
     if options.test:
         score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
     return score, null
-
-
-def add_null_range(score: Score, null: NullValues, *, has_ratio_to_null: bool) -> Score:
-    """Return the score with its null range."""
-    low, high = null.range
-    times = score.value / null.mean if has_ratio_to_null and null.mean > 0 else float("nan")
-    return replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
 
 
 def adjust(scores: Sequence[Score], nulls: Sequence[NullValues | None]) -> list[Score]:

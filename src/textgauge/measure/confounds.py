@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,8 @@ _FEW_TEXTS = 50
 _SIZE_RATIO = 2.0
 _LENGTH_RATIO = 1.5
 _REPEATED_SHARE = 0.2
+TOKENIZER = "words"
+PRIOR = 0.2  # the prior's words per word of the smaller corpus: z-scores of like corpora then have a variance of 0.8
 
 
 def find_undefined(scores: Sequence[Score]) -> list[str]:
@@ -40,7 +43,8 @@ def find_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> l
     """Return all warnings that apply to this comparison, each one sentence."""
     found = [*_sizes(comparison), *_shared(comparison), *_repeated(comparison), *_fid_bias(comparison, metrics)]
     if comparison.reference.pool.has_texts:
-        found += [*_lengths(comparison), *_cut_off(comparison, metrics), *_scripts(comparison, metrics)]
+        scripts = dict.fromkeys(text for metric in metrics for text in script_warnings(metric, comparison.joint))
+        found += [*_lengths(comparison), *_cut_off(comparison, metrics), *scripts]
     return found
 
 
@@ -71,30 +75,23 @@ def _repeated(comparison: Comparison) -> list[str]:
 
 
 def _lengths(comparison: Comparison) -> list[str]:
-    means = [_mean_words(side) for side in comparison.sides]
+    means = [float(np.mean(_count_words(side))) for side in comparison.sides]
     if max(means) <= _LENGTH_RATIO * max(min(means), 1.0):
         return []
     return [f"very different lengths (mean {means[0]:.1f} and {means[1]:.1f} words): part of the distance is length"]
 
 
-def _mean_words(corpus: Corpus) -> float:
-    return float(np.mean(_words(corpus)))
-
-
-def _words(corpus: Corpus) -> Ints:
-    counts: Ints = corpus.pool.get_or_compute("words", "", lambda _: _count_words(corpus.pool.texts))
+def _count_words(corpus: Corpus) -> Ints:
+    pool = corpus.pool
+    counts: Ints = pool.get_or_compute("words", "", lambda _: np.array([len(text.split()) for text in pool.texts], int))
     return counts[corpus.index]
-
-
-def _count_words(texts: Sequence[str]) -> Ints:
-    return np.fromiter((len(text.split()) for text in texts), dtype=np.int64, count=len(texts))
 
 
 def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
     """A word is a token at least, so that texts of more words than the window has tokens are surely not read whole."""
     names = {metric.embedder for metric in metrics if not metric.reads_texts}
     windows = {name: get_window(name) for name in sorted(names)}
-    words = _words(comparison.joint)
+    words = _count_words(comparison.joint)
     found = {name: int((words > window).sum()) for name, window in windows.items() if window is not None}
     return [
         f"{count} of {len(words)} texts are longer than {name} reads ({windows[name]} tokens): "
@@ -102,11 +99,6 @@ def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[st
         for name, count in found.items()
         if count
     ]
-
-
-def _scripts(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
-    """Each warning once for all metrics that read the texts alike."""
-    return list(dict.fromkeys(text for metric in metrics for text in script_warnings(metric, comparison.joint)))
 
 
 def _fid_bias(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
@@ -122,10 +114,6 @@ def _fid_bias(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[s
         f"fid is strongly biased upwards with {smaller} texts in {dimension} dimensions: "
         "judge it by its null range only, or use fid(correct=extrapolate)"
     ]
-
-
-TOKENIZER = "words"
-PRIOR = 0.2  # the prior's words per word of the smaller corpus: z-scores of like corpora then have a variance of 0.8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,10 +142,9 @@ class Terms(Tabular):
         return [self._row(i) for i in range(len(self))]
 
     def top(self, n: int, side: str) -> list[dict[str, Any]]:
-        """The words that speak most for one corpus: `reference` or `candidate`."""
-        if side == "candidate":
-            return [self._row(i) for i in range(min(n, len(self))) if self.z[i] > 0]
-        return [self._row(i) for i in range(len(self) - 1, max(-1, len(self) - 1 - n), -1) if self.z[i] < 0]
+        """Return the words that speak most for one corpus: `reference` or `candidate`."""
+        rows, sign = (range(len(self)), 1) if side == "candidate" else (reversed(range(len(self))), -1)
+        return [self._row(i) for i in itertools.islice(rows, n) if sign * self.z[i] > 0]
 
     def _row(self, i: int) -> dict[str, Any]:
         counts = {"count_reference": int(self.count_reference[i]), "count_candidate": int(self.count_candidate[i])}

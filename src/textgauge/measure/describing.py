@@ -6,7 +6,7 @@ import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
@@ -32,6 +32,11 @@ from textgauge.metrics.properties.texts import numbered
 Columns = tuple[Floats | Ints, Floats | Ints]
 BackendColumns = tuple[Floats, str]  # two numbers for each text, NaN where not needed, and the backend's signature
 
+Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
+
+GENERATED, ALONE = "generated", "corpus"  # what the only corpus is called, next to train and by itself
+MOST_CHARACTERS = 1_000_000  # of a text; files have the same limit
+_TAKEN = ("train", "test", "validation", "against")
 NO_TRAIN = "no train texts were given"
 YARDSTICKS = ("test", "train")
 _LEFT_OUT = "not asked for"
@@ -186,8 +191,9 @@ class Measuring:
         texts = [pool.texts[row] for row in wanted[first].tolist()]
         parts = []
         places = blocks(len(texts), _PORTION)
-        portions = [texts[place] for place in places]
-        for place, columns in zip(places, map_parts(self._workers_of(compute), compute, portions), strict=True):
+        workers = self.cluster if isinstance(compute, partial) else None
+        measured = map_parts(workers, compute, [texts[place] for place in places])
+        for place, columns in zip(places, measured, strict=True):
             parts.append([np.asarray(column, dtype=np.float64) for column in columns])
             begin_step(f"{doing}: texts", place.stop, len(texts), doing)
         found = np.full((2, pool.size), np.nan)
@@ -203,9 +209,6 @@ class Measuring:
         with name_counts(f"texts embedded with {self.embedder}"):
             model, texts = embedder(self.embedder or ""), self.sets.pool.texts
             return encode_cached(model, texts, progress=advance, executor=self.cluster)
-
-    def _workers_of(self, compute: Callable[[Sequence[str]], Columns]) -> Executor | None:
-        return self.cluster if isinstance(compute, partial) else None
 
     def embed(self) -> None:
         """Embed all texts, with progress, so that whoever asks the pool for their vectors finds them."""
@@ -241,13 +244,6 @@ def _surprise(model: str, texts: Sequence[str]) -> Columns:
 
 def _columns(rows: BackendColumns | None, corpus: Corpus) -> tuple[Floats, Floats] | None:
     return None if rows is None else (rows[0][0, corpus.index], rows[0][1, corpus.index])
-
-
-Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
-
-GENERATED, ALONE = "generated", "corpus"  # what the only corpus is called, next to train and by itself
-MOST_CHARACTERS = 1_000_000  # of a text; files have the same limit
-_TAKEN = ("train", "test", "validation", "against")
 
 
 def describe(
@@ -334,15 +330,17 @@ def describe(
     elif against is not None:
         raise ArgumentError("{against} is for texts that are described by themselves, without {train}")
     check_threshold(near_copy)
-    sources, rated = _load_generated(generated, train is not None, column, ratings, limit, seed)
+    sources, rated = _load_generated(_name_sources(generated, train), column, ratings, limit, seed)
     sets = gather(sources, train, held_out, validation, against=against, column=column)
     known = None if representative is None else texts_of_source(representative, "representative", column=column)
     named_backends = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
     backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
+    if train is None and known is None and (plausibility or "").startswith("kneser-ney"):
+        backends["plausibility"] = None  # there are no texts that its model could learn from
     with dask_executor(scheduler) as cluster:
         measuring = Measuring(sets, representative=known, near_copy=near_copy, cluster=cluster, **backends)
         if train is None:
-            measuring = _prepare_alone(measuring)
+            measuring.embed()
         corpora, yardstick = measuring.generated(), measuring.test()
         learned = None if train is None else measuring.train
         rows = measure_properties(corpora, yardstick, learned, signatures=measuring.signatures(), level=level, ci=ci)
@@ -357,25 +355,10 @@ def describe(
         )
 
 
-def _prepare_alone(measuring: Measuring) -> Measuring:
-    """Leave plausibility out where there are no texts that its model could learn from; embed all texts."""
-    if (measuring.plausibility or "").startswith("kneser-ney") and measuring.representative is None:
-        measuring = replace(measuring, plausibility=None)
-    measuring.embed()
-    return measuring
-
-
 def _load_generated(
-    generated: Source | Mapping[str, Source],
-    has_train: bool,
-    column: str | None,
-    ratings: Any,
-    limit: int | None,
-    seed: int,
+    sources: dict[str, Source], column: str | None, ratings: Any, limit: int | None, seed: int
 ) -> tuple[dict[str, Source], Any]:
     """Return the corpora by name, and their ratings, which may be a column of their files."""
-    only = GENERATED if has_train else ALONE
-    sources = dict(generated) if isinstance(generated, Mapping) else {only: generated}
     if limit is None and not isinstance(ratings, str):
         return sources, ratings
     labels = ratings if isinstance(ratings, str) else None
@@ -410,9 +393,7 @@ def gather(
     column: str | None = None,
 ) -> CorpusSets:
     """Read and check the corpora; an empty or blank one is refused, and so is a text of over a million characters."""
-    sources = (
-        dict(generated) if isinstance(generated, Mapping) else {GENERATED if train is not None else ALONE: generated}
-    )
+    sources = _name_sources(generated, train)
     if not sources:
         raise InputError("there is no corpus to describe")
     taken = next((name for name in sources if name in _TAKEN), None)
@@ -430,6 +411,11 @@ def gather(
     return CorpusSets(own, views.get("train"), views.get("test"), more, views.get("against"))
 
 
+def _name_sources(generated: Source | Mapping[str, Source], train: Source | None) -> dict[str, Source]:
+    only = ALONE if train is None else GENERATED
+    return dict(generated) if isinstance(generated, Mapping) else {only: generated}
+
+
 def texts_of_source(source: Source, role: str, *, column: str | None = None) -> Sequence[str]:
     """Read the texts of one corpus and check them."""
     return [without_surrogates(text) for text in _checked(source, role, column).texts]
@@ -442,8 +428,7 @@ def _checked(source: Source, role: str, column: str | None) -> Corpus:
         raise InputError(f"{role}: there are no texts")
     if not any(map(str.strip, texts)):
         raise InputError(f"{role}: all texts are empty")
-    longest = max(map(len, texts))
-    if longest > MOST_CHARACTERS:
+    if (longest := max(map(len, texts))) > MOST_CHARACTERS:
         raise InputError(f"{role}: a text of {longest:,} characters; the limit is {MOST_CHARACTERS:,}")
     return corpus
 

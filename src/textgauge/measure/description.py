@@ -26,7 +26,7 @@ from textgauge.measure.findings import (
     find_worse,
 )
 from textgauge.measure.lists import check_threshold, list_matches, list_modes, list_templates, list_texts, pick_texts
-from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, list_properties
+from textgauge.metrics.properties.base import MeasuredCorpus, PropertyValue, list_properties
 from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying, reach_of_train
 from textgauge.metrics.properties.repeats import duplicates_across, duplicates_within
 from textgauge.metrics.properties.texts import curve, form_counts, language_counts
@@ -76,7 +76,10 @@ def measure_properties(
     if train is None and generated[0].against is None:
         declared = [known for known in declared if "against" not in known.needs]
     yardsticks = {} if train is None else {"test": held_out, "train": train}
-    real = {role: {known.name: _yardstick(known, one, level) for known in declared} for role, one in yardsticks.items()}
+    real = {
+        role: {known.name: (PropertyValue(), NO_TEST) if one is None else known.of(one, level) for known in declared}
+        for role, one in yardsticks.items()
+    }
     for measured in generated:
         values: dict[str, tuple[PropertyValue, str | None]] = {}
         for number, known in enumerate(declared):
@@ -101,12 +104,6 @@ def measure_properties(
                 worse_than=worse.get(known.name),
                 **beside,
             )
-
-
-def _yardstick(
-    known: CorpusProperty, measured: MeasuredCorpus | None, level: float
-) -> tuple[PropertyValue, str | None]:
-    return (PropertyValue(), NO_TEST) if measured is None else known.of(measured, level)
 
 
 def _find_worse(values: Mapping[str, Any], real: Mapping[str, Any], level: float, corpora: int) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from itertools import combinations
 from typing import Any
 
@@ -39,8 +39,6 @@ _SENTENCES = {
     "plausibility": "perplexity {}, where smaller is more plausible",
 }
 _PARTS = ("_precision", "_recall", "syntactic_f1")  # what F1 and near_copies say in short
-
-
 _COPIED = 0.1
 _REPEATED, _TIMES_TRAIN = 0.01, 5.0  # share of pairs that are alike, and its ratio to that of train
 _UNKNOWN, _TIMES_YARDSTICK = 0.4, 2.0
@@ -76,11 +74,11 @@ def answer_description(rows: Sequence[Row], sizes: dict[str, int]) -> str:
     >>> said.partition(" No other property is found to be worse")[0]
     '110 of 200 texts are near copies of train texts (55 %; test 11.5 %).'
     """
-    named = len(sizes) > 1
-    return " ".join(
-        (f"{name}: " if named else "") + " ".join(_answer_parts([row for row in rows if row["corpus"] == name], size))
+    answers = {
+        name: " ".join(_answer_parts([row for row in rows if row["corpus"] == name], size))
         for name, size in sizes.items()
-    )
+    }
+    return " ".join(f"{name}: {text}" if len(sizes) > 1 else text for name, text in answers.items())
 
 
 def _answer_parts(rows: Sequence[Row], size: int) -> Iterator[str]:
@@ -147,15 +145,14 @@ def _finding(known: CorpusProperty, row: Mapping[str, Any]) -> WorseThanReal | N
     against = row.get("worse_than")
     if against is None:
         return None
-    show = _percent if known.bounds == (0.0, 1.0) else format_cell
-    value, low, high, real = (show(row[name]) for name in ("value", "low", "high", against))
+    is_share = known.bounds == (0.0, 1.0)
+    value, low, high, real = (
+        format_percent(round(row[name], 2)) if is_share else format_cell(row[name])
+        for name in ("value", "low", "high", against)
+    )
     said = _SENTENCES[known.name].format(value)
     sentence = f"{said[:1].upper()}{said[1:]} ({low} to {high}); {against} texts: {real}."
     return WorseThanReal(str(row.get("corpus") or ""), known.name, value, sentence)
-
-
-def _percent(share: float) -> str:
-    return format_percent(round(share, 2))
 
 
 def find_warnings(
@@ -173,18 +170,13 @@ def find_warnings(
     if test is not None:
         yield from _copies(test, train)
     for measured in generated:
-        yield from _few(measured)
+        if (n := len(measured.corpus)) < _FEW_TEXTS:
+            yield f"{measured.name}: few texts ({n}); look at the intervals"
         yield from _copies(measured, train)
         yield from _collapse(measured, train)
         yield from _language(measured, test, train)
         yield from _off_topic(measured, train)
         yield from _sizes(measured, test)
-
-
-def is_collapsed(measured: MeasuredCorpus, train: MeasuredCorpus) -> bool:
-    """Return whether two texts are alike in a hundredth of all pairs or more, and five times as often as in train."""
-    mine, usual = (repetition(one.derive(modes).sizes) for one in (measured, train))
-    return mine >= _REPEATED and not mine < _TIMES_TRAIN * usual
 
 
 def _sampled(measured: MeasuredCorpus, among: str) -> Iterator[str]:
@@ -205,12 +197,6 @@ def _scripts(measured: MeasuredCorpus) -> Iterator[str]:
         )
 
 
-def _few(measured: MeasuredCorpus) -> Iterator[str]:
-    n = len(measured.corpus)
-    if n < _FEW_TEXTS:
-        yield f"{measured.name}: few texts ({n}); look at the intervals"
-
-
 def _copies(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
     copied = int(np.isin(measured.forms, train.forms).sum())
     if copied >= _COPIED * len(measured.corpus):
@@ -219,9 +205,10 @@ def _copies(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
 
 
 def _collapse(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
-    if is_collapsed(measured, train):
-        sizes = measured.derive(modes).sizes
-        share, largest = repetition(sizes), sizes.max() / len(measured.corpus)
+    sizes = measured.derive(modes).sizes
+    share, usual = repetition(sizes), repetition(train.derive(modes).sizes)
+    if share >= _REPEATED and not share < _TIMES_TRAIN * usual:
+        largest = sizes.max() / len(measured.corpus)
         yield (
             f"{measured.name}: collapsed: two of its texts are alike in {share:.2g} of all pairs, as if it had "
             f"{1 / share:.0f} different ones; the largest mode holds {largest:.0%} of them"
@@ -305,21 +292,12 @@ def compute_differences(corpora: Sequence[MeasuredCorpus]) -> tuple[Difference, 
         for name in columns[first]
         if name in columns[second]
     ]
-    found = [_tested(columns[first][name], columns[second][name]) for name, first, second in cases]
-    corrected = [holm(np.array(column)) for column in zip(*(row[2:] for row in found), strict=True)]
+    tests = np.array([_test_two(columns[first][name], columns[second][name]) for name, first, second in cases])
+    tests = tests.reshape(-1, 4)
+    numbers = np.column_stack([tests, holm(tests[:, 2]), holm(tests[:, 3])]).tolist()
+    names = [field.name for field in fields(Difference)]
     return tuple(
-        Difference(
-            property=name,
-            first=first,
-            second=second,
-            mean_first=row[0],
-            mean_second=row[1],
-            p_t=row[2],
-            p_mann_whitney=row[3],
-            p_t_holm=float(corrected[0][place]),
-            p_mann_whitney_holm=float(corrected[1][place]),
-        )
-        for place, ((name, first, second), row) in enumerate(zip(cases, found, strict=True))
+        Difference(**dict(zip(names, (*case, *row), strict=True))) for case, row in zip(cases, numbers, strict=True)
     )
 
 
@@ -339,23 +317,19 @@ def correlate_ratings(
             yield RatingLink(corpus=measured.name, property=name, rho=rho, low=low, high=high, n=len(known))
 
 
-def _tested(first: Floats, second: Floats) -> tuple[float, float, float, float]:
+def _test_two(first: Floats, second: Floats) -> tuple[float, float, float, float]:
     """Both means and both p-values; NaN where a side has less than two values, or none of them differ."""
+    from scipy.special import stdtr
+    from scipy.stats import mannwhitneyu
+
     a, b = first[np.isfinite(first)], second[np.isfinite(second)]
     mine, yours = (float(side.mean()) if len(side) else math.nan for side in (a, b))
     if min(len(a), len(b)) < 2 or np.ptp(np.concatenate([a, b])) == 0:
         return mine, yours, math.nan, math.nan
-    return mine, yours, *_p_values(a, b)
-
-
-def _p_values(a: Floats, b: Floats) -> tuple[float, float]:
-    from scipy.special import stdtr
-    from scipy.stats import mannwhitneyu
-
     errors = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
     parts = [error**2 / (len(side) - 1) for error, side in zip(errors, (a, b), strict=True)]
     p_t = math.nan
     if sum(parts) > 0:  # Welch's test by hand: scipy's warns where one side is as good as constant
         t = (a.mean() - b.mean()) / math.sqrt(sum(errors))
         p_t = 2.0 * float(stdtr(sum(errors) ** 2 / sum(parts), -abs(t)))
-    return p_t, float(mannwhitneyu(a, b, method="asymptotic").pvalue)
+    return mine, yours, p_t, float(mannwhitneyu(a, b, method="asymptotic").pvalue)
