@@ -1,12 +1,19 @@
+"""`describe` next to train: values, backends, the report, warnings."""
+
+import json
 import math
 
 import numpy as np
 import polars
 import pytest
 
-from textgauge.core.errors import InputError
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.progress import listen
 from textgauge.data import Corpus
+from textgauge.measure.describing import Measuring, gather
 from textgauge.measure.describing import describe as run
+from textgauge.measure.findings import find_warnings
+from textgauge.metrics.properties import list_properties
 
 TRAIN = ["a red cat sat here", "the dog ran off", "we like green tea", "it rains all day long"]
 TEST = ["a red cow sat there", "they like black tea", "it rains all night"]
@@ -156,3 +163,128 @@ def test_corpora_may_be_files_and_corpus_objects(tmp_path):
     (tmp_path / "g.txt").write_text("\n".join(GENERATED), encoding="utf-8")
     found = describe(generated=tmp_path / "g.txt", train=Corpus.of(TRAIN))
     assert found.to_dicts() == describe().to_dicts()
+
+
+def test_a_backend_of_none_is_left_out():
+    found = describe(embedder=None, grammar=None, plausibility=None)
+    for name in ("semantic_f1", "grammar", "plausibility"):
+        assert (found[name].value, found[name].reason) == (pytest.approx(math.nan, nan_ok=True), "not asked for")
+        assert found[name].backend is None
+
+
+def test_backends_are_recorded():
+    found = describe(validation=["one more"])
+    assert found["grammar"].backend == "marks(1)"
+    assert found["plausibility"].backend == "lengths(5)"  # train and validation
+    assert found["semantic_f1"].backend == found["covered"].backend == "cosine@letters(1)"
+    assert found["syntactic_f1"].backend.startswith("synsim@words(rapidfuzz=")
+
+
+def test_other_representative_texts_give_train_a_plausibility():
+    found = describe(representative=["some", "other", "texts"])
+    assert found["plausibility"].backend == "lengths(3)"
+    assert not math.isnan(found["plausibility"].train)
+
+
+def test_steps_are_reported():
+    steps = []
+    with listen(steps.append):
+        describe()
+    assert any(step.startswith("embedding") for step in steps)
+    assert any(step.startswith("grammar") for step in steps)
+
+
+N = len(list_properties(alone=False))
+
+
+def test_empty_cells_say_why():
+    found = describe()
+    assert found["semantic_f1"].test_reason == "not defined for test itself"
+    assert found["syntactic_f1"].train_reason == "not defined for train itself"
+    assert found["plausibility"].train_reason == "the language model was made from it"
+    assert "no interval" in found["repetition"].reason
+    for row in found.to_dicts():
+        for cell, reason in (("value", "reason"), ("test", "test_reason"), ("train", "train_reason")):
+            assert row[cell] is not None or row[reason]
+    assert "no value for train: plausibility (the language model was made from it)" in found.notes
+    assert all(f"note: {text}" in str(found) for text in found.notes)
+
+
+def test_a_table_without_test_texts_has_no_column_of_them():
+    found = describe(held_out=None)
+    assert list(found.readable()[0]) == ["property", "value", "interval", "train", "what it is"]
+    missing = "semantic_precision, semantic_recall, semantic_f1 and covered"
+    assert f"no value for generated: {missing} (no test texts were given)" in found.notes
+    assert not any("for test" in text for text in found.notes)
+
+
+def test_several_corpora_share_a_table():
+    found = describe(generated={"one": GENERATED, "two": TEST})
+    assert len(found) == 2 * N
+    assert found["unique", "two"].value == 1
+    assert "unique" in found
+    assert ("unique", "two") in found
+    assert ("unique", "three") not in found
+    with pytest.raises(UnknownName, match="2 rows"):
+        found["unique"]
+    with pytest.raises(UnknownName, match="unique, one"):
+        found["uniqe", "one"]
+    with pytest.raises(UnknownName, match="did you mean unique"):
+        describe()["uniqe"]
+
+
+def test_rows_as_json_frame_and_text():
+    found = describe()
+    assert json.loads(found.to_json())["rows"] == found.to_dicts()
+    assert found.to_polars().shape == (N, 12)
+    assert "syntactic_f1" in str(found)
+    assert "not asked for" in str(describe(grammar=None))
+
+
+def test_notebooks_show_the_table_as_html():
+    shown = describe(generated={"<b>": GENERATED})._repr_html_()
+    assert shown.startswith("<p><strong>")
+    assert "near_copies" in shown
+    assert "&lt;b&gt;" in shown
+    assert "<b>" not in shown
+
+
+def test_the_plot_has_a_panel_per_defined_property_with_interval_test_and_train():
+    made = describe(grammar=None).plot().to_dict()
+    assert len(made["vconcat"]) == N - 1
+    values = made["datasets"][made["vconcat"][0]["data"]["name"]]
+    points = {point["of"]: point for point in values}
+    row = describe()["unique"]
+    assert points["generated"] == {
+        "property": "unique", "of": "generated", "value": row.value, "low": row.low, "high": row.high
+    }  # fmt: skip
+    assert (points["test"]["value"], points["train"]["value"]) == (row.test, row.train)
+    several = describe(generated={"one": GENERATED, "two": TEST}).plot().to_dict()
+    assert len(several["vconcat"]) == 2 * N
+
+
+def test_one_sentence_over_and_over_is_called_collapsed():
+    found = describe(generated=["it rains and rains here"] * 60)
+    assert found["unique"].value == 0
+    assert found["repetition"].value == 1
+    assert any("collapsed" in text and "100%" in text for text in found.warnings)
+    assert found.modes().row(0) == ("generated", 60, 1.0, 1, "it rains and rains here")
+
+
+def test_another_language_is_warned_about():
+    german = ["die Katze schläft heute lange", "der Hund lief schnell davon", "wir trinken gerne Tee"]
+    assert any("another language" in text for text in describe(generated=german).warnings)
+    assert any(
+        "another language" in text for text in describe(generated=german, held_out=None, train=TRAIN * 5).warnings
+    )
+    assert not any("another language" in text for text in describe(generated=TRAIN).warnings)
+
+
+def test_a_large_train_corpus_is_sampled_for_its_yardsticks_and_that_is_said():
+    sets = gather(GENERATED, TRAIN, TEST, None)
+    measuring = Measuring(sets, None, "marks", "lengths", ["x"], lambda _: None, train_sample=3)
+    warnings = find_warnings(measuring.generated(), measuring.test(), measuring.train)
+    assert [text for text in warnings if text.startswith("train:")] == [
+        f"train: {name} is that of 3 of its 4 texts, enough for a yardstick" for name in ("grammar", "plausibility")
+    ]
+    assert np.isfinite(measuring.train.text_values()["grammar"]).sum() == 3

@@ -7,7 +7,7 @@ import pytest
 
 from textgauge import describe
 from textgauge.data import sample
-from textgauge.measure.findings import find_worse
+from textgauge.measure.findings import find_worse, find_worse_rows
 from textgauge.metrics.properties.base import PropertyValue
 
 COPIES = PropertyValue(0.55, 0.48, 0.62)
@@ -58,3 +58,30 @@ def test_equal_sources_are_seldom_called_worse():
         parts = [[texts[row] for row in order[150 * part : 150 * (part + 1)]] for part in range(3)]
         false += any(row["worse_than"] for row in describe(parts[0], train=parts[1], held_out=parts[2]).to_dicts())
     assert false / 60 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 60)
+
+
+def row(name, value, low, high, *, worse_than=None, **real):
+    return {"corpus": "generated", "property": name, "value": value, "low": low, "high": high, **real} | {
+        "worse_than": worse_than
+    }
+
+
+def test_what_is_worse_is_said_the_gravest_first():
+    rows = [
+        row("plausibility", 10.08, 9.37, 10.8, test=6.3, worse_than="test"),
+        row("covered", 0.7, 0.64, 0.76, train=0.95, worse_than="train"),
+        row("near_copies", 0.55, 0.4808, 0.6174, test=0.115, worse_than="test"),
+    ]
+    found = find_worse_rows(rows)
+    assert [one.property for one in found] == ["near_copies", "covered", "plausibility"]
+    assert found[0].shown == "55 %"
+    assert [one.sentence for one in found] == [
+        "55 % of the texts are near copies of training texts (48 % to 62 %); test texts: 12 %.",
+        "70 % of the test texts have a generated text near them (64 % to 76 %); train texts: 95 %.",
+        "Perplexity 10.08, where smaller is more plausible (9.37 to 10.8); test texts: 6.3.",
+    ]
+
+
+def test_what_is_not_worse_and_what_is_said_in_other_numbers_is_left_out():
+    other = row("semantic_f1", 0.1, 0.0, 0.2, test=0.9, worse_than="test")
+    assert find_worse_rows([row("near_copies", 0.55, 0.1, 0.9, test=0.115), other]) == []
