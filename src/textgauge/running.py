@@ -241,11 +241,25 @@ class Run(Result):
         linearity: str | None = None,
         scope: Scope | None = None,
     ) -> Leaderboard:
-        """The metrics, best first, with rank ranges and tiers.
+        """Rank the metrics, best first, with rank ranges and tiers that hold for all metrics together.
 
-        `weights` of measures by name, by default 1; `measures` those that count; the others change how trials of
-        `ksc` are judged: `judgements` distinct or paper, `ties` half, right or wrong, `linearity` r2 or r. `scope` is
-        what ranks are about: texts, sources or data (see `textgauge.bench.leaderboard`).
+        Nothing is computed again: `judgements`, `ties` and `linearity` only change how stored values are judged.
+
+        Parameters
+        ----------
+        weights
+            Weights of measures in the overall score, such as accuracy=2,linearity=0; by default 1 each.
+        measures
+            Only these measures, such as spearman,order_correlation; by default all.
+        judgements
+            Which judgements of ksc count: distinct (each once) or paper; by default as in the run.
+        ties
+            How equal distances count in ksc: half, right or wrong; by default as in the run.
+        linearity
+            How ksc measures linearity: r2 or r; by default as in the run.
+        scope
+            What ranks hold for: texts (these), sources (new texts from these sources) or data (new data sets); by
+            default sources where the run supports it.
         """
         options = judging(judgements=judgements, ties=ties, linearity=linearity)
         return leaderboard(filter_measures(self._results.judged(options), measures), weights, scope=scope)

@@ -29,9 +29,8 @@ ARGS = ("train", "ensemble", "--pairs", "rated.csv", "--left", "a", "--right", "
 GIVEN = (*ARGS, "--set", "set", "-m", "jaccard,chrf,rouge1.recall", "--resamples", "100", "-o", "model.json")
 
 
-@pytest.mark.parametrize("model", ["ridge", "boosting"])
-def test_train_then_score(run, folder, model):
-    code, out, err = run(*GIVEN, "--model", model, "--scale", "1,5", "-f", "json")
+def test_train_then_score(run, folder):
+    code, out, err = run(*GIVEN, "--scale", "1,5", "-f", "json")
     found = json.loads(out)
     rows = found["rows"]
     assert code == 0
@@ -49,7 +48,6 @@ def test_train_then_score(run, folder, model):
     content = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     card = content["trained"]
     assert found["details"]["card"] == card
-    assert content["model"] == (model if card["share"] else "ridge")
     assert content["scale"] == [1.0, 5.0]
     assert [(data["name"], data["pairs"], data["sets"]) for data in card["data"]] == [("rated.csv", 80, 4)]
     assert (card["sources"], len(card["left_out"])) == (4, 4)
@@ -105,7 +103,6 @@ def test_the_table_and_the_mean_of_several_ratings(run, folder):
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
-        (["--model", "forest"], "ridge or boosting"),
         (["--scale", "one"], "two numbers"),
         (["--scale", "2,3"], "outside the scale"),
         (["--rating", "word"], "line 2"),

@@ -20,7 +20,7 @@ from textgauge.core.lazy import export_lazily
 if TYPE_CHECKING:
     from cyclopts import App, CycloptsError
 
-    from textgauge.cli.door import argument, calling, command, option, with_options
+    from textgauge.cli.door import argument, calling, command, option
     from textgauge.cli.output import (
         ColumnOption,
         Format,
@@ -37,7 +37,7 @@ else:
     __getattr__ = export_lazily(
         __name__,
         {
-            "door": "argument calling command option with_options",
+            "door": "argument calling command option",
             "output": "ColumnOption Format FormatOption SeedOption note print_answer print_result print_table",
             "progress": "progress_bar show_progress=progress",
         },
@@ -59,7 +59,6 @@ __all__ = [
     "print_table",
     "progress_bar",
     "show_progress",
-    "with_options",
 ]
 
 GROUP = "textgauge.commands"

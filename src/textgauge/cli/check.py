@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import App
 
-from textgauge.cli.door import argument, option, with_options
+from textgauge.cli.door import argument, command, option
 from textgauge.cli.output import (
     ColumnOption,
     Format,
@@ -107,7 +107,7 @@ class _One(_Files):
 
 @app.default
 @app.command(name="file", show=False)
-@with_options
+@command
 def file(
     path: Annotated[Path, argument(metavar="FILE.toml", help="A file with a table [check.NAME] per check.")],
     *,
@@ -119,7 +119,7 @@ def file(
 
 
 @app.command(name="drift")
-@with_options
+@command
 def drift(
     reference: Annotated[str, argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
     candidate: Annotated[str, argument(help="The new texts.")],
@@ -140,7 +140,7 @@ def drift(
 
 
 @app.command(name="copies")
-@with_options
+@command
 def copies(
     generated: Annotated[str, argument(help=f"The generated texts. {accepted()}")],
     train: Annotated[str, option(help="The texts that the generator learned from.")],
@@ -161,7 +161,7 @@ def copies(
 
 
 @app.command(name="score")
-@with_options
+@command
 def score(
     candidate: Annotated[str, argument(help=f"The texts of the system. {accepted()}")],
     reference: Annotated[
@@ -187,7 +187,7 @@ def score(
 
 
 @app.command(name="describe")
-@with_options
+@command
 def describe(
     generated: Annotated[str, argument(help=f"The generated texts. {accepted()}")],
     train: Annotated[str, option(help="The texts that the generator learned from.")],

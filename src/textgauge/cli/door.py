@@ -12,6 +12,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -24,6 +25,7 @@ OUTPUT = "Output"  # the panel of what a terminal adds
 _NAMES = {"metrics": ("--metrics", "-m"), "metric": ("--metric", "-m"), "jobs": ("--jobs", "-j")}
 _NAMES |= {"scheduler": ("--scheduler", "--cluster")}
 _LEAST = {"seed": 0, "jobs": 1, "limit": 1, "repetitions": 1}  # of numbers that Python hands on as they are
+_LEAST |= {"resamples": 100}
 
 
 class Argument(Parameter):
@@ -45,20 +47,12 @@ def option(*names: str, help: str, min: int | None = None, **more: Any) -> Param
 
 
 def command(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a command of a function: what is declared as `argument` goes by place, everything else is an option."""
-    return _command(function, _own_parameters(function), lambda values: function(**values))
+    """Make a command of a function: what is declared as `argument` goes by place, everything else is an option.
 
-
-def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a command of a function, with the fields of its argument `how`, a dataclass, as options of its own."""
-    *own, how = _own_parameters(function)
-    shared = _own_parameters(how.annotation)
-
-    def run(values: dict[str, Any]) -> Any:
-        made = how.annotation(**{one.name: values.pop(one.name) for one in shared})
-        return function(**values, how=made)
-
-    return _command(function, [*own, *shared], run)
+    The fields of a last parameter that is a dataclass are options of their own.
+    """
+    own, pack = _own_parameters(function)
+    return _command(function, own, lambda values: function(**pack(values)))
 
 
 def calling(
@@ -86,7 +80,7 @@ def calling(
     names = _NAMES | dict(named)
 
     def make(terminal: Callable[..., Any]) -> Callable[..., Any]:
-        own = _own_parameters(terminal)[1:]
+        own, pack = _own_parameters(terminal)
         known = {parameter.name for parameter in own}
         texts = parameter_texts(function)
         signature = inspect.signature(function).parameters
@@ -110,11 +104,11 @@ def calling(
         def run(values: dict[str, Any]) -> Any:
             given = {p.name: values.pop(p.name) for p in taken if p.name in values}
             given |= {name: parse_settings(given[name]) for name in maps & set(given) if given[name] is not None}
-            return terminal(given, **values)
+            return terminal(given, **pack(values))
 
         if not terminal.__doc__:
             terminal.__doc__ = function.__doc__
-        return _command(terminal, [*taken, *own], run)
+        return _command(terminal, [*taken, *own[1:]], run)
 
     return make
 
@@ -156,13 +150,26 @@ def parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
     }
 
 
-def _own_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    return [
+def _own_parameters(
+    function: Callable[..., Any],
+) -> tuple[list[inspect.Parameter], Callable[[dict[str, Any]], dict[str, Any]]]:
+    """Return the parameters of a function, fields of a dataclass in its place, and what packs their values again."""
+    own = [
         parameter.replace(
             kind=parameter.POSITIONAL_ONLY if _is_argument(parameter.annotation) else parameter.KEYWORD_ONLY
         )
         for parameter in inspect.signature(function, eval_str=True).parameters.values()
     ]
+    if not own or not is_dataclass(own[-1].annotation):
+        return own, lambda values: values
+    *own, last = own
+    fields, _ = _own_parameters(last.annotation)
+
+    def pack(values: dict[str, Any]) -> dict[str, Any]:
+        made = last.annotation(**{field.name: values.pop(field.name) for field in fields})
+        return {**values, last.name: made}
+
+    return [*own, *fields], pack
 
 
 def _is_argument(annotation: Any) -> bool:

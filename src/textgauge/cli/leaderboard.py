@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from textgauge.bench import Store
 from textgauge.bench.leaderboard import Leaderboard, boards_answer, boards_details, boards_rows, leaderboards, titled
 from textgauge.bench.results import Results, detailed, filter_measures, judging, verdict_warnings
-from textgauge.cli.door import argument, command, option, refuse
+from textgauge.cli.door import argument, calling, option, refuse
 from textgauge.cli.output import (
     Format,
     FormatOption,
@@ -22,38 +22,16 @@ from textgauge.cli.output import (
 )
 from textgauge.core.errors import InputError
 from textgauge.core.result import TableResult
+from textgauge.running import Run
 
 
-@command
+@calling(Run.leaderboard, without=["self"], kinds={"measures": str | None})
 def leaderboard(
+    given: dict[str, Any],
     folder: Annotated[Path, argument(help="The folder of a run.")],
-    weights: Annotated[
-        str | None,
-        option(help="Weights of measures in the overall score, such as accuracy=2,linearity=0; default: 1 each."),
-    ] = None,
-    judgements: Annotated[
-        str | None,
-        option(help="Which judgements of ksc count: distinct (each once) or paper; default: as in the run."),
-    ] = None,
-    ties: Annotated[
-        str | None, option(help="How equal distances count in ksc: half, right or wrong; default: as in the run.")
-    ] = None,
-    linearity: Annotated[
-        str | None, option(help="How ksc measures linearity: r2 or r; default: as in the run.")
-    ] = None,
     detail: Annotated[
         bool, option("--detail", help="Print one row for each data set, protocol, metric and measure.")
     ] = False,
-    scope: Annotated[
-        str | None,
-        option(
-            help="What ranks hold for: texts (these), sources (new texts from these sources) or data (new data sets); "
-            "default: sources where the run supports it."
-        ),
-    ] = None,
-    measures: Annotated[
-        str | None, option(help="Only these measures, such as spearman,order_correlation; default: all.")
-    ] = None,
     tests: Annotated[
         bool,
         option("--tests", help="Test all pairs of metrics, one row each; for rated pairs, tasks and perturbation."),
@@ -82,7 +60,8 @@ def leaderboard(
         refuse("--tests" if tests else "--ceiling" if ceiling else "--detail", "--weights", "--scope")
     if tests or ceiling:
         refuse("--tests" if tests else "--ceiling", "--measures")
-    options = judging(judgements=judgements, ties=ties, linearity=linearity)
+    weights, measures, scope = (given.pop(name) for name in ("weights", "measures", "scope"))
+    options = judging(**given)
     results = Results(Store.open(folder))
     if tests:
         _tests(results, on, options, form)
@@ -96,7 +75,7 @@ def leaderboard(
     if detail:
         print_result(TableResult("leaderboard", detailed(judged), warnings=warned), form)
         return
-    boards = leaderboards(judged, _weights(weights), scope=scope)  # type: ignore[arg-type]
+    boards = leaderboards(judged, _weights(weights or {}), scope=scope)
     print_boards(boards, warned, form)
 
 
@@ -130,12 +109,11 @@ def _tests(results: Results, on: str | None, options: dict[str, str], form: Form
     print_result(TableResult("leaderboard", rows, shown=shown), form)
 
 
-def _weights(text: str | None) -> dict[str, float]:
-    found = {}
-    for item in filter(str.strip, (text or "").split(",")):
-        name, _, value = item.partition("=")
+def _weights(given: Mapping[str, str]) -> dict[str, float]:
+    weights = {}
+    for name, value in given.items():
         try:
-            found[name.strip()] = float(value)
+            weights[name] = float(value)
         except ValueError:
-            raise InputError(f"weights are written measure=number, not {item!r}") from None
-    return found
+            raise InputError(f"weights are written measure=number, not {name}={value}") from None
+    return weights

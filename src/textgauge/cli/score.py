@@ -6,14 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from textgauge.cli.door import argument, command, option, refuse
+from textgauge.cli.door import argument, calling, option, refuse
 from textgauge.cli.output import (
     Format,
     FormatOption,
-    LevelOption,
     OutputOption,
-    SchedulerOption,
-    SeedOption,
     check_output,
     names_of,
     note,
@@ -31,7 +28,6 @@ from textgauge.core.show import format_cell, listed
 from textgauge.data import Corpus
 from textgauge.data.source import accepted, load_aligned, load_pairs, load_references
 from textgauge.measure.score_report import ScoreReport
-from textgauge.measure.scoring import DEFAULT_METRICS
 from textgauge.measure.scoring import score as run_score
 from textgauge.measure.systems import contrast as run_contrast
 from textgauge.measure.systems import score_systems
@@ -44,21 +40,13 @@ _SHOWN = 10  # pairs in a table for people
 _ALONE = ("--background", "--scheduler", "--cluster", "--parts")  # options for one system
 
 
-@command
+@calling(run_score, without=["columns"])
 def score(
+    given: dict[str, Any],
     left: Annotated[str | None, argument(help=f"The texts to score. {accepted(embeddings=True)}")] = None,
     right: Annotated[
         list[str] | None,
         argument(help="The references, line by line; several files give several references for each text."),
-    ] = None,
-    metrics: Annotated[
-        list[str] | None,
-        option(
-            "-m",
-            "--metrics",
-            help="Metrics, separated by commas or repeated; `rouge1@words|13a` is a grid.",
-            show_default=DEFAULT_METRICS,
-        ),
     ] = None,
     pairs: Annotated[
         str | None,
@@ -66,10 +54,6 @@ def score(
     ] = None,
     left_column: Annotated[str, option("--left", help="The column of the left texts of --pairs.")] = "left",
     right_column: Annotated[str, option("--right", help="The column of the right texts of --pairs.")] = "right",
-    column: Annotated[
-        str | None,
-        option(help="The column that holds the texts, for tables; default: `text`, or the only column of texts."),
-    ] = None,
     reference: Annotated[
         list[str] | None,
         option(help="A file of references (repeat for several): rank the other files as systems."),
@@ -84,22 +68,14 @@ def score(
     baseline: Annotated[
         str | None, option(help="The texts of another system: test the difference from it, metric by metric.")
     ] = None,
-    background: Annotated[
-        str | None,
-        option(help="The corpus that tfidf, bm25plus and idf weights are fitted on; default: all texts given."),
+    limit: Annotated[
+        int | None, option(min=1, help="Use a random sample of this many of --pairs; default: all.")
     ] = None,
     summary: Annotated[
         bool,
         option("--summary", help="Print one row for each metric, with mean and interval, and no single pairs."),
     ] = False,
     parts: Annotated[bool, option("--parts", help="Add precision, recall and other parts of each metric.")] = False,
-    limit: Annotated[
-        int | None, option(min=1, help="Use a random sample of this many of --pairs; default: all.")
-    ] = None,
-    level: LevelOption = 0.95,
-    resamples: Annotated[int, option(min=100, help="Number of resamples in bootstrap and test.")] = 1_000,
-    seed: SeedOption = 0,
-    scheduler: SchedulerOption = None,
     output: OutputOption = None,
     form: FormatOption = Format.table,
 ) -> None:
@@ -111,40 +87,30 @@ def score(
     textgauge score --reference ref.txt out/*.txt -m bleu,chrf
     """
     check_output(output)
+    shared = {name: value for name, value in given.items() if name not in ("background", "scheduler")}
     if reference or system or segments:
         files = [*([left] if left else []), *(right or [])]
         if not reference:
             raise InputError("systems are ranked by --reference")
         refuse("ranking systems", "--pairs", "--baseline", "--limit", *_ALONE)
-        how = {"level": level, "resamples": resamples, "seed": seed, "column": column}
-        _print_systems(
-            files, system or [], reference, metrics or DEFAULT_METRICS, how, form, segments=segments, output=output
-        )
+        _print_systems(_systems(files, system or []), reference, shared, form, segments=segments, output=output)
         return
     if baseline is not None:
         refuse("--baseline", *_ALONE)
     if pairs is None:
         refuse("scoring files without --pairs", "--limit", "--left", "--right")
-    names = metrics or DEFAULT_METRICS
-    wanted = column_names(names)
-    texts, references, scores = _read(
-        left, right or [], pairs, (left_column, right_column), column, wanted, limit, seed
-    )
-    options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
+    sample = {"scores": column_names(given["metrics"]), "limit": limit, "seed": given["seed"]}
+    texts, references, scores = _read(left, right or [], pairs, (left_column, right_column), given["column"], sample)
     with progress() as step:
         if baseline is not None:
-            other = load_aligned(baseline, column=column)
-            found = run_contrast(left=texts, baseline=other, right=references, metrics=names, **options)
-            print_result(found, form, output)
+            print_result(run_contrast(left=texts, baseline=baseline, right=references, **shared), form, output)
             return
-        fitted = None if background is None else load_aligned(background, column=column)
 
         def keep(scores: PairScores) -> None:
             mean = float(scores.defined.mean()) if len(scores.defined) else None
             step.row({"metric": scores.metric, "mean": format_cell(mean)})
 
-        given: dict[str, Any] = {"metrics": names, "background": fitted, "columns": scores, "scheduler": scheduler}
-        report = run_score(left=texts, right=references, on_score=keep, **given, **options)
+        report = run_score(texts, references, columns=scores, on_score=keep, **given)
         if summary or form.for_people:
             report.summary()
     if output is not None:
@@ -180,19 +146,17 @@ def _read(
     pairs: str | None,
     columns: tuple[str, str],
     column: str | None,
-    scores: list[str],
-    limit: int | None,
-    seed: int,
+    sample: dict[str, Any],
 ) -> tuple[Any, Any, Mapping[str, Sequence[float]]]:
     if pairs is not None:
         if left is not None:
             raise InputError("give two files or --pairs, not both")
-        found = load_pairs(pairs, left=columns[0], right=columns[1], scores=scores, limit=limit, seed=seed)
+        found = load_pairs(pairs, left=columns[0], right=columns[1], **sample)
         return Corpus.of(found.left, source_rows=found.rows), found.right, found.scores
     if left is None or not right:
         raise InputError("give the texts and their references as two files, or a table by --pairs")
-    if scores:
-        raise InputError(f"column:{scores[0]} is a column of a table: give the table by --pairs")
+    if sample["scores"]:
+        raise InputError(f"column:{sample['scores'][0]} is a column of a table: give the table by --pairs")
     texts, references = load_aligned(left, column=column), load_references(right, column=column)
     if len(texts) != len(references):
         counts = f"{left} has {len(texts)} texts, but {listed(right)} {len(references)}"
@@ -201,27 +165,22 @@ def _read(
 
 
 def _print_systems(
-    files: Sequence[str],
-    named: Sequence[str],
+    sources: Mapping[str, str],
     references: Sequence[str],
-    metrics: str | Sequence[str],
-    options: dict[str, Any],
+    given: dict[str, Any],
     form: Format,
     *,
     segments: Path | None,
     output: Path | None,
 ) -> None:
-    """Rank systems by references; `options` are those of `score_systems`."""
+    """Rank systems by references; `given` are the options of `score_systems`."""
     if segments is not None:
         check_table_path(segments)
         if segments.suffix.lower() == ".txt":
             raise InputError(f"{segments}: values go to a .csv, .jsonl or .parquet file")
-    column = options["column"]
-    sources = _systems(files, named)
-    right = load_references(list(references), column=column)
+    right = load_references(list(references), column=given["column"])
     with progress():
-        systems = {name: load_aligned(path, column=column) for name, path in sources.items()}
-        report = score_systems(systems, right, metrics=metrics, **options)
+        report = score_systems(sources, right, **given)
     if segments is not None:
         write_table(segments, report.items())
         note(f"values of every item: {segments}")

@@ -7,11 +7,15 @@ from typing import Annotated, Any
 
 from cyclopts import App
 
-from textgauge.cli.door import command, option
+from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.learned.stack import ensemble as stack
+from textgauge.cli.door import calling, option
 from textgauge.cli.output import Format, FormatOption, note, print_result
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.show import count_of
+from textgauge.data.source import has_builtin_columns
+from textgauge.metrics.pair.models import column_names
 
 _NAMED = 5  # metrics whose share is printed
 
@@ -19,8 +23,13 @@ app = App(name="train", help="Train metrics on people's ratings.")
 
 
 @app.command(name="ensemble")
-@command
+@calling(
+    stack,
+    without=["left", "right", "target", "groups", "sources", "also", "columns", "names"],
+    kinds={"scale": str | None},
+)
 def ensemble(
+    given: dict[str, Any],
     out: Annotated[Path, option("--output", "-o", help="The model file to write; score with `-m ensemble@FILE`.")],
     pairs: Annotated[str, option(help="A table, sample or dataset of rated pairs.")],
     left: Annotated[str, option(help="The column of the left texts of --pairs.")] = "left",
@@ -41,22 +50,9 @@ def ensemble(
         list[str] | None,
         option(help="More rated pairs to learn from: a dataset, or a table like --pairs; repeat for several."),
     ] = None,
-    metrics: Annotated[
-        list[str] | None,
-        option(
-            "-m",
-            "--metrics",
-            help="Metrics to learn from, or parts such as rouge1.recall; default: all that can run here.",
-        ),
-    ] = None,
-    scale: Annotated[
-        str | None, option(help="The lowest and the highest rating, such as 1,5; default: those in the data.")
-    ] = None,
-    resamples: Annotated[int, option(min=100, help="Number of resamples in the paired bootstrap.")] = 1_000,
     limit: Annotated[
         int | None, option(min=1, help="Use a random sample of this many of --pairs; default: all.")
     ] = None,
-    seed: Annotated[int, option(min=0, help="Random seed.")] = 0,
     form: FormatOption = Format.table,
 ) -> None:
     """Train a pair metric on rated pairs: a model that predicts the ratings from other pair metrics.
@@ -65,43 +61,21 @@ def ensemble(
 
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --set part -o model.json
     """
-    from textgauge.bench.inputs.pair_sources import read_rated
-    from textgauge.bench.learned.stack import ensemble as stack
-    from textgauge.data.source import has_builtin_columns
-    from textgauge.metrics.pair.models import column_names
-
-    ends = None if scale is None else _ends(scale)
+    if given["scale"] is not None:
+        given["scale"] = _ends(given["scale"])
     groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None
-    scores = column_names(metrics)
     columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
-    options: dict[str, Any] = {"limit": limit, "seed": seed, "with_sources": True}
-    own = read_rated(pairs, scores=scores, **columns, **options)
+    options: dict[str, Any] = {"limit": limit, "seed": given["seed"], "with_sources": True}
+    own = read_rated(pairs, scores=column_names(given["metrics"]), **columns, **options)
     more = [read_rated(name, **{} if has_builtin_columns(name) else columns, **options) for name in also or ()]
+    names = [Path(data.name).name for data in (own, *more)]
+    first, *others = (
+        (data.left, data.right, data.columns["rating"], data.columns.get("set"), data.columns.get("source"))
+        for data in (own, *more)
+    )
+    given |= dict(zip(("left", "right", "target", "groups", "sources"), first, strict=True))
     with progress() as step:
-        found = stack(
-            left=own.left,
-            right=own.right,
-            target=own.columns["rating"],
-            metrics=metrics,
-            columns=own.scores,
-            groups=own.columns.get("set"),
-            sources=own.columns.get("source"),
-            also=[
-                (
-                    other.left,
-                    other.right,
-                    other.columns["rating"],
-                    other.columns.get("set"),
-                    other.columns.get("source"),
-                )
-                for other in more
-            ],
-            scale=ends,
-            seed=seed,
-            resamples=resamples,
-            names=[Path(data.name).name for data in (own, *more)],
-            on_step=step,
-        )
+        found = stack(also=others, columns=own.scores, names=names, on_step=step, **given)
     found.trained.save(out)
     print_result(found, form)
     most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in found.shares()[:_NAMED])

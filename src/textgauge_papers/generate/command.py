@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import App
 
-from textgauge.cli import ColumnOption, SeedOption, argument, command, note, option, show_progress, with_options
+from textgauge.cli import ColumnOption, SeedOption, argument, command, note, option, show_progress
 from textgauge.core import InputError, Step, check_table_path, write_table
 from textgauge.data import accepted, load_texts
 from textgauge_papers.generate import (
@@ -125,7 +125,7 @@ def eda_command(
 
 
 @app.command(name="vae")
-@with_options
+@command
 def vae_command(
     train: Train,
     out: Out,
@@ -143,7 +143,7 @@ def vae_command(
 
 
 @app.command(name="lm")
-@with_options
+@command
 def lm_command(
     train: Train,
     out: Out,
@@ -162,7 +162,7 @@ def lm_command(
 
 
 @app.command(name="conditional")
-@with_options
+@command
 def conditional_command(
     train: Train,
     out: Out,
@@ -191,7 +191,7 @@ def conditional_command(
 
 
 @app.command(name="steps")
-@with_options
+@command
 def steps_command(
     train: Train,
     out: Annotated[Path, option("--folder", help="The folder to write step-001.txt, … into.")],

@@ -188,7 +188,7 @@ def ensemble(
     target
         The ratings of the pairs.
     metrics
-        Metrics to learn from, by default all that can be computed here.
+        Metrics to learn from, or parts such as rouge1.recall; by default all that can run here.
     groups
         The set of each pair; sets that share texts are one source.
     sources
@@ -197,8 +197,8 @@ def ensemble(
         Other data to learn from: left texts, right texts, ratings, groups (or None) and, if known, sources; or a list
         of several such.
     scale
-        The ratings of texts with nothing in common and of texts that say the same, where they are not the smallest and
-        the largest.
+        The lowest and the highest rating, such as 1,5: of texts with nothing in common and of texts that say the same;
+        by default those in the data.
     seed
         Random seed.
     resamples
