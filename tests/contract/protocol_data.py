@@ -12,7 +12,7 @@ _OTHERS = ["please", "could", "you", "send", "pay", "money", "card", "bank", "ra
 
 SMALL = {
     "ksc": {"k": 4, "n": 12, "repetitions": 3},
-    "size": {"repetitions": 3},
+    "size": {"smallest": 5, "step": 10, "total": 40, "large": 50, "draws": 3, "repetitions": 3},
     "distributionality": {"n": 12, "k": 5, "repetitions": 3},
     "perturbation": {"n": 30, "repetitions": 3, "steps": 4},
     "robustness": {"documents_drawn": 20},

@@ -64,13 +64,7 @@ class KeptEnsemble:
     name: str
     group: Group
     verdicts: tuple[Verdict, ...]
-    shares: Mapping[str, tuple[float, float]]
-
-    @property
-    def contributions(self) -> list[Contribution]:
-        """What each metric contributes."""
-        about = (self.name, self.group.protocol.name, self.group.data)
-        return [Contribution(*about, metric, share, fall) for metric, (share, fall) in self.shares.items()]
+    contributions: tuple[Contribution, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +90,15 @@ def train_ensembles(
 ) -> None:
     """Train the ensembles of tasks that the store lacks, here or by the executor, and keep them in it."""
     jobs = {name: job for name, job in _list_jobs(groups, seeds).items() if store.read_extra(name) is None}
-    for name, rows in _train(jobs, seeds, on_step, executor):
-        store.write_extra(name, {"rows": rows})
+    if executor is None:
+        for name, job in jobs.items():
+            store.write_extra(name, {"rows": train_job(*job, seeds, on_step)})
+        return
+    # The last job, which is the longest, is sent out first.
+    sent = {executor.submit(train_job, *jobs[name], seeds): name for name in reversed(list(jobs))}
+    for count, done in enumerate(as_completed(sent)):
+        on_step(Stage(_describe(*jobs[sent[done]]), count + 1, len(sent), "training ensembles"))
+        store.write_extra(sent[done], {"rows": done.result()})
 
 
 def read_ensembles(store: Store, groups: Sequence[Group], *, seeds: int = SEEDS) -> KeptEnsembles:
@@ -159,7 +160,11 @@ def _list_jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, lis
 
     A job's name is a hash of everything that decides what an ensemble reaches.
     """
-    usable = [item for item in _select_tasks(groups).values() if _has_several_folds(item)]
+    usable = []
+    for item in _select_tasks(groups).values():
+        first = next(iter(item.complete.values()))
+        if len(np.unique(cast(Task, item.protocol).groups(first.columns))) > 1:
+            usable.append(item)
     jobs: list[tuple[Kind, list[Group]]] = [("task", [item]) for item in usable]
     if len({item.protocol.name for item in usable}) > 1:
         jobs.append(("universal", usable))
@@ -171,31 +176,12 @@ def _list_jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, lis
     return named
 
 
-def _has_several_folds(item: Group) -> bool:
-    first = next(iter(item.complete.values()))
-    return len(np.unique(cast(Task, item.protocol).groups(first.columns))) > 1
-
-
 def _place(item: Group) -> str:
     return f"{item.protocol!r}|{item.fingerprint}|{item.seed}"
 
 
 def _digest(values: Floats) -> str:
     return hashlib.blake2b(np.ascontiguousarray(values).tobytes(), digest_size=8).hexdigest()
-
-
-def _train(
-    jobs: Mapping[str, tuple[Kind, list[Group]]], seeds: int, on_step: Step, executor: Executor | None
-) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield rows of each job as they are made; the last job, which is the longest, is sent out first."""
-    if executor is None:
-        yield from ((name, train_job(*job, seeds, on_step)) for name, job in jobs.items())
-        return
-    sent = {executor.submit(train_job, *jobs[name], seeds): name for name in reversed(list(jobs))}
-    for count, done in enumerate(as_completed(sent)):
-        what = _describe(*jobs[sent[done]])
-        on_step(Stage(what, count + 1, len(sent), "training ensembles"))
-        yield sent[done], done.result()
 
 
 def _describe(kind: Kind, members: Sequence[Group]) -> str:
@@ -241,7 +227,10 @@ def _restore(row: Mapping[str, Any], tasks: Mapping[str, Group]) -> KeptEnsemble
     item = tasks[row["place"]]
     value, draws = np.array(row["value"], dtype=np.float64), np.array(row["drawn"], dtype=np.float64).T
     verdicts = tuple(cast(Task, item.protocol).with_intervals(value, draws, row["units"], None))
-    return KeptEnsemble(NAMES[row["kind"]], item, verdicts, {name: (s, f) for name, (s, f) in row["shares"].items()})
+    name = NAMES[row["kind"]]
+    about = name, item.protocol.name, item.data
+    contributions = (Contribution(*about, metric, share, fall) for metric, (share, fall) in row["shares"].items())
+    return KeptEnsemble(name, item, verdicts, tuple(contributions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,7 +374,7 @@ def _get_examples(item: TaskFeatures, here: Masks, kind: Kind, seed: int) -> Exa
         return item.task.examples(features, columns, seed)
     every = item.task.pair_examples(features, columns, seed)
     rows = np.sort(np.random.default_rng([seed, 13]).permutation(len(every.targets))[:_PAIRS])
-    return Examples(every.features[rows], every.targets[rows], every.trials[rows])
+    return every.take(rows)
 
 
 def _score(

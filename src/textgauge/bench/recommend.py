@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -168,8 +168,9 @@ def recommend(
         raise InputError(f"the task {task} needs data: a path, a sample or a dataset's name")
     if task is not None and any(kind.rated for kind in protocols_named(task)):
         pairs = data  # type: ignore[assignment]
-    with _open_store(out) as store:
-        work = _Recommender(store, EFFORTS[effort], effort, metrics, power, seed, on_step)
+    with contextlib.ExitStack() as stack:
+        folder = out if out is not None else stack.enter_context(tempfile.TemporaryDirectory(prefix="textgauge-"))
+        work = _Recommender(Store(folder), EFFORTS[effort], effort, metrics, power, seed, on_step)
         if pairs is not None:
             if not isinstance(pairs, PairSources):
                 ratings = [rating] if isinstance(rating, str) else list(rating or [])
@@ -183,15 +184,6 @@ def recommend(
         names = (get_source_name(reference, "reference"), get_source_name(candidate, "candidate"))
         comparison = Comparison(load_corpus(reference, role="reference"), load_corpus(candidate, role="candidate"))
         return work.recommend_for_corpora(comparison, names, effect)
-
-
-@contextlib.contextmanager
-def _open_store(folder: str | os.PathLike[str] | None) -> Iterator[Store]:
-    if folder is not None:
-        yield Store(folder)
-        return
-    with tempfile.TemporaryDirectory(prefix="textgauge-") as temporary:
-        yield Store(temporary)
 
 
 def _load_task(task: str, data: Any) -> tuple[Task, TaskSources]:

@@ -126,16 +126,6 @@ def test_an_incomplete_metric_is_no_part_of_an_ensemble(tmp_path):
     assert {item.metric for item in parts if item.ensemble == universal} == {"levenshtein", "jaccard"}
 
 
-def test_when_the_cell_is_there_again_so_is_the_ensemble_of_all(tmp_path):
-    store = make(tmp_path, tasks=[next(iter(TASKS))])
-    whole = made(store)
-    remove_cell(store, "rouge", "robustness")
-    less = made(store)
-    assert {item.metric for item in less.contributions} == {"levenshtein", "jaccard"}
-    make(tmp_path, tasks=[next(iter(TASKS))])
-    assert_same(whole, made(store))
-
-
 def test_one_metric_makes_no_ensemble(tmp_path):
     store = make(tmp_path, "jaccard", [next(iter(TASKS))])
     none = made(store)
@@ -152,11 +142,6 @@ def test_two_ways_to_judge_the_same_trials_stay_apart(tmp_path):
     found = {one.group.protocol: one.verdicts[0].value for one in made(store).found if "task" in one.name}
     assert set(found) == set(bent)
     assert len(set(found.values())) == 2
-
-
-def test_one_task_has_no_universal_ensemble(tmp_path):
-    names = {one.name for one in made(make(tmp_path, tasks=[next(iter(TASKS))])).found}
-    assert names == {ensembles.NAMES["task"]}
 
 
 def test_another_metric_changes_no_verdict_of_the_others(store, tmp_path):

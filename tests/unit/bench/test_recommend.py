@@ -10,7 +10,7 @@ import pytest
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.inputs.pair_sources import read_rated
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric, leaderboard
-from textgauge.bench.power import PairsNeeded, TextsNeeded
+from textgauge.bench.power import TextsNeeded
 from textgauge.bench.protocols import Agreement, PairSources
 from textgauge.bench.recommend import (
     EFFORTS,
@@ -24,7 +24,7 @@ from textgauge.bench.recommend import (
     take_texts,
 )
 from textgauge.bench.results import Results
-from textgauge.core.errors import InputError, ResourceError, TextgaugeError, UnknownName
+from textgauge.core.errors import InputError, ResourceError, TextgaugeError
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics, get_pair_metrics
 
@@ -176,11 +176,6 @@ def test_wrong_use_is_one_clear_error(given, named):
         recommend(**given)
 
 
-def test_unknown_tasks_are_refused():
-    with pytest.raises(UnknownName, match="clustering"):
-        recommend(task="clusterin", data="sample:intents")
-
-
 @pytest.mark.parametrize(("texts", "k", "n"), [(2_000, 7, 30), (100, 7, 12), (40, 7, 10), (20, 4, 10), (9, 3, 5)])
 def test_mixtures_are_smaller_only_where_texts_are_few(make_two_sources, texts, k, n):
     sources = make_two_sources(texts)
@@ -264,41 +259,6 @@ def test_the_answer_in_words(make_answer):
         "A comparison of 100 texts a side takes 1.23 ms (plus 1.5 s to embed the texts with minilm the first time) "
         "with quick and 250 ms with slow.",
     )
-
-
-def test_where_only_bounds_are_known(make_answer):
-    power = (TextsNeeded("slow", NAN, 512, NAN, 300, 40), TextsNeeded("quick", NAN, 900, NAN, 300, 40))
-    assert "more than 510 texts a side are needed" in make_answer(power=power, detect=()).sentences[1]
-    power = (TextsNeeded("slow", 92, 80, 110, 128, 50, 105), TextsNeeded("quick", NAN, 40, NAN, 32, 6))
-    assert "rule out fewer texts for quick: a higher effort decides" in make_answer(power=power).sentences[2]
-
-
-def test_a_sole_winner_a_sole_metric_and_none(make_answer):
-    whole = make_answer()
-    sole = make_answer(choice=("quick",))
-    assert sole.sentences[0] == "To rank corpora, use quick: it is better than the other 2 metrics."
-    board = type(whole.board)(whole.board.rows[:1], whole.board.measures)
-    assert make_answer(choice=("quick",), board=board).sentences[0].startswith("Only quick was ranked")
-    none = make_answer(kind="pairs", choice=(), power=(), costs=())
-    assert none.sentences == ("No metric has a value on these data.",)
-    tied = tuple(f"m{place}" for place in range(8))
-    assert "m0, m1, m2, m3 and 4 more are statistically tied" in make_answer(choice=("quick", *tied)).sentences[0]
-
-
-def test_the_quickest_of_those_tied_is_named_where_it_is_not_the_best(make_answer):
-    costs = (MetricCost("quick", 0.2, 100, 1.5, "minilm"), MetricCost("slow", 0.1, 100))
-    sentences = make_answer(costs=costs, detect=("quick",)).sentences
-    assert sentences[-1] == "Of the recommended metrics, slow is the fastest: 100 ms."
-
-
-def test_rated_pairs_in_words(make_answer):
-    about = {"power": 0.9, "pairs": 1234}
-    power = (PairsNeeded("slow", "quick", 0.05, 812.0, 400.0, 2400.0),)
-    sentences = make_answer(kind="pairs", power=power, about=about).sentences
-    assert sentences[0] == "To score pairs, use quick; slow is statistically tied with it."
-    assert "with 90 % power you need about 810 rated pairs; 1,234 were used here" in sentences[3]
-    none = make_answer(kind="pairs", power=(PairsNeeded("slow", "quick", -0.01, NAN, NAN, NAN),), about=about)
-    assert "is not above that of slow" in none.sentences[3]
 
 
 def test_json_holds_everything_and_no_nan(make_answer):

@@ -172,14 +172,6 @@ def test_splits_depend_on_seed_and_data_only(sharing):
     assert any(not np.array_equal(a, b[0]) for (a,), b in zip(split_trials([renamed], 6), many, strict=True))
 
 
-def test_a_fifth_of_the_documents_is_left_out(sharing):
-    for left_out in split_trials(sharing, 5):
-        for item, out in zip(sharing, left_out, strict=True):
-            documents_out, every = (np.unique(item.columns["document"][rows]) for rows in (out, slice(None)))
-            assert len(documents_out) == round(0.2 * len(every))
-            assert not np.isin(item.columns["document"][~out], documents_out).any()
-
-
 @pytest.mark.parametrize(("kind", "members", "expected"), [("task", 2, [0.5, 0.5]), ("universal", 3, [0.5, 0.5, 1.0])])
 def test_tasks_weigh_the_same_and_so_do_their_data_sets(sharing, kind, members, expected, watched):
     data = telling(sharing[:members])
@@ -225,13 +217,6 @@ def test_trials_without_a_value_are_neither_learned_from_nor_counted(kind):
     assert np.isfinite(found.draws[:, 0]).all()
 
 
-def test_the_mean_over_seeds_settles_and_its_interval_holds_it():
-    (found,) = score_ensemble([linear_axis([0.3, 0.7], noise=0.2)], "task", seeds=20)
-    low, high = np.quantile(found.draws[:, 0], [0.025, 0.975])
-    assert low < found.value[0] < high
-    assert high - low < 0.2
-
-
 def test_the_task_ensemble_has_the_forest_of_scikit_learn_and_five_inputs_of_comparisons():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 5)), rng.integers(0, 2, 80).astype(float)
@@ -239,16 +224,3 @@ def test_the_task_ensemble_has_the_forest_of_scikit_learn_and_five_inputs_of_com
     theirs = RandomForestClassifier(random_state=4).fit(X, y > 0.5)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict_proba(X)[:, 1])
     assert ComparedAlignment().inputs(rng.normal(size=(8, 5)), {}).shape == (4, 5)
-
-
-def test_shares_are_of_absolute_weights_and_boosting_has_none():
-    rng = np.random.default_rng(1)
-    features = rng.random((50, 3))
-    made = fit_model(features, features @ [1.0, -2.0, 1.0], np.ones(50), kind="linear", seed=0)
-    assert made.shares == pytest.approx([0.25, 0.5, 0.25])
-    assert np.isnan(fit_model(features, features[:, 0], np.ones(50), kind="boosting", seed=0).shares).all()
-    forest = fit_model(features, np.round(features[:, 1]), np.ones(50), kind="forest", seed=0)
-    assert forest.shares.sum() == pytest.approx(1.0)
-    assert forest.shares.argmax() == 1
-    one_class = fit_model(features, np.zeros(50), np.ones(50), kind="forest", seed=0)
-    assert one_class.predict(features[:1]).tolist() == [0.0]

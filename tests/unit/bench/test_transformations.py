@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.bench.protocols.robustness import SEMANTIC, SUPERFICIAL
 from textgauge.bench.transformations import (
     TRANSFORMATIONS,
     Transformation,
@@ -169,12 +168,6 @@ def test_nothing_depends_on_the_process() -> None:
     assert there.stdout.decode().splitlines() == here
 
 
-def test_the_six_of_the_paper_are_labelled() -> None:
-    assert {TRANSFORMATIONS[name].meaning for name in SUPERFICIAL} == {"kept"}
-    assert {TRANSFORMATIONS[name].meaning for name in SEMANTIC} == {"changed"}
-    assert [TRANSFORMATIONS[name].strength for name in SUPERFICIAL] == [0.25, 0.1, 1.0]
-
-
 def test_a_chain_gives_each_part_its_own_seed() -> None:
     shuffle = get_transformation("word_shuffle")
     seeds: list[int] = []
@@ -197,30 +190,6 @@ def test_chains_associate(text: str, seed: int, strength: float | None) -> None:
         assert chains[0](text, seed=seed, strength=strength) == text
 
 
-@pytest.mark.parametrize(
-    ("names", "meaning"),
-    [
-        ("capitals+digits", "kept"),
-        ("capitals+chunk_removal", "graded"),
-        ("chunk_removal+negation", "changed"),
-        ("word_shuffle+capitals", "changed"),
-    ],
-)
-def test_the_meaning_of_a_chain(names: str, meaning: str) -> None:
-    assert get_transformation(names).meaning == meaning
-
-
-def test_a_chain_scales_the_usual_strength_of_its_parts() -> None:
-    text = "abcdefghij" * 10
-    half = (get_transformation("capitals") | get_transformation("digits"))(text, strength=0.5)
-    assert sum(map(str.isupper, half)) <= round(0.125 * 100)
-    assert sum(map(str.isdigit, half)) == round(0.5 * 30)
-
-
-def test_a_chain_names_what_its_parts_need() -> None:
-    assert get_transformation("synonyms+typos+synonyms").needs == ("wordnet",)
-
-
 @pytest.mark.parametrize("name", [*NAMES, "typos+negation"])
 def test_all_can_be_pickled(name: str) -> None:
     text = ORDINARY["storm"]
@@ -241,19 +210,6 @@ def test_one_of_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="mirrored"):
         register(mine)
     del TRANSFORMATIONS["mirrored"]
-
-
-@pytest.mark.parametrize("name", ["", "a+b"])
-def test_names_that_cannot_be_asked_for_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match="name without"):
-        register(Transformation(name, "kept", lambda text, seed, strength: text))
-
-
-def test_other_mistakes_are_named() -> None:
-    with pytest.raises(InputError, match="kept, changed, graded"):
-        Transformation("new", "lost", lambda text, seed, strength: text)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="nothing"):
-        compose()
 
 
 def test_synonyms_by_the_small_wordnet() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
@@ -103,14 +103,6 @@ def contrast_ensemble(
     values = (float(of(gold, column, sets, whole)[0]) for column in (stacked, other))
     ends = *pairs, *_jackknife_interval(difference, left_out, level)
     return EnsembleContrast(measure, next(values), best, next(values), difference, *ends, n, len(labels))
-
-
-def find_best_single(gold: Floats, columns: Mapping[str, Floats], sets: Ints, measure: str) -> str | None:
-    """Return the column that agrees best by a measure; None where the measure does not exist."""
-    of, whole = _AGREEMENTS[measure], np.ones((1, len(gold)), dtype=np.int64)
-    values = {name: float(of(gold, column, sets, whole)[0]) for name, column in columns.items()}
-    known = {name: value for name, value in values.items() if not np.isnan(value)}
-    return max(known, key=lambda name: known[name]) if known else None
 
 
 def _jackknife_interval(value: float, left_out: Floats, level: float) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -14,7 +15,6 @@ from textgauge.bench.learned.agreement import (
     EnsembleContrast,
     RatingAgreement,
     contrast_ensemble,
-    find_best_single,
     measure_agreement,
 )
 from textgauge.bench.learned.features import RatedFeatures, Step, TrainingPairs, compute_rated_features
@@ -318,13 +318,15 @@ def _judge(rated: RatedFeatures, gold: Floats, predictions: Floats, **options: A
     columns = {metric.key: _fill(rated.values[:, i]) for i, metric in enumerate(rated.metrics)}
     singles = tuple(measure_agreement(name, gold, column, rated.sets) for name, column in columns.items())
     where: dict[str, Any] = {"sets": rated.sets, "sources": rated.sources, "texts": rated.texts}
-    best = {measure: find_best_single(gold, columns, rated.sets, measure) for measure in MEASURES}
-    contrasts = tuple(
-        contrast_ensemble(measure, gold, predictions, (name, columns[name]), **where, **options)
-        for measure, name in best.items()
-        if name is not None
+    contrasts = []
+    for measure in MEASURES:
+        known = [row for row in singles if not np.isnan(getattr(row, measure))]
+        if known:
+            best = max(known, key=attrgetter(measure)).metric
+            contrasts.append(contrast_ensemble(measure, gold, predictions, (best, columns[best]), **where, **options))
+    return CrossValidated(
+        predictions, measure_agreement("ensemble", gold, predictions, rated.sets), singles, tuple(contrasts)
     )
-    return CrossValidated(predictions, measure_agreement("ensemble", gold, predictions, rated.sets), singles, contrasts)
 
 
 def _judge_source(rated: RatedFeatures, fitted: LearnedMixture, source: int) -> SourceLeftOut:

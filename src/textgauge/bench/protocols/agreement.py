@@ -112,11 +112,9 @@ class Agreement(Protocol):
 
     @property
     def key(self) -> str:
-        """What decides the trials; how they are judged does not."""
         return f"agreement|v{self.version}"
 
     def check(self, sources: PairSources) -> None:
-        """At least two rated pairs."""
         if "rating" not in sources.columns:
             raise InputError(f"{sources.name}: agreement needs ratings of the pairs")
         if len(sources.left) < 2:
@@ -125,7 +123,6 @@ class Agreement(Protocol):
             raise InputError(f"{sources.name}: ratings=single needs several ratings of each pair")
 
     def batch_numbers(self, sources: PairSources, seed: int) -> Sequence[int]:
-        """Return one number for every few thousand pairs."""
         return range(-(-sources.pairs.n_items // _BATCH))
 
     def trials(self, sources: PairSources, seed: int) -> Iterator[PairBatch]:
@@ -135,7 +132,6 @@ class Agreement(Protocol):
             yield PairBatch(number, pairs.take(rows), {name: column[rows] for name, column in sources.columns.items()})
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        """All measures that the columns allow; pairs without a value are left out, and their number is given."""
         item = observations.columns.get("item")
         levels = self._levels(-observations.value, observations.columns)
         parts = draws(len(observations.value), RESAMPLES, 0, item)

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from textgauge.bench.inputs.kinds import TaskTable
 from textgauge.bench.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.bench.protocols.batch import PairBatch
-from textgauge.bench.protocols.task import Columns, Examples, Task, Units, ratio
+from textgauge.bench.protocols.task import Columns, Examples, Task, Units, make_pairs, ratio
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.data import Corpus, Pairs
 
 ASPECTS = ("overall", "accuracy", "coverage", "coherence")
 _SUMS = 6  # of each aspect: count, Σx, Σy, Σxx, Σyy, Σxy
@@ -55,23 +54,19 @@ class RatedAlignment(Task):
         return "Axis()"
 
     def check(self, sources: TaskSources) -> None:
-        """At least three rated summaries."""
         if len(sources.data.summaries) < 3:
             raise InputError(f"{sources.name}: alignment needs at least three rated summaries")
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[PairBatch]:
         """Every summary with its text, in one batch."""
         data = sources.data
-        corpus, (left, right) = one_pool(data.summaries, data.texts)
-        columns: dict[str, NDArray[Any]] = {"document": corpus.take(right).keys}
-        columns |= {f"score_{aspect}": np.array(data.ratings[aspect]) for aspect in ASPECTS if aspect in data.ratings}
-        yield PairBatch(0, Pairs(corpus.take(left), corpus.take(right)), columns)
+        scores = {f"score_{aspect}": np.array(data.ratings[aspect]) for aspect in ASPECTS if aspect in data.ratings}
+        yield make_pairs(data.summaries, data.texts, **scores)
 
     def units(self, value: Floats, columns: Columns) -> Units:
         """Moments of every aspect, by document."""
-        labels, place = np.unique(columns["document"], return_inverse=True)
-        parts = [_moments(value, columns.get(f"score_{aspect}"), place, len(labels)) for aspect in ASPECTS]
-        return Units(labels, np.hstack(parts))
+        parts = [_list_moments(value, columns.get(f"score_{aspect}")) for aspect in ASPECTS]
+        return Units.of_rows(columns["document"], np.hstack(parts))
 
     def of_sums(self, sums: Floats) -> Floats:
         """Pearson's r of every aspect from its moments."""
@@ -118,7 +113,6 @@ class ComparedAlignment(Task):
         return "Comparisons()"
 
     def check(self, sources: TaskSources) -> None:
-        """At least two comparisons."""
         if len(sources.data.chosen) < 2:
             raise InputError(f"{sources.name}: alignment needs at least two comparisons of summaries")
 
@@ -126,14 +120,14 @@ class ComparedAlignment(Task):
         """First and second summary of every comparison with their text: two trials after each other."""
         data = sources.data
         both = [text for pair in zip(data.first, data.second, strict=True) for text in pair]
-        corpus, (left, right) = one_pool(both, [text for text in data.texts for _ in range(2)])
-        columns: dict[str, NDArray[Any]] = {
-            "document": corpus.take(right).keys,
-            "comparison": np.repeat(np.arange(len(data.chosen)), 2),
-            "second": np.tile([False, True], len(data.chosen)),
-            "chosen": np.repeat(np.array(data.chosen, dtype=np.int64), 2),
-        }
-        yield PairBatch(0, Pairs(corpus.take(left), corpus.take(right)), columns)
+        texts = [text for text in data.texts for _ in range(2)]
+        yield make_pairs(
+            both,
+            texts,
+            comparison=np.repeat(np.arange(len(data.chosen)), 2),
+            second=np.tile([False, True], len(data.chosen)),
+            chosen=np.repeat(np.array(data.chosen, dtype=np.int64), 2),
+        )
 
     def units(self, value: Floats, columns: Columns) -> Units:
         """Right choices, choices of the second, people's, and both; by document."""
@@ -143,8 +137,7 @@ class ComparedAlignment(Task):
         chosen = columns["chosen"][::2].astype(np.float64)
         right = np.where(chosen == 1, says, 1.0 - says)
         rows = np.column_stack([np.ones(len(says)), right, says, chosen, says * chosen]) * known[:, None]
-        labels, place = np.unique(columns["document"][::2], return_inverse=True)
-        return Units(labels, _summed(rows, place, len(labels)))
+        return Units.of_rows(columns["document"][::2], rows)
 
     def of_sums(self, sums: Floats) -> Floats:
         """Accuracy, precision, recall, F1."""
@@ -175,27 +168,13 @@ class ComparedAlignment(Task):
         return np.column_stack([1.0 - answers, answers]).reshape(-1)
 
 
-def one_pool(*sides: Any) -> tuple[Corpus, list[NDArray[np.int64]]]:
-    """One corpus of the different texts of several lists, and where the texts of each list are in it."""
-    places: dict[str, int] = {}
-    rows = [np.array([places.setdefault(text, len(places)) for text in side], dtype=np.int64) for side in sides]
-    return Corpus.of(list(places)), rows
-
-
-def _moments(x: Floats, score: NDArray[Any] | None, place: NDArray[np.int64], units: int) -> Floats:
+def _list_moments(x: Floats, score: NDArray[Any] | None) -> Floats:
     if score is None:
-        return np.zeros((units, _SUMS))
+        return np.zeros((len(x), _SUMS))
     y = score.astype(np.float64)
     known = np.isfinite(x) & np.isfinite(y)
-    a = np.where(known, x - x[known].mean() if known.any() else 0.0, 0.0)
-    b = np.where(known, y - y[known].mean() if known.any() else 0.0, 0.0)
-    return _summed(np.column_stack([known, a, b, a * a, b * b, a * b]), place, units)
-
-
-def _summed(rows: Floats, place: NDArray[np.int64], units: int) -> Floats:
-    sums = np.zeros((units, rows.shape[1]))
-    np.add.at(sums, place, rows)
-    return sums
+    a, b = (np.where(known, side - side[known].mean() if known.any() else 0.0, 0.0) for side in (x, y))
+    return np.column_stack([known, a, b, a * a, b * b, a * b])
 
 
 def _pearson(moments: Floats) -> Floats:

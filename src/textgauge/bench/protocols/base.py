@@ -167,13 +167,19 @@ class Protocol:
     rated: ClassVar[bool] = False  # whether trials are pairs with people's ratings
     common: ClassVar[str] = ""  # what its measures have in common, in one sentence
     resampled: ClassVar[Literal["texts", "sources"]] = "sources"  # the scope of verdicts with draws: are texts drawn?
+    judging: ClassVar[tuple[str, ...]] = ()  # parameters that say how trials are judged, and decide none
+    tacit: ClassVar[tuple[str, ...]] = ()  # parameters that the key names only where they are not the usual ones
     version: ClassVar[int] = 1
 
     @property
     def key(self) -> str:
-        """Name and parameters, in one string: what a stored cell is filed under."""
-        given = ",".join(f"{item.name}={getattr(self, item.name)}" for item in fields(self))
-        return f"{self.name}({given})|v{self.version}"
+        """Name and what decides the trials, in one string: what a stored cell is filed under."""
+        given = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in self.judging}
+        usual = {item.name: item.default for item in fields(self) if item.name in self.tacit}
+        named = ",".join(
+            f"{name}={value}" for name, value in given.items() if name not in usual or value != usual[name]
+        )
+        return f"{self.name}({named})|v{self.version}"
 
     @property
     def title(self) -> str:
@@ -223,15 +229,26 @@ class Protocol:
         return None
 
     def batch_numbers(self, sources: Any, seed: int) -> Sequence[int]:
-        """Return the numbers of the batches of `trials`; protocols that know them without drawing say so."""
-        return [batch.number for batch in self.trials(sources, seed)]
+        """Return the numbers of the batches of `trials`: one for each of the `repetitions`, where there are such."""
+        repetitions = getattr(self, "repetitions", None)
+        return [batch.number for batch in self.trials(sources, seed)] if repetitions is None else range(repetitions)
 
     def trials(self, sources: Any, seed: int) -> Iterator[Batch]:
         """The batches of trials; the same for every metric."""
         raise NotImplementedError
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        """The measures of one metric from what it gave, oriented so that farther is larger."""
+        """Return the measures of one metric from what it gave, oriented so that farther is larger."""
+        rows = [self.judge_repetition(batch) for batch in observations.batches()]
+        verdicts = []
+        for measure in self.measures:
+            cells = [row if isinstance(row, str) else row[measure.name] for row in rows]
+            values = [float("nan") if isinstance(cell, str) else cell for cell in cells]
+            verdicts.append(over_repetitions(measure.name, values, [c if isinstance(c, str) else None for c in cells]))
+        return verdicts
+
+    def judge_repetition(self, batch: Observations) -> Mapping[str, float | str] | str:
+        """Return the measures of one repetition by name; in the place of one, or of all, why it is undefined."""
         raise NotImplementedError
 
     def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
@@ -305,17 +322,20 @@ def over_repetitions(
 
     known = np.array([value for value in values if not np.isnan(value)])
     n = len(known)
-    reason = _left_out(values, reasons)
-    if n == 0:
-        return Verdict(measure, float("nan"), error=error, values=tuple(values), reason=reason)
-    mean = float(known.mean())
-    if n == 1:
-        return Verdict(measure, mean, error=error, values=tuple(values), reason=reason)
+    verdict = Verdict(
+        measure,
+        float(known.mean()) if n else float("nan"),
+        error=error,
+        values=tuple(values),
+        reason=_explain_left_out(values, reasons),
+    )
+    if n < 2:
+        return verdict
     std = float(known.std(ddof=1))
     reach = float(-stdtrit(n - 1, (1 - level) / 2)) * std / np.sqrt(n)
-    boot = percentile_interval(resampled_sums(known[:, None], 1_000, seed)[:, 0] / n, n, level)
-    interval = (mean - reach, mean + reach, *boot)
-    return Verdict(measure, mean, std, *interval, error=error, values=tuple(values), reason=reason)
+    low, high = percentile_interval(resampled_sums(known[:, None], 1_000, seed)[:, 0] / n, n, level)
+    ends = {"low": verdict.value - reach, "high": verdict.value + reach, "boot_low": low, "boot_high": high}
+    return replace(verdict, std=std, **ends)
 
 
 def merge_rounding_ties(values: Floats) -> Floats:
@@ -332,7 +352,7 @@ def merge_rounding_ties(values: Floats) -> Floats:
     return made
 
 
-def _left_out(values: Sequence[float], reasons: Sequence[str | None]) -> str | None:
+def _explain_left_out(values: Sequence[float], reasons: Sequence[str | None]) -> str | None:
     undefined = sum(bool(np.isnan(value)) for value in values)
     if not undefined and values:
         return None
@@ -343,9 +363,6 @@ def _left_out(values: Sequence[float], reasons: Sequence[str | None]) -> str | N
 def _check_parameter(protocol: str, name: str, kind: Any, value: Any) -> None:
     if get_origin(kind) is Literal and value not in get_args(kind):
         raise InputError(f"{protocol}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
-    if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
-        raise InputError(f"{protocol}: {name}={value} is not a whole number")
-    if kind is float and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise InputError(f"{protocol}: {name}={value} is not a number")
-    if kind is str and not isinstance(value, str):
-        raise InputError(f"{protocol}: {name}={value} is not a text")
+    types = {int: (int, "whole number"), float: (int | float, "number"), str: (str, "text")}
+    if kind in types and (isinstance(value, bool) or not isinstance(value, types[kind][0])):
+        raise InputError(f"{protocol}: {name}={value} is not a {types[kind][1]}")

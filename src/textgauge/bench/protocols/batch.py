@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.inputs.sources import Column
+from textgauge.core.arrays import Ints
 from textgauge.data import Comparison, Corpus, Draws, Pairs, Pool
 from textgauge.metrics import CorpusMetric, PairMetric
 from textgauge.metrics.base import VALUE
@@ -66,29 +67,42 @@ class CorpusBatch(Batch):
     draws: Draws
     columns: Mapping[str, Column]
 
+    @classmethod
+    def of_rows(
+        cls,
+        number: int,
+        joint: Corpus,
+        rows: Ints,
+        sides: Iterable[tuple[Ints, Ints]],
+        columns: Mapping[str, Column],
+    ) -> CorpusBatch:
+        """Return trials over some rows of a corpus; `sides` are those of each trial, reference and candidate."""
+        place = np.full(len(joint), -1)
+        place[rows] = np.arange(len(rows))
+        trials = list(sides)
+        left, right = np.zeros((2, len(trials), len(rows)), dtype=bool)
+        for trial, (reference, candidate) in enumerate(trials):
+            left[trial, place[reference]], right[trial, place[candidate]] = True, True
+        return cls(number, joint.take(rows), Draws(left, right), columns)
+
     def __len__(self) -> int:
         return len(self.draws)
 
     @property
     def pool(self) -> Pool:
-        """That of the corpus."""
         return self.joint.pool
 
     def prepare(self, metric: CorpusMetric) -> None:
-        """Embed all texts of the pool."""
         if not metric.reads_texts:
             self.pool.embeddings(metric.embedder)
 
     def compact(self, metrics: Sequence[CorpusMetric]) -> CorpusBatch:
-        """The same trials over a pool of just these texts."""
         return CorpusBatch(self.number, compact_corpus(self.joint, metrics), self.draws, self.columns)
 
     def compute(self, metric: CorpusMetric) -> Values:
-        """All trials at once."""
         return metric.compute_many(self.joint, self.draws)
 
     def one(self, metric: CorpusMetric, trial: int) -> tuple[dict[str, float], str | None]:
-        """One trial by itself."""
         score = metric.measure(self._comparison(trial))
         return {**score.parts, metric.part or VALUE: score.value}, score.reason
 
@@ -123,11 +137,9 @@ class PairBatch(Batch):
 
     @property
     def pool(self) -> Pool:
-        """That of the pairs."""
         return self.pairs.left.pool
 
     def compact(self, metrics: Sequence[PairMetric]) -> PairBatch:
-        """The same pairs over a pool of just these texts; fitted weights stay those of the whole background."""
         sides = [self.pairs.left, self.pairs.right, *([self.pairs.background] if self.pairs.fitted_elsewhere else [])]
         left, right, *background = compact_views(sides, _embedders(metrics))
         pairs = Pairs(
@@ -140,11 +152,9 @@ class PairBatch(Batch):
         return PairBatch(self.number, pairs, self.columns)
 
     def compute(self, metric: PairMetric) -> Values:
-        """All pairs at once, equal ones once."""
         return metric.compute_items(self.pairs)
 
     def one(self, metric: PairMetric, trial: int) -> tuple[dict[str, float], str | None]:
-        """One pair by itself."""
         values = metric.compute_items(self.pairs.take([trial]))
         plain = {name: float(column[0]) for name, column in values.items()}
         return plain, metric.undefined if np.isnan(metric.select(plain)) else None
@@ -170,17 +180,14 @@ class MatrixBatch(Batch):
 
     @property
     def pool(self) -> Pool:
-        """That of the rows."""
         return self.rows.pool
 
     def compact(self, metrics: Sequence[PairMetric]) -> MatrixBatch:
-        """The same trials over a pool of just these texts."""
         views = [self.rows, self.background, *([] if self.others is None else [self.others])]
         rows, background, *others = compact_views(views, _embedders(metrics))
         return MatrixBatch(self.number, rows, others[0] if others else None, self.columns, background)
 
     def compute(self, metric: PairMetric) -> Values:
-        """The shown values of all trials; parts are not computed."""
         others = self.rows if self.others is None else self.others
         found = metric.matrix(self.rows, others, background=self.background)
         if self.others is None:
@@ -189,7 +196,6 @@ class MatrixBatch(Batch):
         return {metric.part or VALUE: found.reshape(-1)}
 
     def one(self, metric: PairMetric, trial: int) -> tuple[dict[str, float], str | None]:
-        """One trial by itself."""
         if self.others is None:
             row, column = (int(side[trial]) for side in np.triu_indices(len(self.rows), 1))
             some = MatrixBatch(0, self.rows.take([row, column]), None, {}, self.background)

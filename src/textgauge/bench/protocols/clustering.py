@@ -44,6 +44,7 @@ class Clustering(Task):
     model = "forest"
     folded = True
     size = "n"
+    judging = ("linkage",)
     measures = (
         Measure("clustering", about="V-measure, mean over folds"),
         Measure("homogeneity", detail=True, about="clusters hold one label only, mean over folds"),
@@ -54,13 +55,7 @@ class Clustering(Task):
     folds: int = 5
     linkage: Literal["average", "complete", "single"] = "average"
 
-    @property
-    def key(self) -> str:
-        """What decides the trials; how they are clustered does not."""
-        return f"clustering(n={self.n},folds={self.folds})|v{self.version}"
-
     def check(self, sources: TaskSources) -> None:
-        """At least two labels, and as many texts as the folds take."""
         if len(set(sources.data.labels)) < 2:
             raise InputError(f"{sources.name}: clustering needs texts of at least two labels")
         there = len(set(sources.data.texts))
@@ -68,7 +63,6 @@ class Clustering(Task):
             raise InputError(f"{sources.name}: {there} different texts are too few for {self.folds} folds")
 
     def batch_numbers(self, sources: TaskSources, seed: int) -> Sequence[int]:
-        """Return one number for each fold."""
         return range(self.folds)
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[MatrixBatch]:
@@ -124,12 +118,7 @@ class Clustering(Task):
         return [1.0, float(v_measure), float(homogeneity), float(completeness)]
 
     def documents(self, columns: Columns) -> Keys:
-        """Both texts of every pair."""
         return np.column_stack([columns["document"], columns["other"]]).astype(np.uint64)
-
-    def groups(self, columns: Columns) -> NDArray[Any]:
-        """The fold."""
-        return columns["fold"]
 
     def targets(self, columns: Columns) -> Floats:
         """1 for two texts of one label, 0 for others."""
@@ -138,12 +127,9 @@ class Clustering(Task):
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
         """A random sample of pairs of one label, and three times as many of two."""
         every = super().examples(features, columns, seed)
-        chosen = sampled(every.targets, _EXAMPLES, _OTHERS, np.random.default_rng([seed, 11]))
-        return Examples(every.features[chosen], every.targets[chosen], every.trials[chosen])
-
-
-def sampled(targets: Floats, most: int, others: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """At most this many random places of target 1, and `others` times as many of target 0."""
-    same, different = np.flatnonzero(targets == 1.0), np.flatnonzero(targets == 0.0)
-    size = min(most, max(len(same), 1))
-    return np.sort(np.concatenate([rng.permutation(same)[:size], rng.permutation(different)[: others * size]]))
+        rng = np.random.default_rng([seed, 11])
+        same, different = np.flatnonzero(every.targets == 1.0), np.flatnonzero(every.targets == 0.0)
+        size = min(_EXAMPLES, max(len(same), 1))
+        return every.take(
+            np.sort(np.concatenate([rng.permutation(same)[:size], rng.permutation(different)[: _OTHERS * size]]))
+        )

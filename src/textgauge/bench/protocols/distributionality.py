@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -85,6 +85,7 @@ class Distributionality(Protocol):
     data = Paraphrases()
     figures = ("trajectory", "density", "step_boxes", "component")
     measures = _measures("energy", "ahd")
+    judging = ("samples", "distributional", "neighbours", "prototypes")
 
     n: int = 50
     k: int = 15
@@ -102,11 +103,6 @@ class Distributionality(Protocol):
         object.__setattr__(self, "measures", _measures(self.distributional, self.neighbours))
 
     @property
-    def key(self) -> str:
-        """What decides the trials of a sample; prototypes and the number of samples do not."""
-        return f"distributionality(n={self.n},k={self.k},repetitions={self.repetitions})|v{self.version}"
-
-    @property
     def prototype_names(self) -> tuple[str, str]:
         """Both prototypes as they are named."""
         return (self.distributional, self.neighbours)
@@ -121,7 +117,6 @@ class Distributionality(Protocol):
         return tuple(dict.fromkeys(key for metric in metrics for key in self.prototypes_of(metric)))
 
     def check(self, sources: PairSources) -> None:
-        """Two prototypes, a text for every step, and enough different texts on both sides."""
         if len(get_corpus_metrics(list(self.prototype_names))) != 2:
             raise InputError(f"{self.name} needs two different prototypes, not {' and '.join(self.prototype_names)}")
         if self.k < 2:
@@ -134,6 +129,9 @@ class Distributionality(Protocol):
         have = min(len(np.unique(side.keys)) for side in (sources.left, sources.right))
         if have < self.n:
             raise InputError(_too_few(sources.name, have, self.n))
+
+    def batch_numbers(self, sources: PairSources, seed: int) -> Sequence[int]:
+        return range(self.samples * self.repetitions)
 
     def trials(self, sources: PairSources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per sample and repetition: all pairs of the k + 1 corpora, over a pool of the sampled texts."""
@@ -148,7 +146,6 @@ class Distributionality(Protocol):
                 yield self._batch(joint, sample, repetition, rng)
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        """Not from one metric alone: see `judge_all`."""
         raise InputError(f"{self.name} compares a metric with its prototypes {' and '.join(self.prototype_names)}")
 
     def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,17 +14,15 @@ from textgauge.bench.protocols.base import (
     Observations,
     Protocol,
     Sources,
-    Verdict,
     generator,
     merge_rounding_ties,
-    over_repetitions,
     register_protocol,
     why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
-from textgauge.core.arrays import Floats, Ints
+from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError
-from textgauge.data import Corpus, Draws
+from textgauge.data import Corpus
 from textgauge.stats.correlation import spearman
 
 SELF, STEP = "self", "step"
@@ -64,7 +62,6 @@ class Ifc(Protocol):
     repetitions: int = 5
 
     def check(self, sources: Sources) -> None:
-        """At least three steps in order, and enough texts in all corpora."""
         steps = _steps(sources)
         if len(steps) < _FEWEST_STEPS:
             raise InputError(f"a trend needs at least {_FEWEST_STEPS} steps, not {len(steps)}")
@@ -79,10 +76,6 @@ class Ifc(Protocol):
             if have < count:
                 raise InputError(f"{role} has {have} texts, but samples of {max(n, _FEWEST_TEXTS // 2)} need {count}")
 
-    def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
-        """Return one number for each repetition."""
-        return range(self.repetitions)
-
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: every step, then the reference against itself."""
         rows, n = _rows(sources), self._size(sources)
@@ -91,16 +84,28 @@ class Ifc(Protocol):
             drawn = {role: rng.permutation(of) for role, of in rows.items()}
             reference = drawn.pop(REFERENCE)
             sides = [*(of[:n] for of in drawn.values()), reference[n : 2 * n]]
-            yield _batch(number, sources.joint, reference[:n], sides)
+            columns = {
+                "kind": np.array([STEP] * len(drawn) + [SELF]),
+                "step": np.array([*range(1, len(drawn) + 1), 0]),
+                "ttr": np.array([type_token_ratio(sources.joint.take(side)) for side in sides]),
+            }
+            trials = [(reference[:n], side) for side in sides]
+            yield CorpusBatch.of_rows(number, sources.joint, np.concatenate([reference[:n], *sides]), trials, columns)
 
-    def judge(self, observations: Observations) -> list[Verdict]:
-        """All measures, each from its values in single repetitions."""
-        batches = list(observations.batches())
-        found = [_judged(batch) for batch in batches]
-        return [
-            over_repetitions(measure.name, [values[place] for values, _ in found], [why[place] for _, why in found])
-            for place, measure in enumerate(self.measures)
-        ]
+    def judge_repetition(self, batch: Observations) -> dict[str, float | str] | str:
+        why = why_undefined(batch)
+        if why is not None or not np.isfinite(batch.value).all():
+            return why or "a distance is infinite"
+        value = merge_rounding_ties(batch.value)
+        along = batch.columns["kind"] == STEP
+        step, d, own = batch.columns["step"][along].astype(np.float64), value[along], float(value[~along].mean())
+        trend, beyond, away = spearman(step, d), d[0] - own, step - step.mean()
+        nearer = "the first step is no farther than the reference is from itself"
+        return {
+            "trend": "all distances are equal" if np.isnan(trend) else trend,
+            "slope": float(away @ d / (away @ away)),
+            "gap": float((d[-1] - own) / beyond) if beyond > 0 else nearer,
+        }
 
     def _size(self, sources: Sources) -> int:
         if self.n:
@@ -112,27 +117,6 @@ def type_token_ratio(corpus: Corpus) -> float:
     """Different words as a share of all words; NaN where there are none."""
     tokens = corpus.tokens("words")
     return len(np.unique(tokens.ids)) / len(tokens.ids) if len(tokens.ids) else float("nan")
-
-
-def line(step: Floats, distance: Floats) -> float:
-    """The slope of the least-squares line."""
-    gap = step - step.mean()
-    return float(gap @ distance / (gap @ gap))
-
-
-def _judged(batch: Observations) -> tuple[list[float], list[str | None]]:
-    """Trend, slope and gap of one repetition, and the reason of each that is undefined."""
-    why = why_undefined(batch)
-    if why is not None or not np.isfinite(batch.value).all():
-        return [float("nan")] * 3, [why or "a distance is infinite"] * 3
-    value = merge_rounding_ties(batch.value)
-    along = batch.columns["kind"] == STEP
-    step, d, own = batch.columns["step"][along].astype(np.float64), value[along], float(value[~along].mean())
-    trend, beyond = spearman(step, d), d[0] - own
-    gap = float((d[-1] - own) / beyond) if beyond > 0 else float("nan")
-    no_trend = "all distances are equal" if np.isnan(trend) else None
-    no_gap = None if beyond > 0 else "the first step is no farther than the reference is from itself"
-    return [trend, line(step, d), gap], [no_trend, None, no_gap]
 
 
 def _steps(sources: Sources) -> list[str]:
@@ -147,18 +131,3 @@ def _rows(sources: Sources) -> dict[str, Ints]:
         start += len(corpus)
     order = [REFERENCE, *_steps(sources)]
     return {role: starts[role] + np.argsort(sources.corpora[role].keys, kind="stable") for role in order}
-
-
-def _batch(number: int, joint: Corpus, reference: Ints, sides: list[Ints]) -> CorpusBatch:
-    corpus = joint.take(np.concatenate([reference, *sides]))
-    ends = np.cumsum([len(reference), *map(len, sides)])
-    place = np.arange(len(corpus))
-    left = np.repeat(place[None] < ends[0], len(sides), axis=0)
-    right = (place >= ends[:-1, None]) & (place < ends[1:, None])
-    steps = np.arange(1, len(sides) + 1)
-    columns = {
-        "kind": np.array([STEP] * (len(sides) - 1) + [SELF]),
-        "step": np.where(steps == len(sides), 0, steps),
-        "ttr": np.array([type_token_ratio(joint.take(side)) for side in sides]),
-    }
-    return CorpusBatch(number, corpus, Draws(left, right), columns)

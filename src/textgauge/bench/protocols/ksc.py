@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from math import comb
@@ -19,14 +19,12 @@ from textgauge.bench.protocols.base import (
     Verdict,
     generator,
     merge_rounding_ties,
-    over_repetitions,
     register_protocol,
     why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
-from textgauge.data import Corpus, Draws
 from textgauge.stats.correlation import omega_squared, pearson, r_squared, spearman
 
 Ties = Literal["half", "right", "wrong"]
@@ -61,8 +59,10 @@ class Ksc(Protocol):
     heading = "Known mixtures"
     question = "Two sources are mixed in known shares: do distances grow with the difference of the shares?"
     data = TwoCorpora()
-    common = "the five measures of ksc are functions of one matrix of distances, so they are not independent evidence"
+    common = "the measures of ksc are functions of one matrix of distances, so they are not independent evidence"
     figures = ("distance", "tree", "radar", "box")
+    judging = ("judgements", "ties", "linearity", "sample")
+    tacit = ("order",)
     measures = (
         Measure(
             "accuracy", chance=0.5, about="share of judgements in which the nearer mixtures have the smaller distance"
@@ -88,24 +88,15 @@ class Ksc(Protocol):
     sample: int = 0
 
     @property
-    def key(self) -> str:
-        """What decides the trials; how they are judged does not."""
-        order = ",order=paper" if self.order == "paper" else ""
-        return f"ksc(k={self.k},n={self.n},repetitions={self.repetitions},draw={self.draw}{order})|v{self.version}"
-
-    @property
     def title(self) -> str:
-        """The number of corpora."""
         return f"k{self.k}"
 
     @property
     def summary(self) -> str:
-        """How many corpora of how many texts."""
         order = ", in the order of the authors' code" if self.order == "paper" else ""
         return f"{self.k} corpora of {self.n} texts, {self.repetitions} repetitions{order}"
 
     def check(self, sources: Sources) -> None:
-        """At least three corpora, a text for every step, and enough texts in both sources."""
         if self.k < 3:
             raise InputError(f"known-similarity corpora need k of at least 3, not {self.k}")
         if self.n < self.k - 1:
@@ -127,56 +118,47 @@ class Ksc(Protocol):
         taken = {"a": first, "b": self.n - first}
         return max(1.0 - float(np.prod(1.0 - taken[role] / counts[role])) for role in taken)
 
-    def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
-        """Return one number for each repetition."""
-        return range(self.repetitions)
-
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: all pairs of the k corpora."""
         same = replace(self, order="definition")  # the texts drawn do not depend on the order
         for number in range(self.repetitions):
             members = self._members(sources.sides, generator(same, sources, seed, number))
-            yield _batch(number, sources.joint, members[::-1] if self.order == "paper" else members)
+            members = members[::-1] if self.order == "paper" else members
+            i, j = corpus_pairs(self.k)
+            sides = [(members[a], members[b]) for a, b in zip(i, j, strict=True)]
+            rows = np.unique(np.concatenate(members))
+            yield CorpusBatch.of_rows(number, sources.joint, rows, sides, {"i": i, "j": j})
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        """All five measures, each from its values in single repetitions."""
-        batches = list(observations.batches())
-        whole = [batch for batch in batches if why_undefined(batch) is None]
-        errors = self._errors(whole)
-        values = [self._judged(batch) for batch in batches]
-        reasons = [why_undefined(batch) or _why_unrelated(batch.value) for batch in batches]
-        return [
-            over_repetitions(name, [found[name] for found in values], _of_undefined(values, reasons, name), error=error)
-            for name, error in ((measure.name, errors.get(measure.name, 0.0)) for measure in self.measures)
-        ]
+        errors = self._errors([batch for batch in observations.batches() if why_undefined(batch) is None])
+        return [replace(verdict, error=errors.get(verdict.measure, 0.0)) for verdict in super().judge(observations)]
 
-    def _judged(self, batch: Observations) -> dict[str, float]:
-        d, step = merge_rounding_ties(batch.value), batch.columns["j"] - batch.columns["i"]
-        if why_undefined(batch) is not None:
-            return dict.fromkeys((measure.name for measure in self.measures), float("nan"))
+    def judge_repetition(self, batch: Observations) -> dict[str, float | str] | str:
+        why = why_undefined(batch)
+        if why is not None:
+            return why
+        d, step = merge_rounding_ties(batch.value), (batch.columns["j"] - batch.columns["i"]).astype(float)
         judged = self._judgements()
-        line = r_squared if self.linearity == "r2" else pearson
-        return {
+        values = {
             "accuracy": accuracy(d, judged, ties=self.ties),
             "weighted_accuracy": accuracy(d, judged, weighted=True, ties=self.ties),
-            "monotonicity": spearman(step.astype(float), d),
+            "monotonicity": spearman(step, d),
             "separability": omega_squared(d, step),
-            "linearity": line(step.astype(float), d),
+            "linearity": (r_squared if self.linearity == "r2" else pearson)(step, d),
         }
+        unrelated = "a distance is infinite" if np.isinf(d).any() else "all distances are equal"
+        return {name: unrelated if np.isnan(value) else value for name, value in values.items()}
 
     def _errors(self, batches: list[Observations]) -> dict[str, float]:
-        """Standard errors of both accuracies; repetitions share the sample, so their mean is as uncertain as one."""
+        """Return standard errors of both accuracies; repetitions share the sample: their mean is no surer than one."""
         if not self.sample or not batches:
             return {}
-        found = [
-            [
-                sampling_error(merge_rounding_ties(batch.value), self._judgements(), weighted=w, ties=self.ties)
-                for w in (False, True)
-            ]
-            for batch in batches
-        ]
-        plain, weighted = np.mean(found, axis=0)
-        return {"accuracy": float(plain), "weighted_accuracy": float(weighted)}
+        distances, judged = [merge_rounding_ties(batch.value) for batch in batches], self._judgements()
+        plain, weighted = (
+            float(np.mean([sampling_error(d, judged, weighted=w, ties=self.ties) for d in distances]))
+            for w in (False, True)
+        )
+        return {"accuracy": plain, "weighted_accuracy": weighted}
 
     def _judgements(self) -> Judgements:
         if self.sample:
@@ -203,23 +185,6 @@ class Ksc(Protocol):
             for side, cut, last in zip(shuffled, cuts, (first[-1], self.n - first[-1]), strict=True)
         ]
         return [np.concatenate(both) for both in zip(*parts, strict=True)]
-
-
-def _why_unrelated(distances: Floats) -> str:
-    return "a distance is infinite" if np.isinf(distances).any() else "all distances are equal"
-
-
-def _of_undefined(values: list[dict[str, float]], reasons: list[str], measure: str) -> list[str | None]:
-    return [reason if np.isnan(found[measure]) else None for found, reason in zip(values, reasons, strict=True)]
-
-
-def _batch(number: int, joint: Corpus, members: list[Ints]) -> CorpusBatch:
-    used = np.unique(np.concatenate(members))
-    i, j = corpus_pairs(len(members))
-    masks = np.zeros((len(members), len(used)), dtype=bool)
-    for mask, rows in zip(masks, members, strict=True):
-        mask[np.searchsorted(used, rows)] = True
-    return CorpusBatch(number, joint.take(used), Draws(masks[i], masks[j]), {"i": i, "j": j})
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,7 +133,6 @@ class Perturbation(Protocol):
         return on_points(names)
 
     def check(self, sources: Sources) -> None:
-        """Points in at least one dimension, groups of at least one point, sweeps that go up."""
         numbers = [self.sigma, self.p, self.largest_p, self.delta, self.largest_delta]
         if not all(isinstance(number, int | float) and np.isfinite(number) for number in numbers):
             raise InputError("perturbation: sigma, p, largest_p, delta and largest_delta are finite numbers")
@@ -173,7 +172,6 @@ class Perturbation(Protocol):
         return sample(*points, rng, direction=self.direction)
 
     def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
-        """Return one number for each number of dimensions and repetition."""
         return range(self._number(self.largest_q + 1, 0))
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
@@ -186,7 +184,6 @@ class Perturbation(Protocol):
                 yield _batch(self._number(q, repetition), self.drawn(q, repetition, seed), trials)
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        """All measures, from the repetitions whose values are all finite."""
         deltas, curves, left_out = rising_curves(observations, q=self.q, p=self.p)
         whole = np.isfinite(curves).all(axis=1)
         if not whole.any():

@@ -52,6 +52,7 @@ class Retrieval(Task):
     model = "forest"
     folded = True
     size = "n"
+    judging = ("top",)
     measures = (
         Measure("retrieval", about="share of ideal documents at the top with altered copies, over that without"),
         Measure(
@@ -68,20 +69,13 @@ class Retrieval(Task):
     top: int = 5
     version = 2
 
-    @property
-    def key(self) -> str:
-        """What decides the trials; how far down one looks does not."""
-        return f"retrieval(n={self.n},queries={self.queries},folds={self.folds})|v{self.version}"
-
     def check(self, sources: TaskSources) -> None:
-        """At least one query, and documents for every fold."""
         if not sources.data.queries:
             raise InputError(f"{sources.name}: retrieval needs a query with at least one relevant document")
         if len(sources.data.texts) < 2 * self.folds:
             raise InputError(f"{sources.name}: {len(sources.data.texts)} documents are too few for {self.folds} folds")
 
     def batch_numbers(self, sources: TaskSources, seed: int) -> Sequence[int]:
-        """Return the numbers of the batches, which depend on the queries of each fold."""
         return [batch.number for batch in self.trials(sources, seed)]
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[MatrixBatch]:
@@ -137,14 +131,11 @@ class Retrieval(Task):
 
         What a query finds in one fold hints at what it finds in another, so folds of one query are one unit.
         """
-        query_rows = _queries(columns)
+        query_rows = columns["fold"].astype(np.int64) * (1 << 32) + columns["query"].astype(np.int64)
         order = np.argsort(query_rows, kind="stable")
         starts = np.unique(query_rows[order], return_index=True)[1]
         found = np.array([self._found(value[part], columns, part) for part in np.split(order, starts[1:])])
-        labels, place = np.unique(columns["query"][order[starts]], return_inverse=True)
-        sums = np.zeros((len(labels), found.shape[1]))
-        np.add.at(sums, place, found)
-        return Units(labels, sums)
+        return Units.of_rows(columns["query"][order[starts]], found)
 
     def _found(self, value: Floats, columns: Columns, part: NDArray[np.int64]) -> list[float]:
         original = columns["copy"][part] == ""
@@ -160,10 +151,6 @@ class Retrieval(Task):
         kept = np.where((n > 0) & (before == 0), 0.0, ratio(after, before))
         return np.column_stack([kept, ratio(before, n), ratio(after, n)])
 
-    def groups(self, columns: Columns) -> NDArray[Any]:
-        """The fold."""
-        return columns["fold"]
-
     def targets(self, columns: Columns) -> Floats:
         """1 for ideal documents as they are, 0 for all others and for copies."""
         return np.asarray(columns["ideal"] & (columns["copy"] == ""), dtype=np.float64)
@@ -177,12 +164,7 @@ class Retrieval(Task):
         size = min(len(good), _EXAMPLES)
         sides = ((good, size), (copies, 2 * size), (np.flatnonzero(~ideal), 10 * size))
         chosen = np.sort(np.concatenate([rng.permutation(side)[:count] for side, count in sides]))
-        return Examples(every.features[chosen], every.targets[chosen], every.trials[chosen])
-
-
-def _queries(columns: Columns) -> NDArray[np.int64]:
-    """One number for each query of each fold."""
-    return np.asarray(columns["fold"].astype(np.int64) * (1 << 32) + columns["query"].astype(np.int64))
+        return every.take(chosen)
 
 
 def copied(text: str, name: str, seed: int) -> str:

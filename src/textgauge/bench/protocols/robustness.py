@@ -9,14 +9,12 @@ from typing import Literal
 import numpy as np
 
 from textgauge.bench.inputs.kinds import TaskTable
-from textgauge.bench.protocols.alignment import one_pool
 from textgauge.bench.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.bench.protocols.batch import PairBatch
-from textgauge.bench.protocols.task import Columns, Task, Units, counted, pivot, ratio
+from textgauge.bench.protocols.task import Columns, Task, Units, counted, make_pairs, pivot, ratio
 from textgauge.bench.transformations import get_transformation
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.data import Pairs
 
 SUMMARY = "summary"
 SUPERFICIAL = ("capitals", "dropped_letters", "zeros")
@@ -69,7 +67,6 @@ class Robustness(Task):
         return [SUMMARY, *self._superficial, *SEMANTIC]
 
     def check(self, sources: TaskSources) -> None:
-        """Documents with summaries."""
         if sources.data.summaries is None:
             raise InputError(f"{sources.name}: robustness needs documents with summaries")
 
@@ -82,9 +79,7 @@ class Robustness(Task):
             originals += [text] * len(self._kinds)
             variants += [summary, *changed]
             kinds += self._kinds
-        corpus, (left, right) = one_pool(originals, variants)
-        keys = corpus.take(left).keys
-        yield PairBatch(0, Pairs(corpus.take(right), corpus.take(left)), {"document": keys, "kind": np.array(kinds)})
+        yield make_pairs(variants, originals, kind=np.array(kinds))
 
     def units(self, value: Floats, columns: Columns) -> Units:
         """Whether each of the three orders holds, by document."""

@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.inputs.kinds import TaskTable
-from textgauge.bench.protocols.alignment import one_pool
 from textgauge.bench.protocols.base import Measure, TaskSources, generator, register_protocol
 from textgauge.bench.protocols.batch import PairBatch
-from textgauge.bench.protocols.task import Columns, Task, Units, ratio
+from textgauge.bench.protocols.task import Columns, Task, Units, make_pairs, ratio
 from textgauge.bench.transformations import PLACES, fits, insert, pieces, remove
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.data import Pairs
 
 INSERTED = (0.05, 0.10, 0.25, 0.50, 1.00)
 REMOVED = (0.05, 0.10, 0.25, 0.50)
@@ -52,6 +50,7 @@ class Sensitivity(Task):
     figures = (*Task.figures, "sensitivity")
     model = "linear"
     size = "documents_drawn"
+    judging = ("ideal",)
     measures = (
         Measure("sensitivity", about="1 − mean absolute error against the ideal similarity"),
         Measure("insertion_sensitivity", detail=True, about="the same over insertions"),
@@ -61,13 +60,7 @@ class Sensitivity(Task):
     documents_drawn: int = 40
     ideal: Literal["reciprocal", "straight", "quadratic", "root"] = "reciprocal"
 
-    @property
-    def key(self) -> str:
-        """What decides the trials; which ideal they are compared with does not."""
-        return f"sensitivity(documents_drawn={self.documents_drawn})|v{self.version}"
-
     def check(self, sources: TaskSources) -> None:
-        """At least two documents that a needle fits into."""
         long_enough = sum(fits(text, INSERTED[0]) for text in set(sources.data.texts))
         if long_enough < 2:
             least = f"{round(1 / INSERTED[0])} tokens"
@@ -92,16 +85,8 @@ class Sensitivity(Task):
             for text, needle in zip(texts, needles, strict=True)
             for change, share, place in CHANGES
         ]
-        corpus, (left, right) = one_pool(originals, changed)
-        named = list(zip(*CHANGES, strict=True))
-        columns: dict[str, NDArray[Any]] = {
-            "document": corpus.take(left).keys,
-            **{
-                name: np.tile(np.array(cells), len(texts))
-                for name, cells in zip(("change", "share", "place"), named, strict=True)
-            },
-        }
-        yield PairBatch(0, Pairs(corpus.take(right), corpus.take(left)), columns)
+        columns = zip(("change", "share", "place"), zip(*CHANGES, strict=True), strict=True)
+        yield make_pairs(changed, originals, **{name: np.tile(np.array(cells), len(texts)) for name, cells in columns})
 
     def _dealt(self, sources: TaskSources, seed: int) -> tuple[list[str], list[str]]:
         """Documents to change, and as many as a quarter of them that needles are made of: no document is both."""
@@ -113,14 +98,11 @@ class Sensitivity(Task):
 
     def units(self, value: Floats, columns: Columns) -> Units:
         """Number of changes and absolute errors, of insertions and of removals, by document."""
-        labels, place = np.unique(columns["document"], return_inverse=True)
         error, inserted = np.abs(value - self.targets(columns)), columns["change"] == "insert"
         known = np.isfinite(error)
         sides = [known & inserted, known & ~inserted]
         rows = np.column_stack([part for side in sides for part in (side, np.where(side, error, 0.0))])
-        sums = np.zeros((len(labels), 4))
-        np.add.at(sums, place, rows)
-        return Units(labels, sums)
+        return Units.of_rows(columns["document"], rows)
 
     def of_sums(self, sums: Floats) -> Floats:
         """Over all changes, over insertions, over removals."""

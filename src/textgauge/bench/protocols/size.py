@@ -21,9 +21,7 @@ from textgauge.bench.protocols.base import (
     why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
-from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError
-from textgauge.data import Corpus, Draws
 
 ASYMPTOTE, SIZE, IMBALANCE = "asymptote", "size", "imbalance"
 
@@ -44,6 +42,8 @@ class Size(Protocol):
     question = "Is the distance of small samples, and of unequal ones, that of large samples?"
     data = TwoCorpora()
     figures = ("size", "imbalance", "radar", "box")
+    judging = ("scale",)
+    tacit = ("asymptote",)
     measures = (
         Measure("size_robustness", about="1 − mean relative deviation of small samples' distance from the large ones'"),
         Measure("imbalance_robustness", about="the same for two samples of unequal size"),
@@ -59,13 +59,6 @@ class Size(Protocol):
     asymptote: Literal["draws", "whole"] = "draws"
 
     @property
-    def key(self) -> str:
-        """What decides the trials; how they are judged does not."""
-        sizes = f"smallest={self.smallest},step={self.step},total={self.total},large={self.large}"
-        asymptote = ",asymptote=whole" if self.asymptote == "whole" else ""
-        return f"size({sizes},draws={self.draws},repetitions={self.repetitions}{asymptote})|v{self.version}"
-
-    @property
     def sizes(self) -> list[int]:
         """The sizes s of the sweep.
 
@@ -76,11 +69,9 @@ class Size(Protocol):
 
     @property
     def summary(self) -> str:
-        """How large samples are."""
         return f"samples of up to {self.large:,} texts, {self.repetitions} repetitions"
 
     def check(self, sources: Sources) -> None:
-        """Enough different texts in both sources for the largest sample."""
         if self.smallest < 2 or self.large < 2 or self.step < 1 or self.total < self.smallest + 2:
             raise InputError("need smallest ≥ 2, large ≥ 2, step ≥ 1, total ≥ smallest + 2")
         if self.repetitions < 1 or self.draws < 1:
@@ -89,7 +80,6 @@ class Size(Protocol):
         sources.check_different(dict.fromkeys("ab", needed), "the size protocol needs")
 
     def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
-        """Return the numbers of the large samples, then those of the repetitions."""
         large = 1 if self.asymptote == "whole" else self.draws
         return [*range(large), *range(self.draws, self.draws + self.repetitions)]
 
@@ -104,15 +94,19 @@ class Size(Protocol):
         sweep = [(SIZE, s, s) for s in self.sizes] + [(IMBALANCE, s, self.total - s) for s in self.sizes]
         for number in self.batch_numbers(sources, seed):
             rng = generator(self, sources, seed, number)
-            drawn = [rng.permutation(side) for side in sides]
-            yield _batch(number, sources.joint, drawn, large if number < self.draws else sweep)
+            a, b = (rng.permutation(side) for side in sides)
+            kinds, n, m = zip(*(large if number < self.draws else sweep), strict=True)
+            columns = {"kind": np.array(kinds), "size_a": np.array(n), "size_b": np.array(m)}
+            trials = [(a[:size_a], b[:size_b]) for size_a, size_b in zip(n, m, strict=True)]
+            rows = np.concatenate([a[: max(n)], b[: max(m)]])
+            yield CorpusBatch.of_rows(number, sources.joint, rows, trials, columns)
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        """Both measures, each from its values in single repetitions."""
         large = observations.of("kind", ASYMPTOTE)
         truth = float(large.value.mean()) if len(large.value) else float("nan")
         if np.isnan(truth) or truth == 0:
-            reason = _why_no_truth(large)
+            why = why_undefined(large) or "zero" if len(large.value) else "not finished"
+            reason = f"the distance of large samples is {why}"
             return [Verdict(measure.name, float("nan"), reason=reason) for measure in self.measures]
         return [self._judged(observations.of("kind", which), which, truth) for which in (SIZE, IMBALANCE)]
 
@@ -121,20 +115,3 @@ class Size(Protocol):
         scale = 1.0 if which == IMBALANCE and self.scale == "paper" else abs(truth)
         values = [1.0 - float(np.abs(batch.value - truth).mean()) / scale for batch in batches]
         return over_repetitions(f"{which}_robustness", values, [why_undefined(batch) for batch in batches])
-
-
-def _why_no_truth(large: Observations) -> str:
-    if not len(large.value):
-        return "the distance of large samples is not finished"
-    why = why_undefined(large)
-    return f"the distance of large samples is {why or 'zero'}"
-
-
-def _batch(number: int, joint: Corpus, sides: list[Ints], trials: list[tuple[str, int, int]]) -> CorpusBatch:
-    kinds, n, m = zip(*trials, strict=True)
-    corpus = joint.take(np.concatenate([sides[0][: max(n)], sides[1][: max(m)]]))
-    place = np.arange(len(corpus))
-    left = place < np.array(n)[:, None]
-    right = (place >= max(n)) & (place < max(n) + np.array(m)[:, None])
-    columns = {"kind": np.array(kinds), "size_a": np.array(n), "size_b": np.array(m)}
-    return CorpusBatch(number, corpus, Draws(left, right), columns)

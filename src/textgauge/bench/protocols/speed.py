@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,15 +13,12 @@ from textgauge.bench.protocols.base import (
     Observations,
     Protocol,
     Sources,
-    Verdict,
     generator,
-    over_repetitions,
     register_protocol,
     why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.core.errors import InputError
-from textgauge.data import Draws
 
 
 @register_protocol
@@ -59,38 +56,24 @@ class Speed(Protocol):
         return [self.n * 2**power for power in range(count)]
 
     def check(self, sources: Sources) -> None:
-        """Enough different texts for the largest size."""
         if self.n < 2 or self.largest < self.n or self.repetitions < 1:
             raise InputError("speed needs n of at least 2, largest of at least n, and at least 1 repetition")
         sources.check_different(dict.fromkeys("ab", self.sizes[-1]), "timing needs")
-
-    def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
-        """Return one number for each repetition."""
-        return range(self.repetitions)
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: a draw of each size."""
         for number in range(self.repetitions):
             rng = generator(self, sources, seed, number)
             a, b = (rng.permutation(side)[: self.sizes[-1]] for side in sources.sides)
-            joint = sources.joint.take(np.concatenate([a, b]))
-            place = np.arange(len(joint))
-            masks = [(place < s, (place >= len(a)) & (place < len(a) + s)) for s in self.sizes]
-            left, right = (np.array(side) for side in zip(*masks, strict=True))
-            yield CorpusBatch(number, joint, Draws(left, right), {"size": np.array(self.sizes)})
+            sides = [(a[:size], b[:size]) for size in self.sizes]
+            rows = np.concatenate([a, b])
+            yield CorpusBatch.of_rows(number, sources.joint, rows, sides, {"size": np.array(self.sizes)})
 
-    def judge(self, observations: Observations) -> list[Verdict]:
-        """Throughput at the smallest size, and the exponent fitted over all sizes."""
-        rates, slopes = [], []
-        for batch in observations.batches():
-            size, seconds = batch.columns["size"], batch.value
-            first = float(seconds[size == self.n][0])
-            rates.append(0.01 / first if first > 0 else np.nan)
-            known = seconds > 0
-            slopes.append(
-                float(np.polyfit(np.log(size[known]), np.log(seconds[known]), 1)[0]) if known.sum() > 1 else np.nan
-            )
-        failed = [why_undefined(batch) for batch in observations.batches()]
-        growth = [reason or "fewer than two sizes took any time" for reason in failed]
-        rate = [reason or "one comparison took no measurable time" for reason in failed]
-        return [over_repetitions("throughput", rates, rate), over_repetitions("growth", slopes, growth)]
+    def judge_repetition(self, batch: Observations) -> dict[str, float | str]:
+        size, seconds, why = batch.columns["size"], batch.value, why_undefined(batch)
+        first, known = float(seconds[size == self.n][0]), seconds > 0
+        growth: float | str = why or "fewer than two sizes took any time"
+        if known.sum() > 1:
+            growth = float(np.polyfit(np.log(size[known]), np.log(seconds[known]), 1)[0])
+        rate = 0.01 / first if first > 0 else why or "one comparison took no measurable time"
+        return {"throughput": rate, "growth": growth}

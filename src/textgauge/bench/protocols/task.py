@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from textgauge.bench.inputs.kinds import TaskTable
 from textgauge.bench.inputs.sources import Column
 from textgauge.bench.protocols.base import RESAMPLES, Observations, Protocol, Verdict, known_protocols, why_undefined
+from textgauge.bench.protocols.batch import PairBatch
 from textgauge.core.arrays import Floats
+from textgauge.data import Corpus, Pairs
 
 Keys = NDArray[np.uint64]
 Columns = Mapping[str, Column]
@@ -33,6 +35,18 @@ class Units(NamedTuple):
     labels: NDArray[Any]
     sums: Floats
 
+    @classmethod
+    def of_rows(cls, labels: NDArray[Any], rows: Floats) -> Units:
+        """Return the statistics of units as sums over rows, each of the unit of its label.
+
+        >>> Units.of_rows(np.array([7, 5, 7]), np.array([[1.0], [2.0], [3.0]])).sums.tolist()
+        [[2.0], [4.0]]
+        """
+        units, place = np.unique(labels, return_inverse=True)
+        sums = np.zeros((len(units), rows.shape[1]))
+        np.add.at(sums, place, rows)
+        return cls(units, sums)
+
 
 class Examples(NamedTuple):
     """What a model learns from: features, targets, and the trial that each example comes from."""
@@ -40,6 +54,10 @@ class Examples(NamedTuple):
     features: Floats
     targets: Floats
     trials: NDArray[np.int64]
+
+    def take(self, rows: NDArray[Any]) -> Examples:
+        """Return some of them."""
+        return Examples(self.features[rows], self.targets[rows], self.trials[rows])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,13 +92,10 @@ class Task(Protocol):
         raise NotImplementedError
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        """All measures, with intervals over units."""
-        return self.verdicts(self.units(observations.value, observations.columns), why_undefined(observations))
-
-    def verdicts(self, units: Units, reason: str | None = None) -> list[Verdict]:
-        """The measures of summed statistics; the resamples are the same for all metrics on the same trials."""
+        """All measures, with intervals over units; resamples are the same for all metrics on the same trials."""
         from textgauge.stats.resampling import resampled_sums
 
+        units, reason = self.units(observations.value, observations.columns), why_undefined(observations)
         value = self.of_sums(units.sums.sum(axis=0, keepdims=True))[0]
         drawn = self.of_sums(resampled_sums(units.sums, RESAMPLES, 0))
         counted = int(units.sums.any(axis=1).sum())
@@ -101,7 +116,7 @@ class Task(Protocol):
 
     def groups(self, columns: Columns) -> NDArray[Any]:
         """What is left out of training together: the document of each trial, or its fold."""
-        return columns["document"]
+        return columns["fold" if self.folded else "document"]
 
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
         """What a model of this task learns from: by default every trial with its target."""
@@ -129,6 +144,18 @@ class Task(Protocol):
 def known_tasks() -> list[type[Task]]:
     """All tasks, in the order of their places."""
     return [kind for kind in known_protocols().values() if issubclass(kind, Task)]
+
+
+def make_pairs(candidates: Iterable[str], references: Iterable[str], **columns: NDArray[Any]) -> PairBatch:
+    """Return one batch of pairs of texts, over the different texts; the document of each is its reference."""
+    places: dict[str, int] = {}
+    left, right = (
+        np.array([places.setdefault(text, len(places)) for text in side], dtype=np.int64)
+        for side in (candidates, references)
+    )
+    corpus = Corpus.of(list(places))
+    pairs = Pairs(corpus.take(left), corpus.take(right))
+    return PairBatch(0, pairs, {"document": pairs.right.keys, **columns})
 
 
 def pivot(value: Floats, unit: NDArray[Any], kind: NDArray[Any], kinds: Sequence[str]) -> tuple[NDArray[Any], Floats]:

@@ -23,6 +23,7 @@ from textgauge.bench.transformations.pieces import (
     TRAILING,
     Span,
     clusters,
+    declare,
     join_texts,
     make_generator,
     pattern,
@@ -40,6 +41,7 @@ _BARE_LETTER = r"[oeaistOEAIST](?![\p{M}\u200d])"
 _BARE_O = r"[oO](?![\p{M}\u200d])"
 
 
+@declare("kept", 0.25, "some small letters as capitals")
 def capitals(text: str, seed: int, strength: float) -> str:
     """Turn a share of the small letters into capitals: exactly round(share · letters that have a capital).
 
@@ -56,6 +58,7 @@ def capitals(text: str, seed: int, strength: float) -> str:
     return _replace_letters(text, table, places, strength, make_generator("capitals", text, seed))
 
 
+@declare("kept", 1.0, "digits for letters that look like them")
 def digits(text: str, seed: int, strength: float) -> str:
     """Write a share of the letters o e a i s t, small or capital, as 0 3 4 1 5 7.
 
@@ -68,6 +71,7 @@ def digits(text: str, seed: int, strength: float) -> str:
     return _replace_letters(text, _DIGITS, places, strength, make_generator("digits", text, seed))
 
 
+@declare("kept", 1.0, "the digit 0 for the letter o")
 def zeros(text: str, seed: int, strength: float) -> str:
     """Write a share of the letters o, small or capital, as 0; the rest is as for `digits`. Source: USMB.
 
@@ -78,6 +82,7 @@ def zeros(text: str, seed: int, strength: float) -> str:
     return _replace_letters(text, _DIGITS, places, strength, make_generator("zeros", text, seed))
 
 
+@declare("kept", 0.1, "every tenth letter left out")
 def dropped_letters(text: str, seed: int, strength: float) -> str:
     """Leave out every r-th letter, r = round(1/strength): the tenth, the twentieth … at 0.1.
 
@@ -95,6 +100,7 @@ def dropped_letters(text: str, seed: int, strength: float) -> str:
     return "".join(found)
 
 
+@declare("kept", 0.05, "letters exchanged, doubled or left out")
 def typos(text: str, seed: int, strength: float) -> str:
     """Mistype a share of the letters: exchanged with the letter before, doubled or left out, at least one in all.
 
@@ -132,6 +138,7 @@ def _replace_letters(
 _WORD = r"(?<![\p{L}\p{M}\p{N}'’-])[A-Za-z]{4,}+(?![\p{L}\p{M}\p{N}'’-])"
 
 
+@declare("kept", 0.5, "words replaced by synonyms", needs=("wordnet",))
 def synonyms(text: str, seed: int, strength: float) -> str:
     """Replace a share of the English words that have synonyms, at least one, each by one of them.
 
@@ -163,14 +170,11 @@ def _choices(table: SynonymTable) -> dict[str, tuple[str, ...]]:
             first[word].append(groups[begin])
             for group in compress(groups[begin:end], named[begin:end]):
                 members[group].add(word)
-    sure = {word: found[0] for word, found in first.items() if len(found) == 1 and _is_sure(word)}
+    # A word may not be what it seems: `using` is a noun of WordNet, and mostly a verb in texts.
+    plain = {word for word in first if word not in COMMON and not word.endswith(("ing", "ed"))}
+    sure = {word: found[0] for word, found in first.items() if len(found) == 1 and word in plain}
     others = ((word, sorted(filter(str.isalpha, members[group] - {word}))) for word, group in sure.items())
     return {word: tuple(words) for word, words in others if words}
-
-
-def _is_sure(word: str) -> bool:
-    """Whether a word is what it seems: `using` is a noun of WordNet, and mostly a verb in texts."""
-    return word not in COMMON and not word.endswith(("ing", "ed"))
 
 
 def _capitalise_like(model: str, word: str) -> str:
@@ -182,6 +186,7 @@ _TRAILING = rf"(?<!\s)\s++(?={'|'.join(sorted(TRAILING))}\b)"
 _ENCLOSED = frozenset('"“”„«»()[]{}「」『』（）')
 
 
+@declare("changed", 1.0, "words in another order")
 def word_shuffle(text: str, seed: int, strength: float) -> str:
     """Shuffle a share of the tokens, at least two, among their places; white space stays where it is.
 
@@ -190,6 +195,7 @@ def word_shuffle(text: str, seed: int, strength: float) -> str:
     return _shuffle(text, piece_spans(text), strength, make_generator("word_shuffle", text, seed))
 
 
+@declare("changed", 1.0, "sentences in another order")
 def sentence_shuffle(text: str, seed: int, strength: float) -> str:
     """Shuffle a share of the sentences, at least two, among their places; white space stays where it is.
 
@@ -204,6 +210,7 @@ def sentence_shuffle(text: str, seed: int, strength: float) -> str:
     return changed if changed != text else _turn_halves(text, piece_spans(text))
 
 
+@declare("kept", 1.0, "clauses moved within their sentence")
 def word_order(text: str, seed: int, strength: float) -> str:
     """Move a clause in a share of the sentences that allow it, at least in one: a paraphrase by order alone.
 
@@ -243,17 +250,17 @@ def _move_clause(sentence: str) -> str:
     if not _ENCLOSED.isdisjoint(sentence):
         return sentence
     body = sentence.rstrip(ENDS + CLOSERS)
+    end = sentence[len(body) :]
     commas = [found.span() for found in pattern(_COMMA).finditer(body)]
     first = body.split(maxsplit=1)[:1]
-    if commas and first[0].lower() in FRONTED:
-        return _swap_clauses(body, commas[0], "") + sentence[len(body) :]
-    if commas:
-        return (
-            _swap_clauses(body, min(commas, key=lambda span: abs(2 * span[0] - len(body))), None)
-            + sentence[len(body) :]
-        )
     trailing = pattern(_TRAILING).search(body)
-    return _swap_clauses(body, trailing.span(), ",") + sentence[len(body) :] if trailing else sentence
+    if commas and first[0].lower() in FRONTED:
+        body = _swap_clauses(body, commas[0], "")
+    elif commas:
+        body = _swap_clauses(body, min(commas, key=lambda span: abs(2 * span[0] - len(body))), None)
+    elif trailing:
+        body = _swap_clauses(body, trailing.span(), ",")
+    return body + end
 
 
 def _swap_clauses(body: str, cut: Span, mark: str | None) -> str:
@@ -299,6 +306,7 @@ _DENIALS = {
 _DENIAL = "It is not true that "
 
 
+@declare("changed", 1.0, "names exchanged")
 def entity_swap(text: str, seed: int, strength: float) -> str:
     """Exchange a share of the different names, at least two, wherever they stand.
 
@@ -323,6 +331,7 @@ def entity_swap(text: str, seed: int, strength: float) -> str:
     return replace_spans(text, ((span, other.get(name, name)) for span, name in found))
 
 
+@declare("changed", 1.0, "numbers replaced by others")
 def number_change(text: str, seed: int, strength: float) -> str:
     """Replace a share of the numbers, at least one, by other numbers with as many digits.
 
@@ -350,13 +359,9 @@ def _find_names(text: str) -> tuple[list[Span], list[Span]]:
             if first.lower() in COMMON:
                 start = stop - len(rest)
             if start < stop:
-                begins = number == 0 and start == found.start() and not _has_word(text[begin:start])
+                begins = number == 0 and start == found.start() and not any(map(str.isalnum, text[begin:start]))
                 (initial if begins else within).append((start, stop))
     return within, initial
-
-
-def _has_word(text: str) -> bool:
-    return any(character.isalnum() for character in text)
 
 
 def _other_number(number: str, rng: np.random.Generator) -> str:
@@ -370,6 +375,7 @@ def _other_number(number: str, rng: np.random.Generator) -> str:
     return "".join(chr(zero + value) for zero, value in zip(zeros, new.tolist(), strict=True))
 
 
+@declare("changed", 1.0, "statements negated")
 def negation(text: str, seed: int, strength: float) -> str:
     """Negate a share of the English auxiliaries, at least one: is → is not, isn't → is, will not → will.
 
@@ -469,12 +475,14 @@ def remove(text: str, *, share: float, place: Place = "middle") -> str:
     return join_texts(text[: spans[first][0]], text[after:])
 
 
+@declare("graded", 0.25, "foreign words put in")
 def needle_insertion(text: str, seed: int, strength: float) -> str:
     """Put the built-in needle into a text at a place drawn by the seed; a text that is too short comes back."""
     place = PLACES[int(make_generator("needle_insertion", text, seed).integers(len(PLACES)))]
     return insert(text, NEEDLE, share=strength, place=place) if fits(text, strength) else text
 
 
+@declare("graded", 0.25, "a chunk taken out")
 def chunk_removal(text: str, seed: int, strength: float) -> str:
     """Take a chunk out of a text at a place drawn by the seed; a text that is too short comes back."""
     place = PLACES[int(make_generator("chunk_removal", text, seed).integers(len(PLACES)))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Any, Literal, get_args
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.errors import InputError
+from textgauge.core.registry import Registry
 
 Span = tuple[int, int]
 ENDS = ".!?…。！？．؟۔।॥"
@@ -123,16 +124,11 @@ def join_texts(left: str, right: str) -> str:
 
 def replace_spans(text: str, changes: Iterable[tuple[Span, str]]) -> str:
     """Put new words in the place of parts that follow each other."""
-    return "".join(_yield_spans(text, changes))
-
-
-def _yield_spans(text: str, changes: Iterable[tuple[Span, str]]) -> Iterator[str]:
-    done = 0
+    parts, done = [], 0
     for (start, end), new in changes:
-        yield text[done:start]
-        yield new
+        parts += [text[done:start], new]
         done = end
-    yield text[done:]
+    return "".join([*parts, text[done:]])
 
 
 def _words(line: str) -> frozenset[str]:
@@ -244,14 +240,41 @@ def some(count: int, share: float, rng: np.random.Generator, *, least: int = 0) 
 
 def _apply_in_turn(parts: tuple[Transformation, ...], text: str, seed: int, strength: float) -> str:
     for place, part in enumerate(parts):
-        text = part(text, seed=_get_seed(seed, place), strength=strength * part.strength)
+        digest = hashlib.blake2b(f"{seed}|{place}".encode(), digest_size=6).digest()
+        text = part(text, seed=int.from_bytes(digest, "little"), strength=strength * part.strength)
     return text
-
-
-def _get_seed(seed: int, place: int) -> int:
-    return int.from_bytes(hashlib.blake2b(f"{seed}|{place}".encode(), digest_size=6).digest(), "little")
 
 
 def _check_share(share: float) -> None:
     if not 0 <= share <= 1:
         raise InputError(f"strength is a share from 0 to 1, not {share}")
+
+
+TRANSFORMATIONS: Registry[Transformation] = Registry("transformation")
+
+
+def register(transformation: Transformation) -> Transformation:
+    """Make a transformation known by its name; a name in use, or one with `+`, is refused."""
+    if not transformation.name or "+" in transformation.name:
+        raise InputError("a transformation has a name without +, which joins names")
+    return TRANSFORMATIONS.register(transformation)
+
+
+def get_transformation(name: str) -> Transformation:
+    """Return the transformation of that name, or `a+b`: the first and then the second.
+
+    >>> get_transformation("digits")("See you soon"), get_transformation("typos+negation").meaning
+    ('533 y0u 500n', 'changed')
+    """
+    parts = name.split("+")
+    return compose(*(TRANSFORMATIONS[part] for part in parts)) if len(parts) > 1 else TRANSFORMATIONS[name]
+
+
+def declare(meaning: Meaning, strength: float, about: str, needs: tuple[str, ...] = ()) -> Callable[[Apply], Apply]:
+    """Make a function known as a transformation of its name."""
+
+    def name(apply: Apply) -> Apply:
+        register(Transformation(apply.__name__, meaning, apply, strength, about, needs))
+        return apply
+
+    return name

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr, t
 
-from textgauge.bench.learned.agreement import _draw_weights, contrast_ensemble, find_best_single
+from textgauge.bench.learned.agreement import contrast_ensemble
 
 PAIRS = 60
 
@@ -59,21 +59,6 @@ def test_one_or_two_sources_say_nothing_of_new_ones(sources):
     assert np.isnan([row.sources_low, row.sources_high]).all()
     assert np.isfinite([row.pairs_low, row.pairs_high]).all()
     assert not row.better
-
-
-def test_pairs_of_one_text_are_drawn_together_and_sources_keep_their_size():
-    texts, sources = np.array([0, 1, 1, 2, 3, 3]), np.array([0, 0, 0, 1, 1, 1])
-    (weights,) = _draw_weights(texts, sources, 50, 0)
-    assert (weights[:, 1] == weights[:, 2]).all()
-    assert (weights[:, 4] == weights[:, 5]).all()
-    assert (weights[:, 0] + weights[:, 1] == 2).all()
-    assert (weights[:, 3] + weights[:, 4] == 2).all()
-
-
-def test_no_single_metric_is_best_by_a_measure_that_does_not_exist():
-    gold = np.arange(10.0)
-    assert find_best_single(gold, {"a": gold, "b": -gold}, np.zeros(10, dtype=np.int64), "order") is None
-    assert find_best_single(gold, {"b": -gold, "a": gold}, np.zeros(10, dtype=np.int64), "spearman") == "a"
 
 
 def held(count, trials):

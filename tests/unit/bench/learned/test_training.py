@@ -8,9 +8,8 @@ from scipy.stats import spearmanr
 
 import textgauge
 from textgauge import Pairs, get_metric, list_metrics
-from textgauge.bench.learned import features as rated_data
 from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features, list_features
-from textgauge.bench.learned.stack import cross_validate, fit_mixture, train
+from textgauge.bench.learned.stack import cross_validate, train
 from textgauge.core.errors import InputError
 
 METRICS = "jaccard,chrf,rouge1.recall"
@@ -143,13 +142,6 @@ def test_without_sets_the_pairs_of_one_text_are_left_out_together():
     assert np.isnan(found.stacked.order)
 
 
-def test_many_sets_are_left_out_some_at_a_time():
-    left, right, ratings, _ = texts()
-    rated = features(Pairs(left, right), ratings, [i // 2 for i in range(80)], metrics="jaccard")
-    assert len(np.unique(rated.folds)) == 20
-    assert all(len(np.unique(rated.folds[rated.sets == group])) == 1 for group in range(40))
-
-
 def test_sets_that_share_texts_are_one_source_and_left_out_together():
     left, right, ratings, _ = texts()
     dealt = [f"{'xyz'[i % 3]}{'' if i < 60 else ' random'}" for i in range(120)]
@@ -233,11 +225,6 @@ def test_what_cannot_be_learned_from(changes, complaint):
         features(Pairs(left, right), **options)
 
 
-def test_too_few_pairs():
-    with pytest.raises(InputError, match="too few"):
-        features(Pairs(["a"], ["b"]), [1.0], metrics="jaccard")
-
-
 @pytest.mark.parametrize("scale", [(1, 1), (1, 2), (float("nan"), 1)])
 def test_scales_that_do_not_fit(scale):
     with pytest.raises(InputError, match="scale"):
@@ -262,15 +249,6 @@ def test_other_data_are_put_on_the_scale_and_left_out_only_where_they_are_judged
     assert train(joined(rated, far)).about["pairs"] == 420
 
 
-def test_other_data_teach_distances_turned_round():
-    rated, other = simulated(n=300, spread=0.0), simulated(n=300, seed=4, spread=0.0)
-    turned = replace(rated, ratings=-rated.ratings)
-    ends = (float(rated.ratings.min()), float(rated.ratings.max()))
-    up = train(joined(rated, other), scale=ends)
-    down = train(joined(turned, other), scale=(-ends[0], -ends[1]))
-    np.testing.assert_allclose(up.similarity(rated.values), down.similarity(rated.values), atol=1e-9)
-
-
 def test_what_one_metric_tells_alone_is_not_learned():
     rated = simulated(weights=(1, 0))
     trained = train(rated)
@@ -290,14 +268,6 @@ def test_weights_that_hold_in_one_source_only_are_not_learned():
     assert train(simulated(n=900)).about["share"] >= 0.75
 
 
-def test_mixing_is_a_line_between_two_models():
-    rated = simulated()
-    fitted = fit_mixture(rated, True)
-    half = replace(fitted, share=0.5).mixture.predict(rated.values)
-    ends = [part.predict(rated.values) for part in (fitted.model, fitted.single)]
-    np.testing.assert_allclose(half, np.mean(ends, axis=0), atol=1e-12)
-
-
 def test_list_features_are_every_metric_that_is_computed_here_with_its_parts():
     keys = [metric.key for metric in list_features()]
     assert len(set(keys)) == len(keys)
@@ -305,18 +275,6 @@ def test_list_features_are_every_metric_that_is_computed_here_with_its_parts():
     hosted = {metric.key for metric in list_metrics(kind="pair") if metric.needs in ("model", "service", "column")}
     assert not hosted & set(keys)
     assert {metric.key for metric in list_metrics(kind="pair")} - hosted <= set(keys)
-
-
-def test_metrics_of_a_package_that_is_not_installed_are_left_out(monkeypatch):
-    monkeypatch.setattr(rated_data, "find_spec", lambda _: None)
-    assert not any(metric.name == "pos_distance" for metric in list_features())
-
-
-def test_what_is_not_named_is_learned_from_list_features(monkeypatch):
-    left, right, ratings, _ = texts()
-    some = [get_metric("jaccard"), get_metric("chrf.recall")]
-    monkeypatch.setattr(rated_data, "list_features", lambda: some)
-    assert features(Pairs(left, right), ratings).metrics == tuple(some)
 
 
 def pairs(n=80):

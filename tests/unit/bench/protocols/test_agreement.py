@@ -43,18 +43,6 @@ def test_pair_level_is_as_scipy_has_it():
         assert 0 < verdict.chance < verdict.value
 
 
-def test_every_measure_is_declared_with_its_level_and_tie_rule():
-    n = np.arange(240)
-    seen = observed(set=np.char.add(np.where(n % 2 == 0, "a", "b"), np.where(n % 4 < 2, "", "_random")))
-    seen.columns.update(system=n % 5, item=n // 5)
-    declared = {measure.name: measure for measure in Agreement.measures}
-    found = verdicts(seen)
-    assert list(declared) == [name for name in declared if name in found]
-    for name, verdict in found.items():
-        assert declared[name].about
-        assert verdict.n is not None
-
-
 def test_bootstrap_intervals_are_those_of_resamples_drawn_one_by_one():
     seen = observed(90)
     near, rating, found = -seen.value, seen.columns["rating"], verdicts(seen)
@@ -177,16 +165,6 @@ def test_bad_tables_are_refused_and_the_row_is_named(tmp_path, text, ratings, co
         read_rated(written(tmp_path, text), left="a", right="b", ratings=ratings)
 
 
-def test_samples_bring_their_own_ratings():
-    found = read_rated("sample:graded", limit=40)
-    assert len(found.left) == 40
-    assert set(found.columns["rating"]) == {0.0, 1.0, 2.0, 3.0}
-    with pytest.raises(InputError, match="has no ratings"):
-        read_rated("sample:cooking")
-    with pytest.raises(InputError, match="brings its own ratings"):
-        read_rated("sample:graded", ratings=["r"])
-
-
 def test_a_metric_without_any_value_is_a_reason_at_every_level():
     n = np.arange(12)
     seen = Observations(np.full(12, np.nan), np.zeros(12, np.int64), {"rating": n % 5 * 1.0, "item": n // 3})
@@ -205,8 +183,3 @@ def test_items_of_one_pair_have_no_chance_level():
     assert math.isnan(found.value)
     assert math.isnan(found.chance)
     assert found.reason
-
-
-def test_a_suffix_that_is_no_text_is_refused():
-    with pytest.raises(InputError, match="agreement: random=3 is not a text"):
-        Agreement(random=3)

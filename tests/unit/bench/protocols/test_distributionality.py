@@ -230,17 +230,6 @@ def test_undefined_infinite_equal_and_unfinished_distances():
     assert judged["fid"][2].values[1] == 1.0
 
 
-def test_equal_distances_at_a_step_are_said_but_not_at_the_last():
-    def stepped(i, j, repetition, sample):
-        return float(j - i) + (j - i == 1) * 0.3 * (i + repetition)
-
-    found = {"energy": observed(SMALL, noisy(0)), "ahd": observed(SMALL, noisy(1)), "fid": observed(SMALL, stepped)}
-    judged = SMALL.judge_all(found)
-    assert judged["fid"][2].reason == "distances at steps 2 and 3 are (almost) equal: the bandwidth there is 0.1"
-    found["fid"] = observed(SMALL, lambda i, j, r, s: noisy(5)(i, j, r, s) * (j - i < 4) + i + 0.1 * r * (j - i < 4))
-    assert SMALL.judge_all(found)["fid"][2].reason is None
-
-
 def test_one_repetition_has_no_interval_and_a_missing_prototype_is_named():
     once = replace(SMALL, repetitions=1)
     found = {name: observed(once, noisy(seed)) for seed, name in enumerate(("energy", "ahd", "fid"))}
@@ -253,16 +242,6 @@ def test_one_repetition_has_no_interval_and_a_missing_prototype_is_named():
     assert "without the prototypes energy and ahd: add them to its metrics" in verdict.reason
     with pytest.raises(InputError, match="with its prototypes energy@cosine and ahd@cosine"):
         once.judge(found["fid"])
-
-
-def test_measures_are_named_after_the_prototypes():
-    named = Distributionality(distributional="mmd", neighbours="hausdorff@angular")
-    assert [measure.name for measure in named.measures] == [
-        "deviation_mmd",
-        "deviation_hausdorff@angular",
-        "distributionality",
-    ]
-    assert [measure.name for measure in Distributionality.measures][:2] == ["deviation_energy", "deviation_ahd"]
 
 
 @pytest.mark.parametrize(
@@ -286,11 +265,6 @@ def test_a_metric_is_judged_beside_prototypes_of_its_own_ground(metric, beside):
     assert SMALL.prototypes_of(metric) == ("energy", "ahd")
     other = Distributionality(distributional="mmd", neighbours="medoid@paraphrase-minilm")
     assert other.prototypes_of("fid@wordllama") == ("mmd@wordllama", "medoid@paraphrase-minilm")
-
-
-def test_the_prototypes_of_all_metrics_are_computed_once():
-    asked = ["irpr", "fid", "mauve", "ahd@euclidean"]
-    assert Distributionality().also(asked) == ("energy", "ahd", "energy@euclidean", "ahd@euclidean")
 
 
 def test_each_metric_is_compared_with_its_own_prototypes():

@@ -70,12 +70,6 @@ def test_outward_is_away_from_the_centroid_of_the_own_blob():
         assert own.sum() < 20
 
 
-def test_points_that_are_all_the_same_still_have_a_direction():
-    same = np.zeros((5, 2))
-    drawn = sample(same, same, np.zeros(5, dtype=int), np.random.default_rng(0), direction="outward")
-    assert np.linalg.norm(drawn.direction) == pytest.approx(1.0)
-
-
 def test_repetitions_move_other_groups_of_the_same_points():
     first, second = (TINY.drawn(2, repetition, 0) for repetition in (0, 1))
     assert np.array_equal(first.A, second.A)
@@ -196,12 +190,6 @@ def test_every_metric_of_embeddings_runs_and_nothing_runs_twice(tmp_path):
 def test_what_points_cannot_give_is_refused(name):
     with pytest.raises(InputError, match=r"has points alone|not embedded"):
         on_points(name)
-
-
-def test_a_named_ground_is_kept():
-    assert [metric.key for metric in on_points("pr(k=3),irpr@given:cosine,medoid")] == [
-        "pr(k=3)@given", "irpr@given", "medoid@given"
-    ]  # fmt: skip
 
 
 def test_the_command_needs_no_sources(run, tmp_path):

@@ -56,12 +56,6 @@ def test_throughput_is_hundreds_of_comparisons_in_a_second():
     assert growth.value == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("protocol", [SMALL, Speed(n=3, largest=12, repetitions=2)])
-def test_draws_depend_on_content_and_seed_not_on_order(protocol):
-    assert drawn(protocol, sources(20, order=1)) == drawn(protocol, sources(20, order=2))
-    assert drawn(protocol, sources(20), seed=0) != drawn(protocol, sources(20), seed=1)
-
-
 @pytest.mark.parametrize(
     ("protocol", "complaint"),
     [
@@ -121,20 +115,6 @@ def test_growth_is_the_power_of_time(power):
     rate, growth = protocol.judge(Observations(seconds, np.repeat([0, 1], 4), {"size": size}))
     assert rate.value == pytest.approx(10.0)
     assert growth.value == pytest.approx(power)
-
-
-def test_growth_of_one_size_is_undefined():
-    rate, growth = Speed(n=10, largest=10).judge(Observations(np.array([1e-3]), np.zeros(1), {"size": np.array([10])}))
-    assert rate.value == pytest.approx(10.0)
-    assert growth.reason == "fewer than two sizes took any time"
-
-
-def test_as_many_texts_as_the_largest_size_are_enough():
-    speed = Speed(n=5, largest=20)
-    assert speed.check(sources(20)) is None
-    few = Sources("a,b", {"a": sources(20).corpora["a"], "b": sources(19).corpora["b"]})
-    with pytest.raises(InputError, match="source b has 19 different texts, but timing needs 20"):
-        speed.check(few)
 
 
 def test_a_comparison_that_takes_no_time_has_no_rate():

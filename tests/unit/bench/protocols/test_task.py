@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.execute import open_executor
 from textgauge.bench.protocols import (
     Clustering,
     ComparedAlignment,
@@ -17,10 +16,8 @@ from textgauge.bench.protocols import (
     Robustness,
     Sensitivity,
     TaskSources,
-    known_tasks,
 )
 from textgauge.bench.protocols.batch import MatrixBatch
-from textgauge.bench.protocols.retrieval import found_at_top
 from textgauge.bench.results import Results
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus, Pairs
@@ -97,13 +94,6 @@ def test_a_compact_batch_and_single_trials_give_the_same_numbers(make, name):
         assert reason is None
 
 
-def test_equal_similarities_share_their_places():
-    assert found_at_top(np.ones(4), np.array([True, False, False, False]), 1) == 0.25
-    assert found_at_top(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]), 2) == 0.5
-    assert found_at_top(np.array([1.0, 2.0]), np.array([True, False]), 5) == 1.0
-    assert found_at_top(np.array([5.0, 4, 3, 2]), np.array([True, True, True, False]), 2) == 1.0  # the best there is
-
-
 def mixed(card, seed=1):
     """The same card with its rows, and what belongs to each, in another order."""
     changed = {}
@@ -159,22 +149,6 @@ def test_the_seed_decides_which_trials_are_drawn():
         assert first.tolist() != other.tolist()
 
 
-def test_two_processes_give_what_one_gives(tmp_path):
-    tasks = [Clustering(n=12, folds=3), Retrieval(n=24, queries=8, folds=2), Robustness(documents_drawn=8)]
-    metrics = get_pair_metrics("levenshtein,bm25plus")
-    plans = [Plan(task, task.data.read(SAMPLES[task]), metrics, 0) for task in tasks]
-    found = []
-    for jobs in (1, 2):
-        store = Store(tmp_path / str(jobs))
-        with open_executor(jobs=jobs) as where:
-            run(plans, store, executor=where)
-        found.append(Results(store).groups())
-    for one, two in zip(*found, strict=True):
-        for metric, seen in one.observed.items():
-            assert seen.value.tobytes() == two.observed[metric].value.tobytes()
-            assert all(np.array_equal(seen.columns[name], two.observed[metric].columns[name]) for name in seen.columns)
-
-
 def test_models_run_on_the_texts_that_are_drawn_only():
     """Embeddings are computed for whole pools: texts of the data that no fold holds must not be in them."""
     sources = Clustering.data.read("sample:intents")
@@ -184,16 +158,6 @@ def test_models_run_on_the_texts_that_are_drawn_only():
     keys = [batch.rows.keys for batch in batches]
     assert len(np.unique(np.concatenate(keys))) == 60
     assert all(np.array_equal(found, np.sort(found)) for found in keys)
-
-
-def test_tasks_are_the_six_of_the_five_places():
-    tasks = known_tasks()
-    assert set(tasks) == {type(task) for task in SAMPLES}
-    assert sorted({kind.place for kind in tasks}) == [1, 2, 3, 4, 5]
-
-
-def test_ensembles_are_filed_under_the_names_of_the_two_alignments():
-    assert [repr(task) for task in (RatedAlignment(), ComparedAlignment())] == ["Axis()", "Comparisons()"]
 
 
 LONG = " ".join(f"word{number}" for number in range(400))

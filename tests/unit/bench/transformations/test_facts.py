@@ -50,31 +50,12 @@ def test_negation_changes_every_text(text: str, seed: int, strength: float) -> N
     assert NEGATION(text, seed=seed, strength=strength) != text
 
 
-@pytest.mark.parametrize(("share", "count"), [(0.01, 1), (0.25, 2), (0.5, 4), (1.0, 8)])
-def test_the_share_of_negations(share: float, count: int) -> None:
-    assert NEGATION("it is so. " * 8, seed=1, strength=share).count("is not") == count
-
-
 @pytest.mark.parametrize("shuffle", [WORDS, SENTENCES], ids=["words", "sentences"])
 @given(text=TEXTS, seed=st.integers(0, 9), strength=st.sampled_from([0.01, 0.5, 1.0]))
 def test_a_shuffle_keeps_the_parts_and_changes_the_text(shuffle, text: str, seed: int, strength: float) -> None:
     changed = shuffle(text, seed=seed, strength=strength)
     assert Counter(changed) == Counter(text)
     assert (changed != text) == (len(set(pieces(text))) > 1)
-
-
-@given(seed=st.integers(0, 99), count=st.integers(2, 9))
-def test_shuffled_sentences_stay_whole(seed: int, count: int) -> None:
-    text = "\n".join(f"Sentence {number} is here." for number in range(count))
-    changed = SENTENCES(text, seed=seed)
-    assert sorted(changed.split("\n")) == text.split("\n")
-    assert changed != text
-
-
-def test_all_orders_of_sentences_occur() -> None:
-    assert {SENTENCES("A b. C d! E f?", seed=seed) for seed in range(99)} == {
-        *("A b. E f? C d!", "C d! A b. E f?", "C d! E f? A b.", "E f? A b. C d!", "E f? C d! A b.")
-    }
 
 
 def test_a_small_share_of_words_moves_two() -> None:
@@ -201,7 +182,3 @@ def test_digits_stay_in_their_script(text: str, digits: str) -> None:
     changed = NUMBERS(text)
     assert changed != text
     assert [c in digits for c in changed] == [c in digits for c in text]
-
-
-def test_a_text_without_digits_stays() -> None:
-    assert NUMBERS("twelve ² Ⅻ") == "twelve ² Ⅻ"
