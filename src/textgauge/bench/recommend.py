@@ -178,7 +178,11 @@ def recommend(
                 pairs = read_rated(os.fspath(pairs), **columns, scores=column_names(metrics), seed=seed)
             return work.recommend_for_pairs(pairs)
         if task is not None:
-            return work.recommend_for_task(*_load_task(task, data))
+            tasks = {kind.name: kind for kind in known_tasks()}
+            if task not in tasks:
+                raise UnknownName.among("task", task, [*tasks, Agreement.name])
+            sources = data if isinstance(data, TaskSources) else tasks[task].data.read(os.fspath(data))  # type: ignore[arg-type]
+            return work.recommend_for_task(tasks[task](), sources)
         if reference is None or candidate is None:
             raise InputError("two corpora are needed: reference and candidate")
         names = (get_source_name(reference, "reference"), get_source_name(candidate, "candidate"))
@@ -186,14 +190,7 @@ def recommend(
         return work.recommend_for_corpora(comparison, names, effect)
 
 
-def _load_task(task: str, data: Any) -> tuple[Task, TaskSources]:
-    tasks = {kind.name: kind for kind in known_tasks()}
-    if task not in tasks:
-        raise UnknownName.among("task", task, [*tasks, Agreement.name])
-    return tasks[task](), data if isinstance(data, TaskSources) else tasks[task].data.read(os.fspath(data))
-
-
-def list_usable_metrics(kind: Any) -> list[Metric]:
+def list_usable_metrics(kind: Any) -> list[Any]:
     """Return one metric of every sort that may be installed, those that are used most first.
 
     Those that would call or fetch a model by name are left out.
@@ -287,7 +284,12 @@ class _Recommender:
 
     def recommend_for_corpora(self, comparison: Comparison, names: tuple[str, str], effect: float) -> Recommendation:
         """Rank metrics on mixtures of two corpora, and find how many texts they need to detect a mixture."""
-        chosen = self._get_corpus_metrics(comparison)
+        named = list_usable_metrics("corpus") if self.metrics is None else get_corpus_metrics(self.metrics)
+        metrics: list[CorpusMetric] = [metric.on_given(comparison) for metric in named]
+        blind = [metric for metric in metrics if metric.reads_texts and not comparison.joint.pool.has_texts]
+        if blind and self.metrics is not None:
+            raise InputError(f"{blind[0].key} needs texts, but the corpora were given as embeddings")
+        chosen = [metric for metric in metrics if metric not in blind]
         whole = Sources(",".join(names), {"a": comparison.reference, "b": comparison.candidate})
         sources = take_texts(whole, self.effort.texts)
         protocol = choose_mixtures(sources, self.effort)
@@ -350,23 +352,16 @@ class _Recommender:
             report = run([plan], self.store, on_progress=show)
         self.on_step("judging")
         results = Results(self.store)
-        observed = _select_observations(plan, results)
+        own = protocol, sources.fingerprint, self.seed  # other runs of the store do not count
+        groups = [group for group in results.groups() if (group.protocol, group.fingerprint, group.seed) == own]
+        keys = {metric.key for metric in metrics}
+        observed = {key: seen for group in groups for key, seen in group.complete.items() if key in keys}
         about = 0, sources.fingerprint, protocol.pool_share(sources)
         judged = [
             Judged(sources.name, protocol, self.seed, metric, tuple(verdicts), *about)
             for metric, verdicts in protocol.judge_all(observed).items()
         ]
         return _Ranking(plan, leaderboard(judged), observed, report.failures, unavailable, results)
-
-    def _get_corpus_metrics(self, comparison: Comparison) -> list[CorpusMetric]:
-        named: Sequence[Any] = (
-            list_usable_metrics("corpus") if self.metrics is None else get_corpus_metrics(self.metrics)
-        )
-        metrics: list[CorpusMetric] = [metric.on_given(comparison) for metric in named]
-        blind = [metric for metric in metrics if metric.reads_texts and not comparison.joint.pool.has_texts]
-        if blind and self.metrics is not None:
-            raise InputError(f"{blind[0].key} needs texts, but the corpora were given as embeddings")
-        return [metric for metric in metrics if metric not in blind]
 
     def _find_texts_needed(
         self, ranking: _Ranking, samples: Contaminated
@@ -460,13 +455,6 @@ def choose_mixtures(sources: Sources, effort: Effort) -> Ksc:
                 n = max(min(have * 2 // k // _POOLS, most), min(_FEWEST_OF_MIXTURE, most))
                 return Ksc(k=k, n=n, repetitions=effort.repetitions)
     raise InputError(f"{sources.name}: too few different texts to rank metrics; give at least 20 of each")
-
-
-def _select_observations(plan: Plan, results: Results) -> dict[str, Observations]:
-    """Return what the metrics of a plan gave on its trials; other runs of the store do not count."""
-    own, metrics = (plan.protocol, plan.sources.fingerprint, plan.seed), {metric.key for metric in plan.metrics}
-    groups = [group for group in results.groups() if (group.protocol, group.fingerprint, group.seed) == own]
-    return {metric: seen for group in groups for metric, seen in group.complete.items() if metric in metrics}
 
 
 @dataclass(frozen=True, kw_only=True)

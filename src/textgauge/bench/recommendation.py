@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from textgauge.bench.leaderboard import Leaderboard, RankedMetric
+from textgauge.bench.leaderboard import Leaderboard
 from textgauge.bench.power import PairsNeeded, TextsNeeded
 from textgauge.core.result import Result
 from textgauge.core.show import (
     STATIC_PAGE_POLICY,
     FlatRow,
     Row,
+    column_names,
     count_of,
     format_about,
     format_duration,
@@ -98,9 +99,20 @@ class Recommendation(Result):
         return self.choice[1:]
 
     @property
+    def title(self) -> str:
+        """What is asked."""
+        return f"Which metric for {' and '.join(self.data)}"
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The answer as sentences."""
-        return tuple(_write_sentences(self))
+        first, *others = self.answers
+        texts = {row.metric: row for row in self.power if isinstance(row, TextsNeeded)}
+        parts = [f"{_name_best(first)}.", *(part for one in others for part in _write_texts_needed(one, texts, self))]
+        if first.choice:
+            pairs = [row for row in self.power if isinstance(row, PairsNeeded)]
+            parts += [*_write_evidence(first, self), *_write_pairs_needed(pairs, self), *_write_costs(self)]
+        return tuple(parts)
 
     @property
     def answer(self) -> str:
@@ -149,24 +161,22 @@ class Recommendation(Result):
             tables.append(("Cost, CPU seconds", [row.to_dict() for row in self.costs]))
         return tables
 
-    @property
-    def _title(self) -> str:
-        return f"Which metric for {' and '.join(self.data)}"
-
     def markdown(self) -> str:
         """Return the answer as a Markdown page: sentences, warnings, tables, and how it was found."""
 
         def section(title: str, items: Sequence[str]) -> list[str]:
             return [f"## {title}", "\n".join(f"- {_escape_markdown(item)}" for item in items)] if items else []
 
-        tables = [part for title, rows in self.tables() for part in (f"## {title}", _write_markdown_table(rows))]
-        first = [f"# {_escape_markdown(self._title)}", *map(_escape_markdown, self.sentences)]
+        tables = [
+            part for title, rows in self.tables() for part in (f"## {title}", markdown_table(rows, column_names(rows)))
+        ]
+        first = [f"# {_escape_markdown(self.title)}", *map(_escape_markdown, self.sentences)]
         last = section("How this was found", self.notes)
         return "\n\n".join([*first, *section("Warnings", self.warnings), *tables, *last]) + "\n"
 
     def html(self) -> str:
         """Return the answer as an HTML page of its own."""
-        title = html.escape(printable(self._title))
+        title = html.escape(printable(self.title))
         head = f'<meta charset="utf-8"><title>{title}</title><meta name="viewport" content="width=device-width">'
         return (
             f'<!doctype html><html lang="en"><head>{STATIC_PAGE_POLICY}{head}<style>{_STYLE}</style></head>'
@@ -186,28 +196,8 @@ class Recommendation(Result):
         return "\n".join([*self.sentences, *(f"warning: {text}" for text in self.warnings)])
 
 
-def _write_markdown_table(rows: Sequence[Row]) -> str:
-    cells = [
-        {name: _escape_markdown(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in rows
-    ]
-    return markdown_table(cells, list(dict.fromkeys(name for row in rows for name in row)))
-
-
 def _escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*<>\[\]#])", r"\\\1", " ".join(printable(text).split()))
-
-
-def _write_sentences(whole: Recommendation) -> Iterator[str]:
-    """Say which metric for which purpose, why, what it needs, what it costs."""
-    first, *others = whole.answers
-    yield f"{_name_best(first)}."
-    texts = {row.metric: row for row in whole.power if isinstance(row, TextsNeeded)}
-    for detect in others:
-        yield from _write_texts_needed(detect, texts, whole)
-    if first.choice:
-        yield from _write_evidence(first, whole)
-        yield from _write_pairs_needed([row for row in whole.power if isinstance(row, PairsNeeded)], whole)
-        yield from _write_costs(whole)
 
 
 def _name_best(answer: Answer) -> str:
@@ -253,16 +243,13 @@ def _format_texts(row: TextsNeeded) -> str:
 def _write_evidence(answer: Answer, whole: Recommendation) -> Iterator[str]:
     row = next(row for row in answer.board if row.metric == answer.choice[0])
     where = f" in {whole.about['experiment']}" if "experiment" in whole.about else ""
-    yield f"{row.metric} reaches {row.overall:.3f} overall{where}: {_format_measures(row)}."
+    known = {name.replace("_", " "): value for name, value in row.measures.items() if not np.isnan(value)}
+    values = ", ".join(f"{name} {value:.3f}" for name, value in known.items())
+    values += " (overall is their mean, each rescaled to 0 to 1)" if len(known) > 1 else ""
+    yield f"{row.metric} reaches {row.overall:.3f} overall{where}: {values}."
     after = next((row for row in answer.board if row.metric not in answer.choice), None)
     if after is not None and not np.isnan(after.overall):
         yield f"Next comes {after.metric} with {after.overall:.3f}."
-
-
-def _format_measures(row: RankedMetric) -> str:
-    known = {name: value for name, value in row.measures.items() if not np.isnan(value)}
-    values = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in known.items())
-    return f"{values} (overall is their mean, each rescaled to 0 to 1)" if len(known) > 1 else values
 
 
 def _write_pairs_needed(rows: Sequence[PairsNeeded], whole: Recommendation) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +155,7 @@ class Distributionality(Protocol):
         for sample in range(self.samples):
             moved = {metric: self._trajectories(observed, sample) for metric, observed in observations.items()}
             for metric, prototypes in compared.items():
-                missing = _missing(prototypes)
+                missing = f"a run without the prototypes {' and '.join(prototypes)}: add them to its metrics"
                 anchors = [moved.get(name, missing) for name in prototypes]
                 found[metric].append(_sample(moved[metric], anchors))
         return {metric: [self._verdict(at, samples) for at in range(3)] for metric, samples in found.items()}
@@ -172,7 +172,11 @@ class Distributionality(Protocol):
         if np.isinf(here.value).any():
             return "a distance is infinite"
         values = merge_rounding_ties(here.value)
-        return leave_one_out(values, step, repetition) if np.ptp(values) > 0 else "all distances are equal"
+        if not np.ptp(values) > 0:
+            return "all distances are equal"
+        names = np.unique(repetition)
+        parts = [repetition != name for name in names] if len(names) > 1 else []
+        return [trajectory(values, step), *(trajectory(values[rest], step[rest]) for rest in parts)]
 
     def _verdict(self, at: int, samples: list[_Sample]) -> Verdict:
         """One measure from the samples: the repetitions of a single one, or the values of several."""
@@ -183,7 +187,11 @@ class Distributionality(Protocol):
         error = float(np.sqrt(sum(known)) / len(known)) if known else 0.0
         verdict = over_repetitions(measure.name, values.tolist(), reasons, error=error)
         reason = "; ".join(filter(None, (verdict.reason, self._narrow(samples)))) or None
-        return replace(_within(verdict, measure), reason=reason)
+        names = ("low", "high", "boot_low", "boot_high")
+        ends: dict[str, Any] = {
+            name: float(np.clip(getattr(verdict, name), measure.low, measure.high)) for name in names
+        }
+        return replace(verdict, reason=reason, **ends)
 
     def _narrow(self, samples: list[_Sample]) -> str | None:
         steps = sorted({step for sample in samples for step in sample.narrow if step < self.k})
@@ -236,10 +244,6 @@ def _beside(name: str, metric: CorpusMetric) -> CorpusMetric:
     return prototype.with_input(f"{embedder}:euclidean" if prototype.needs == "ground" else embedder)
 
 
-def _missing(prototypes: tuple[str, ...]) -> str:
-    return f"a run without the prototypes {' and '.join(prototypes)}: add them to its metrics"
-
-
 @dataclass(frozen=True, eq=False)
 class _Sample:
     """Both deviations and the score (rows) of all repetitions and without each (columns), or the reason of NaN."""
@@ -254,16 +258,13 @@ def _sample(own: list[Trajectory] | str, anchors: list[list[Trajectory] | str]) 
     mine, *others = [found for found in (own, *anchors) if not isinstance(found, str)] or [[]]
     if reasons:
         return _Sample(np.full((3, 1), np.nan), reasons[0])
-    far = [np.array(list(map(deviation, mine, other))) for other in others]
+    far = [
+        np.array([float(m.shares @ deviations(m.densities, o.densities)) for m, o in zip(mine, other, strict=True)])
+        for other in others
+    ]
     scores = score(far[0], far[1])
     reason = "both prototypes move alike" if np.isnan(scores[0]) else None
     return _Sample(np.array([*far, scores]), reason, mine[0].narrow)
-
-
-def _within(verdict: Verdict, measure: Measure) -> Verdict:
-    """The verdict with intervals that end where the measure does."""
-    ends = np.clip([verdict.low, verdict.high, verdict.boot_low, verdict.boot_high], measure.low, measure.high).tolist()
-    return replace(verdict, low=ends[0], high=ends[1], boot_low=ends[2], boot_high=ends[3])
 
 
 def _too_few(name: str, have: int, needed: int) -> str:
@@ -291,18 +292,6 @@ def trajectory(values: Floats, step: Ints) -> Trajectory:
     steps, counts = np.unique(step, return_counts=True)
     densities, bandwidths = group_densities((values - values.mean()) / (values.std() or 1.0), step, steps)
     return Trajectory(densities, counts / len(step), tuple(steps[bandwidths < RESOLVED].tolist()))
-
-
-def leave_one_out(values: Floats, step: Ints, repetition: Ints) -> list[Trajectory]:
-    """The trajectory of all repetitions, then those without one of them, where there are several."""
-    names = np.unique(repetition)
-    parts = [repetition != name for name in names] if len(names) > 1 else []
-    return [trajectory(values, step), *(trajectory(values[kept], step[kept]) for kept in parts)]
-
-
-def deviation(first: Trajectory, second: Trajectory) -> float:
-    """Σ_ℓ w_ℓ Σ_x (f_ℓ(x) − g_ℓ(x))² δx, with the shares of distances as weights."""
-    return float(first.shares @ deviations(first.densities, second.densities))
 
 
 def score(distributional: Floats, neighbours: Floats) -> Floats:

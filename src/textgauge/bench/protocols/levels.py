@@ -77,7 +77,7 @@ def pair_level(x: Floats, y: Floats, rows: Rows) -> AgreementLevel:
 
     reasons = [why if np.isnan(value) else None for value in values]
     tau = ONE_SIDED * _kendall_error(len(x))
-    chance = [*[_bound(ONE_SIDED / np.sqrt(len(x) - 1))] * 2, *[_bound(tau)] * 2, _chance_accuracy(y, tau)]
+    chance = [*[min(1.0, ONE_SIDED / np.sqrt(len(x) - 1))] * 2, *[min(1.0, tau)] * 2, _chance_accuracy(y, tau)]
     return AgreementLevel(names, values, len(x), chance, draw, reasons)
 
 
@@ -88,7 +88,7 @@ def within_groups(column: str, x: Floats, y: Floats, group: NDArray[Any], rows: 
     """
     kinds: dict[str, Correlation] = {"pearson": pearson, "spearman": spearman, "kendall": kendall_b}
     if column == "item":
-        kinds["accuracy"] = _calibrated(x, y, group)
+        kinds["accuracy"] = partial(accuracy_eq, epsilon=calibrate_ties(y, x, group).epsilon)
     members = rows_of_groups(group)
     found = [by_group(kind, y, x, group) for kind in kinds.values()]
 
@@ -216,10 +216,6 @@ def _nothing(names: Sequence[str], n: int, why: str) -> AgreementLevel:
     )
 
 
-def _calibrated(x: Floats, y: Floats, group: NDArray[Any]) -> Correlation:
-    return partial(accuracy_eq, epsilon=calibrate_ties(y, x, group).epsilon)
-
-
 def _drawn(kind: Correlation, x: Floats, y: Floats, weights: Ints) -> Floats:
     if kind is kendall_b:
         return kendall_b_draws(row_counts(y, x), weights) if len(x) > 1 else np.full(len(weights), np.nan)
@@ -263,7 +259,7 @@ def _chance_within(name: str, sizes: NDArray[np.int64], y: Floats, members: list
     if not len(usable):
         return float("nan")
     errors = np.array([_kendall_error(int(n)) if name in ("kendall", "accuracy") else (n - 1) ** -0.5 for n in usable])
-    bound = _bound(ONE_SIDED * float(np.sqrt((errors**2).sum())) / len(usable))
+    bound = min(1.0, ONE_SIDED * float(np.sqrt((errors**2).sum())) / len(usable))
     if name != "accuracy":
         return bound
     return float(np.mean([_chance_accuracy(y[rows], bound) for rows in members if len(rows) > 1]))
@@ -272,7 +268,3 @@ def _chance_within(name: str, sizes: NDArray[np.int64], y: Floats, members: list
 def _reached(values: Floats, larger: bool) -> float:
     known = values[~np.isnan(values)]
     return float(np.quantile(known, 0.95 if larger else 0.05)) if len(known) else float("nan")
-
-
-def _bound(value: float) -> float:
-    return float(min(value, 1.0))
