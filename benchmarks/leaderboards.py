@@ -21,8 +21,8 @@ from textgauge.bench.results import Judged
 from textgauge.core.show import markdown_table
 from textgauge.data import Corpus
 from textgauge.metrics import get_metric
+from textgauge.stats.rankings import better_than, pair_p_values, rank_ranges
 from textgauge.stats.resampling import resampled_sums
-from textgauge.stats.simultaneous import better_than, pair_p_values, rank_ranges
 
 DESIGNS = (
     ("repetitions", 2),

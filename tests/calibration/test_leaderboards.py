@@ -11,7 +11,7 @@ from benchmarks.leaderboards import (
     ranges_and_power,
 )
 
-from textgauge.stats.simultaneous import better_than
+from textgauge.stats.rankings import better_than
 
 pytestmark = pytest.mark.slow
 BOARDS = 500

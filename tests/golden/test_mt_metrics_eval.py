@@ -11,9 +11,8 @@ from tests.golden import mtme
 
 from textgauge.bench.protocols.levels import between_groups
 from textgauge.stats.correlation import averaged, complete, pearson, spearman
-from textgauge.stats.kendall import accuracy_eq, calibrate_ties, kendall_b, kendall_c
+from textgauge.stats.orders import accuracy_eq, calibrate_ties, kendall_b, kendall_c, soft_accuracy, superiority
 from textgauge.stats.paired_tests import williams_test
-from textgauge.stats.soft_accuracy import soft_accuracy, superiority
 
 
 def tau_eq(gold, metric, epsilon=0.0):

@@ -15,13 +15,12 @@ from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.show import Row, plain, plain_row
 from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
-from textgauge.stats.correlation import Correlation, pearson, spearman
+from textgauge.stats.correlation import Correlation, correlation_interval, pearson, spearman
 from textgauge.stats.decisions import different
-from textgauge.stats.kendall import kendall_b
+from textgauge.stats.orders import kendall_b
 from textgauge.stats.paired_tests import bootstrap_test, permutation_test, williams_test
-from textgauge.stats.resampled_correlation import correlation_interval
+from textgauge.stats.rankings import holm, pair_p_values, student_interval
 from textgauge.stats.resampling import percentile_interval
-from textgauge.stats.simultaneous import holm, pair_p_values, student_interval
 
 SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "low", "high", "p_holm", "ahead")
 CORRELATIONS: dict[str, Correlation] = {"pearson": pearson, "spearman": spearman, "kendall": kendall_b}

@@ -30,10 +30,9 @@ from textgauge.stats.annotators import (
     kappa,
     kappa_draws,
     krippendorff_alpha,
+    prediction_powered_mean,
 )
-from textgauge.stats.correlation import spearman
-from textgauge.stats.prediction_powered import prediction_powered_mean
-from textgauge.stats.resampled_correlation import correlation_interval, draws
+from textgauge.stats.correlation import correlation_interval, draws, spearman
 from textgauge.stats.resampling import percentile_interval
 
 MARGIN = 0.2

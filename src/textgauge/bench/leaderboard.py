@@ -31,7 +31,7 @@ from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.result import Column, Result, show_rows
 from textgauge.core.show import Row, format_cell, format_interval, listed, plain_row, text_table
 from textgauge.stats.decisions import ranking_sentence
-from textgauge.stats.simultaneous import better_than, rank_ranges, student_interval, tiers
+from textgauge.stats.rankings import better_than, rank_ranges, student_interval, tiers
 
 if TYPE_CHECKING:
     import altair as alt

@@ -26,9 +26,8 @@ from textgauge.data import Comparison
 from textgauge.measure.comparing import PERMUTATIONS as COMPARED
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
-from textgauge.stats.correlation import spearman
+from textgauge.stats.correlation import draws, resampled, spearman
 from textgauge.stats.decisions import different
-from textgauge.stats.resampled_correlation import draws, resampled
 
 LEVEL = 0.05
 PERMUTATIONS = 39  # of a simulated test

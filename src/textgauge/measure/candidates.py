@@ -37,8 +37,7 @@ from textgauge.measure.views import Views
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import DisjointSplits
-from textgauge.stats.rankings import Ranking, ranking
-from textgauge.stats.simultaneous import holm
+from textgauge.stats.rankings import Ranking, holm, ranking
 
 MIN_TEXTS = 200  # of each corpus: the smallest size at which false statements were simulated
 _TRIALS = 16  # cuts into quarters; every candidate pays for all of them

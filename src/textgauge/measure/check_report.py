@@ -24,7 +24,7 @@ from textgauge.core.show import (
     plain,
     printable,
 )
-from textgauge.stats.simultaneous import difference_interval
+from textgauge.stats.rankings import difference_interval
 
 _STEP = 1.05  # between numbers of texts that are tried
 _MOST = 1_000.0  # times the texts; farther than that no extrapolation is meant to reach

@@ -24,10 +24,9 @@ from textgauge.metrics.properties.repeats import duplicates_within, modes, repet
 from textgauge.metrics.properties.texts import lengths, script_counts
 from textgauge.metrics.properties.wording import unknown_share
 from textgauge.metrics.uncertainty import normal_reach
-from textgauge.stats.correlation import complete, spearman
+from textgauge.stats.correlation import complete, correlation_interval, spearman
 from textgauge.stats.decisions import ALPHA, better, properties_sentence
-from textgauge.stats.resampled_correlation import correlation_interval
-from textgauge.stats.simultaneous import difference_interval, holm
+from textgauge.stats.rankings import difference_interval, holm
 
 # Properties reported on the page, most serious first; the others say the same in other numbers.
 _SENTENCES = {

@@ -32,9 +32,8 @@ from textgauge.measure.score_report import Bootstrap, Summed, canonical_order, s
 from textgauge.measure.scoring import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 from textgauge.stats.decisions import baseline_sentence
-from textgauge.stats.rankings import Ranking, ranking, ranking_answer, ranking_differences
+from textgauge.stats.rankings import Ranking, holm, ranking, ranking_answer, ranking_differences
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
-from textgauge.stats.simultaneous import holm
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut, scores
 from textgauge.stats import resampling as resample
-from textgauge.stats.simultaneous import holm, max_t
+from textgauge.stats.rankings import holm, max_t
 
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric

@@ -1,14 +1,21 @@
-"""How far annotators agree among themselves, the ceiling of what a metric can reach; may a judge replace one?
+"""How far annotators agree, the ceiling of what a metric can reach; what a judge adds to them, or stands for.
 
 Ratings are a matrix, one row per rater and one column per item; NaN where a rater did not rate. In the test of
 Calderon, Reichart and Dror 2025 ("The Alternative Annotator Test for LLM-as-a-Judge") each person is left out in turn;
 the judge wins an item where it is at least as close to the other people as the person left out is.
+
+Prediction-powered inference gives the mean of people's scores from few of theirs and many of a judge:
+
+    mean = mean(people) + λ·(mean(judge, all) − mean(judge, rated items))
+
+unbiased whatever the judge does, since its own error is estimated on the items that people rated; λ is chosen so that
+the variance is smallest, and 0 where the judge tells nothing. Source: Angelopoulos, Duchi and Zrnic 2023, "PPI++".
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,15 +63,14 @@ def leave_one_out(correlation: Correlation, ratings: Floats) -> Floats:
     >>> leave_one_out(pearson, np.array([[1.0, 2, 4], [1, 2, 4], [1, 4, 2]])).round(4).tolist()
     [0.7559, 0.7559, 0.1429]
     """
-    return np.array([_with_others(correlation, ratings, rater) for rater in range(len(ratings))])
-
-
-def _with_others(correlation: Correlation, ratings: Floats, rater: int) -> float:
-    others = np.delete(ratings, rater, axis=0)
-    count = np.isfinite(others).sum(axis=0)
-    both = np.isfinite(ratings[rater]) & (count > 0)
-    total = np.where(np.isfinite(others), others, 0.0).sum(axis=0)
-    return correlation(ratings[rater, both], total[both] / count[both])
+    values = []
+    for rater, own in enumerate(ratings):
+        others = np.delete(ratings, rater, axis=0)
+        count = np.isfinite(others).sum(axis=0)
+        both = np.isfinite(own) & (count > 0)
+        total = np.where(np.isfinite(others), others, 0.0).sum(axis=0)
+        values.append(correlation(own[both], total[both] / count[both]))
+    return np.array(values)
 
 
 def _alpha_of_squares(item: NDArray[np.intp], values: Floats) -> float:
@@ -193,3 +199,44 @@ def _p_less(values: Floats, bound: float) -> float:
     if error == 0:
         return 0.0 if gap < 0 else 1.0
     return float(stdtr(len(values) - 1, gap / error))
+
+
+class MeanEstimate(NamedTuple):
+    """A mean with its interval, the weight λ of the judge, and how many items people and the judge alone rated."""
+
+    value: float
+    low: float
+    high: float
+    weight: float
+    rated: int
+    unrated: int
+
+
+def prediction_powered_mean(people: Floats, judge: Floats, *, level: float = 0.95) -> MeanEstimate:
+    """The mean of people's scores over all items; `people` is NaN where only the judge has a score.
+
+    Items without a judge's score are left out. The interval is Student's with two degrees of freedom less than rated
+    items, one of them for λ. NaN with fewer than three of these.
+
+    >>> people = np.array([1.0, 2.0, 3.0, 4.0, np.nan, np.nan])
+    >>> prediction_powered_mean(people, np.array([1.0, 2.0, 3.0, 4.0, 5.0, 5.0])).value
+    3.0208
+    """
+    from scipy.special import stdtrit
+
+    usable = np.isfinite(judge)
+    rated = usable & np.isfinite(people)
+    y, f, more = people[rated], judge[rated], judge[usable & ~rated]
+    n, unrated = len(y), len(more)
+    if n < 3:
+        return MeanEstimate(float("nan"), float("nan"), float("nan"), float("nan"), n, unrated)
+    spread = float(np.concatenate([f, more]).var(ddof=1))
+    weight = 0.0
+    if unrated and spread > 0:  # cov(y, f)/((1 + n/N)·var(f)), 0 where there is nothing to gain
+        weight = max(float(np.cov(y, f)[0, 1]) / ((1.0 + n / unrated) * spread), 0.0)
+    value, variance = float(y.mean()), float((y - weight * f).var(ddof=2)) / n
+    if unrated:
+        value += weight * (float(more.mean()) - float(f.mean()))
+        variance += weight**2 * spread / unrated
+    reach = float(stdtrit(n - 2, (1.0 + level) / 2.0)) * np.sqrt(variance)
+    return MeanEstimate(value, value - reach, value + reach, weight, n, unrated)

@@ -125,7 +125,7 @@ def standing(tied: Sequence[str], others: int, *, named: int = 4) -> str:
     """
     if tied:
         return f"{_listed(tied, named)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
-    return f"it is better than {_the_others(others)}"
+    return f"it is better than the other {'metric' if others == 1 else f'{others} metrics'}"
 
 
 def leader(unbeaten: Sequence[str]) -> str:
@@ -158,10 +158,8 @@ def ranking_sentence(metrics: Sequence[str], tied: Sequence[str], scope: str) ->
     if not tied:
         return f"Best: {first}, better than {_named_or_counted(metrics[1:], 'all {} other metrics')} {held}."
     if len(tied) == others:
-        with_all = "the other one" if others == 1 else f"all {others} others"
-        return (
-            f"No metric is better than all others: {first} comes first, statistically tied with {with_all} ({scope})."
-        )
+        rest = f"statistically tied with {'the other one' if others == 1 else f'all {others} others'} ({scope})"
+        return f"No metric is better than all others: {first} comes first, {rest}."
     rest = _named_or_counted([name for name in metrics[1:] if name not in tied], "the other {} metrics")
     return f"Best: {first}, statistically tied with {_listed(tied)}; better than {rest} {held}."
 
@@ -170,13 +168,8 @@ def _named_or_counted(names: Sequence[str], counted: str) -> str:
     return _listed(names) if len(names) <= _NAMED else counted.format(len(names))
 
 
-def _the_others(count: int) -> str:
-    return "the other metric" if count == 1 else f"the other {count} metrics"
-
-
 def _listed(names: Sequence[str], most: int = 4) -> str:
-    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
-    return listed(shown)
+    return listed([*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])])
 
 
 _LEADING = {  # what may be said of the first, and where there is none
@@ -216,12 +209,9 @@ def slices_sentence(differing: Sequence[str], count: int) -> str:
     >>> slices_sentence([], 3)
     'No difference found in any of 3 slices (false discovery rate 5 %); that does not prove that there is none.'
     """
+    rate = f"false discovery rate {100 * ALPHA:g} %"
     if not differing:
-        return (
-            f"No difference found in any of {count} slices (false discovery rate {100 * ALPHA:g} %); "
-            "that does not prove that there is none."
-        )
+        return f"No difference found in any of {count} slices ({rate}); that does not prove that there is none."
     verb = "differs" if len(differing) == 1 else "differ"
     rest = " In the others no difference was found." if len(differing) < count else ""
-    rate = f"false discovery rate {100 * ALPHA:g} %"
     return f"{len(differing)} of {count} slices {verb} ({rate}): {_listed(differing)}.{rest}"

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Masks
 from textgauge.core.sizes import blocks
-from textgauge.stats.correlation import Correlation, spearman
-from textgauge.stats.resampled_correlation import correlation_draws
+from textgauge.stats.correlation import Correlation, correlation_draws, spearman
 from textgauge.stats.resampling import percentile_interval, permutation_p
 
 _NAN = float("nan")
@@ -77,7 +76,7 @@ def permutation_test(
     p = (1 + permutations at least as far)/(1 + permutations), so that it is never 0. NaN where a correlation does not
     exist. Source: Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics".
     """
-    a, b = _standard(first), _standard(second)
+    a, b = (np.asarray(x - x.mean()) / (float(x.std()) or 1.0) for x in (first, second))
     observed = correlation(gold, a) - correlation(gold, b)
     if np.isnan(observed):
         return PairedTest(observed, _NAN, _NAN, _NAN)
@@ -122,11 +121,6 @@ def _widened(share: float, n: int) -> float:
     from scipy.special import ndtri, stdtr
 
     return float(stdtr(n - 1, ndtri(share) * np.sqrt((n - 1) / n))) if n > 1 else _NAN
-
-
-def _standard(x: Floats) -> Floats:
-    spread = float(x.std())
-    return np.asarray(x - x.mean()) / (spread or 1.0)
 
 
 def exchanged(

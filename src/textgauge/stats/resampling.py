@@ -6,8 +6,6 @@ and no item is scored twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from textgauge.core.arrays import Floats, Masks
@@ -24,7 +22,8 @@ def resampled_sums(statistics: Floats, resamples: int, seed: int) -> Floats:
     """
     n = len(statistics)
     rng = np.random.default_rng([seed, 4])
-    counts = (rng.multinomial(n, np.full(n, 1.0 / n), size=size) for size in _chunks(resamples, n))
+    sizes = (some.stop - some.start for some in blocks(resamples, _CELLS, n))
+    counts = (rng.multinomial(n, np.full(n, 1.0 / n), size=size) for size in sizes)
     return np.concatenate([weights.astype(np.float64) @ statistics for weights in counts])
 
 
@@ -32,7 +31,8 @@ def swapped_sums(a: Floats, b: Floats, trials: int, seed: int) -> tuple[Floats, 
     """Sums of both sides after each item's two rows were exchanged, or not, by the toss of a coin."""
     rng = np.random.default_rng([seed, 5])
     gap = b - a
-    tosses = (rng.random((size, len(a))) < 0.5 for size in _chunks(trials, len(a)))
+    sizes = (some.stop - some.start for some in blocks(trials, _CELLS, len(a)))
+    tosses = (rng.random((size, len(a))) < 0.5 for size in sizes)
     moved = np.concatenate([toss.astype(np.float64) @ gap for toss in tosses])
     return a.sum(axis=0) + moved, b.sum(axis=0) - moved
 
@@ -57,10 +57,6 @@ def percentile_interval(values: Floats, n: int, level: float) -> tuple[float, fl
         return middle + reach * deviation, middle - reach * deviation
     low, high = np.quantile(usable, [tail, 1.0 - tail])
     return float(low), float(high)
-
-
-def _chunks(total: int, width: int) -> Iterator[int]:
-    yield from (some.stop - some.start for some in blocks(total, _CELLS, width))
 
 
 def permuted(n: int, m: int, trials: int, seed: int) -> tuple[Masks, Masks]:

@@ -8,8 +8,7 @@ import pytest
 
 from textgauge import audit_judge
 from textgauge.core.errors import InputError
-from textgauge.stats.annotators import alternative_annotator_test, kappa, krippendorff_alpha
-from textgauge.stats.prediction_powered import prediction_powered_mean
+from textgauge.stats.annotators import alternative_annotator_test, kappa, krippendorff_alpha, prediction_powered_mean
 
 PEOPLE = ["ann", "bob", "cyd"]
 

@@ -9,7 +9,7 @@ from textgauge import compare, get_metric
 from textgauge.data import Comparison
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut
 from textgauge.metrics.uncertainty import GROUPS, HELD_OUT, PERMUTATION, NullValues, adjusted, exchanged, relabelled
-from textgauge.stats.simultaneous import holm, max_t
+from textgauge.stats.rankings import holm, max_t
 
 RNG = np.random.default_rng(0)
 POOL = RNG.normal(size=(7, 3))

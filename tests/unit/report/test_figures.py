@@ -31,8 +31,8 @@ from textgauge.report.figures.ksc import (
     z_scores,
 )
 from textgauge.report.figures.measures import box_figure, box_points, box_rows, placed, radar_figure, radar_values
-from textgauge.report.figures.size import asymptote, sweep_means, sweep_points
 from textgauge.report.figures.style import chart_data, own_values, printable
+from textgauge.report.figures.sweeps import asymptote, sweep_means, sweep_points
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!--"
 KSC = Ksc(k=4, n=10, repetitions=3)

@@ -1,7 +1,4 @@
-"""Agreement of annotators against a published example and a plain twin, the test of a judge against its authors' code.
-
-The authors' `alt_test` (github.com/nitaytech/AltTest, alt_test_example.ipynb) was run on `example()` as it is.
-"""
+"""Agreement of annotators and what a judge adds: against plain twins, and by simulation."""
 
 from itertools import permutations
 from math import comb
@@ -10,10 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import false_discovery_control
+from scipy.stats import false_discovery_control, t
 from tests.unit.stats.columns import NAN
 
-from textgauge.stats.annotators import alternative_annotator_test, kappa, kappa_draws, krippendorff_alpha, leave_one_out
+from textgauge.stats.annotators import (
+    alternative_annotator_test,
+    kappa,
+    kappa_draws,
+    krippendorff_alpha,
+    leave_one_out,
+    prediction_powered_mean,
+)
 from textgauge.stats.correlation import pearson, spearman
 
 # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section D: four observers, twelve units.
@@ -178,3 +182,46 @@ def test_nobody_with_enough_items_means_no_answer():
     assert np.isnan([found.winning_rate, found.advantage, *found.p_values]).all()
     assert not found.passed
     assert alternative_annotator_test(np.ones((3, 30)), np.ones(30)).passed
+
+
+def made(rng, *, rated, unrated, link, bias=0.7):
+    """Scores of people, NaN beyond the rated items, and a judge's that are biased and go with them."""
+    people = rng.normal(size=rated + unrated)
+    judge = link * people + np.sqrt(1 - link**2) * rng.normal(size=rated + unrated) + bias
+    return np.where(np.arange(rated + unrated) < rated, people, np.nan), judge
+
+
+def test_the_formula_is_that_of_a_plain_twin():
+    people, judge = made(np.random.default_rng(3), rated=40, unrated=200, link=0.8)
+    y, f, more = people[:40], judge[:40], judge[40:]
+    weight = np.cov(y, f)[0, 1] / ((1 + 40 / 200) * np.var(judge, ddof=1))
+    value = y.mean() + weight * (more.mean() - f.mean())
+    rest = y - weight * f
+    error = np.sqrt(((rest - rest.mean()) ** 2).sum() / 38 / 40 + weight**2 * np.var(judge, ddof=1) / 200)
+    found = prediction_powered_mean(people, judge)
+    assert found.value == pytest.approx(value)
+    assert (found.low, found.high) == pytest.approx(
+        (value - t.ppf(0.975, 38) * error, value + t.ppf(0.975, 38) * error)
+    )
+    assert (found.rated, found.unrated) == (40, 200)
+
+
+def test_a_judge_that_tells_nothing_changes_nothing():
+    people = np.array([1.0, 2.0, 4.0, np.nan])
+    assert prediction_powered_mean(people, np.ones(4)).value == pytest.approx(7 / 3)
+    assert prediction_powered_mean(people[:3], np.array([1.0, 2, 3])).weight == 0.0
+    assert np.isnan(prediction_powered_mean(people[:2], np.ones(2)).value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rated", "link"), [(30, 0.5), (30, 0.9), (100, 0.0), (100, 0.8), (200, 0.95)])
+def test_coverage_and_width(rated, link):
+    rng = np.random.default_rng([rated, int(100 * link)])
+    covered, widths = 0, np.zeros(2)
+    for _ in range(3_000):
+        people, judge = made(rng, rated=rated, unrated=1_000, link=link)
+        found, alone = prediction_powered_mean(people, judge), prediction_powered_mean(people[:rated], judge[:rated])
+        covered += found.low <= 0.0 <= found.high
+        widths += found.high - found.low, alone.high - alone.low
+    assert 0.93 <= covered / 3_000 <= 0.97
+    assert widths[0] < (0.95 if link >= 0.5 else 1.02) * widths[1]

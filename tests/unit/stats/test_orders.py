@@ -1,32 +1,179 @@
-"""Orders of sets: by hand, by brute force, and the published tables of the style-transfer study."""
+"""Orders against scipy, against counting every pair, and the published tables of the style-transfer study."""
 
+from functools import partial
 from importlib.resources import files
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
+from tests.unit.stats.columns import NAN, columns, related, rows
 
-from textgauge.stats.correlation import pearson
+from textgauge.bench.protocols.levels import soft_level
+from textgauge.stats.correlation import averaged, complete, pearson, spearman
 from textgauge.stats.orders import (
+    PairCounts,
+    accuracy_eq,
+    calibrate_ties,
     coinciding,
     inversions,
+    kendall_b,
+    kendall_b_draws,
+    kendall_c,
     order_correlations,
+    pair_counts,
+    random_signs,
     ranks,
+    row_counts,
     set_deviations,
     set_means,
+    share_draws,
+    soft_accuracy,
+    superiority,
+    superiority_draws,
     swaps,
     variability,
 )
+
+epsilons = st.one_of(st.just(0.0), st.integers(1, 30).map(lambda tenths: tenths / 10))
+
+
+def plain_counts(gold, metric, epsilon):
+    kinds = dict.fromkeys(PairCounts._fields, 0)
+    for i, j in combinations(range(len(gold)), 2):
+        h, m = gold[i] - gold[j], metric[i] - metric[j]
+        m = 0.0 if abs(m) <= epsilon else m
+        if h == 0 or m == 0:
+            kinds["tied_both" if h == m == 0 else "tied_gold" if h == 0 else "tied_metric"] += 1
+        else:
+            kinds["concordant" if (h > 0) == (m > 0) else "discordant"] += 1
+    return PairCounts(**kinds)
+
+
+@settings(deadline=None)
+@given(rows, epsilons)
+def test_counts_are_those_of_looking_at_every_pair(pairs, epsilon):
+    gold, metric = columns(pairs)
+    assert pair_counts(gold, metric, epsilon=epsilon) == plain_counts(gold, metric, epsilon)
+
+
+@settings(deadline=None)
+@given(rows)
+def test_kendall_is_that_of_scipy(pairs):
+    gold, metric = columns(pairs)
+    for ours, variant in ((kendall_b, "b"), (kendall_c, "c")):
+        expected = stats.kendalltau(gold, metric, variant=variant).statistic
+        assert ours(gold, metric) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("levels", [None, 3])
+def test_kendall_is_that_of_scipy_on_many_rows(levels):
+    gold, metric = related(13_225, 0, levels=levels)
+    for ours, variant in ((kendall_b, "b"), (kendall_c, "c")):
+        expected = stats.kendalltau(gold, metric, variant=variant).statistic
+        assert ours(gold, metric) == pytest.approx(expected, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(rows, epsilons)
+def test_accuracy_is_the_share_of_pairs_with_the_same_verdict(pairs, epsilon):
+    gold, metric = columns(pairs)
+    counts = plain_counts(gold, metric, epsilon)
+    share = (counts.concordant + counts.tied_both) / sum(counts)
+    assert accuracy_eq(gold, metric, epsilon=epsilon) == share
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows, st.integers(1, 3))
+def test_no_epsilon_is_better_than_the_calibrated_one(pairs, groups):
+    gold, metric = columns(pairs)
+    group = np.arange(len(gold)) % groups
+    found = calibrate_ties(gold, metric, group)
+    candidates = [0.0, *np.unique(np.abs(metric[:, None] - metric))]
+    accuracies = [averaged(partial(accuracy_eq, epsilon=each), group)(gold, metric) for each in candidates]
+    assert found.accuracy == pytest.approx(max(accuracies, default=NAN), abs=1e-12, nan_ok=True)
+    better = [e for e, a in zip(candidates, accuracies, strict=True) if a >= found.accuracy - 1e-10]
+    assert np.isnan(found.epsilon) or found.epsilon == min(better)
+
+
+def test_calibration_on_a_part_of_the_pairs_comes_near_that_on_all():
+    gold, metric = related(800, 1, levels=1)
+    whole, part = (calibrate_ties(gold, metric, limit=limit) for limit in (None, 20_000))
+    assert whole.accuracy > accuracy_eq(gold, metric)
+    assert part.epsilon != whole.epsilon
+    assert whole.accuracy - 0.005 < part.accuracy <= whole.accuracy
+    assert part.accuracy == accuracy_eq(gold, metric, epsilon=part.epsilon)
+
+
+def test_rank_correlations_take_infinite_values_and_refuse_missing_ones():
+    gold, metric = np.array([1.0, 2, 3, 4]), np.array([-np.inf, 1, 2, np.inf])
+    assert [f(gold, metric) for f in (spearman, kendall_b, kendall_c, accuracy_eq)] == [1.0] * 4
+    assert accuracy_eq(gold, np.array([1, 2, np.inf, np.inf]), epsilon=0.5) == 5 / 6
+    metric[1] = NAN
+    for f in (pearson, spearman, kendall_b, kendall_c, accuracy_eq):
+        assert np.isnan([f(gold, metric), f(metric, gold)]).all()
+    assert np.isnan(calibrate_ties(gold, metric)).all()
+    assert complete(gold, metric).tolist() == [False, False, True, False]
+
+
+def test_one_row_has_no_correlation():
+    one = np.ones(1)
+    assert np.isnan([f(one, one) for f in (pearson, spearman, kendall_b, kendall_c, accuracy_eq)]).all()
+    assert np.isnan(calibrate_ties(one, one)).all()
+
+
+def signs(column, epsilon=0.0):
+    gaps = column[:, None] - column
+    return np.where(np.abs(gaps) <= epsilon, 0.0, np.sign(gaps))
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows, epsilons)
+def test_counts_of_a_row_are_its_pairs_with_the_others(pairs, epsilon):
+    gold, metric = columns(pairs)
+    h, m, others = signs(gold), signs(metric, epsilon), ~np.eye(len(gold), dtype=bool)
+    found = row_counts(gold, metric, epsilon=epsilon)
+    for name, plain in {
+        "concordant": h * m > 0,
+        "discordant": h * m < 0,
+        "untied_gold": h != 0,
+        "untied_metric": m != 0,
+        "agreed": h == m,
+    }.items():
+        np.testing.assert_array_equal(getattr(found, name), (plain & others).sum(axis=1))
+
+
+def test_resampled_counts_are_those_of_all_rows_and_move_with_the_weights():
+    """To first order: a row that is drawn once more counts twice with every other, itself not among them."""
+    gold, metric = related(30, 5, levels=2)
+    counted = row_counts(gold, metric)
+    once = np.ones((1, 30))
+    assert kendall_b_draws(counted, once)[0] == pytest.approx(kendall_b(gold, metric))
+    assert share_draws(counted.agreed, 30 * 29, once)[0] == pytest.approx(accuracy_eq(gold, metric))
+    weights = once + np.eye(30)
+    score, untied_gold, untied_metric = (
+        (s.sum() + 2 * s.sum(axis=1)) for s in (signs(gold) * signs(metric), signs(gold) != 0, signs(metric) != 0)
+    )
+    np.testing.assert_allclose(kendall_b_draws(counted, weights), score / np.sqrt(untied_gold * untied_metric))
+    agreed = ((signs(gold) == signs(metric)) & ~np.eye(30, dtype=bool)).sum(axis=1)
+    np.testing.assert_allclose(share_draws(counted.agreed, 870.0, weights), (agreed.sum() + 2 * agreed) / 870)
+
+
+def test_a_resample_without_untied_rows_has_no_correlation():
+    counted = row_counts(np.array([1.0, 1, 2]), np.array([1.0, 2, 3]))
+    found = kendall_b_draws(counted, np.array([[1, 1, 1], [0, 0, 0]]))
+    assert found[0] == pytest.approx(kendall_b(np.array([1.0, 1, 2]), np.array([1.0, 2, 3])))
+    assert np.isnan(found[1])
+
 
 PUBLISHED = files("textgauge_papers") / "published"
 TABLE_3 = "yamshchikov2020_table3_ranks.csv"
 TABLES_4_5 = "yamshchikov2020_table4_5.csv"
 FIGURE_1 = "yamshchikov2020_figure1_order_correlation.csv"
 TABLES_1_2 = "yamshchikov2020_table1_2.csv"
-NAN = float("nan")
 
 
 def published(name):
@@ -81,9 +228,9 @@ def test_all_cells_of_figure_1_are_as_published():
 def test_variability_follows_from_the_published_means_up_to_their_rounding():
     stated = dict(published(TABLES_4_5).select("metric", "variability_on_random_pct").rows())
     checked = 0
-    for (metric,), rows in published_means().filter(pl.col("metric") != "human").group_by("metric"):
-        means = rows["mean"].to_numpy()
-        found = variability(means, rows["dataset"].str.ends_with("_random").to_numpy())
+    for (metric,), part in published_means().filter(pl.col("metric") != "human").group_by("metric"):
+        means = part["mean"].to_numpy()
+        found = variability(means, part["dataset"].str.ends_with("_random").to_numpy())
         rounding = 100 * 0.01 / np.ptp(means) * (1 + found / 100)  # ranges of means that are printed to ±0.005
         assert found == pytest.approx(stated[metric], abs=max(2, rounding))
         checked += 1
@@ -146,3 +293,41 @@ def test_one_set_has_nothing_to_swap():
     one = np.ones(1)
     assert (coinciding(one, one), swaps(one, one), inversions(one, one)) == (1, 0, 0)
     assert order_correlations(np.empty((0, 3))).shape == (0, 0)
+
+
+def test_p_values_are_those_of_all_flips_counted_one_by_one():
+    scores = np.random.default_rng(0).normal(size=(3, 8))
+    signs = np.array(list(product([-1.0, 1.0], repeat=8)))
+    expected = []
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        gap = scores[first] - scores[second]
+        expected.append(np.mean([(sign * gap).sum() >= gap.sum() - 1e-12 for sign in signs]))
+    assert superiority(scores, signs).tolist() == pytest.approx(expected)
+
+
+def test_the_normal_form_is_near_and_follows_weights():
+    scores = np.random.default_rng(1).normal(size=(4, 400)) + np.arange(4)[:, None] * 0.05
+    exact = superiority(scores, random_signs(400, flips=4_000))
+    assert superiority_draws(scores, np.ones((1, 400)))[0] == pytest.approx(exact, abs=0.03)
+    weights = np.random.default_rng(2).multinomial(400, np.full(400, 1 / 400), size=1)
+    again = superiority_draws(np.repeat(scores, weights[0], axis=1), np.ones((1, 400)))
+    assert superiority_draws(scores, weights) == pytest.approx(again)
+
+
+def test_the_level_matches_systems_by_item_whatever_the_order():
+    rng = np.random.default_rng(3)
+    system, item = (grid.ravel() for grid in np.mgrid[:4, :50])
+    y = rng.normal(size=200) + 0.3 * system
+    x = y + rng.normal(size=200)
+    order = rng.permutation(200)
+    found = soft_level(x, y, system, item)
+    shuffled = soft_level(x[order], y[order], system[order], item[order])
+    signs = random_signs(50)
+    expected = soft_accuracy(*(superiority(column.reshape(4, 50), signs) for column in (y, x)))
+    assert found.values[0] == pytest.approx(expected)
+    assert shuffled.values[0] == pytest.approx(expected, abs=0.02)  # other signs are drawn
+    assert soft_level(y, y, system, item).values[0] == 1.0
+    assert found.chance[0] < 1.0
+    missing = soft_level(np.where(item < 49, np.nan, x), y, system, item)
+    assert np.isnan(missing.values[0])
+    assert "two items" in missing.reasons[0]

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 from scipy.stats import t as student
 
-from textgauge.stats.correlation import averaged, pearson, spearman
-from textgauge.stats.kendall import accuracy_eq, kendall_b
+from textgauge.stats.correlation import averaged, correlation_draws, pearson, spearman
+from textgauge.stats.orders import accuracy_eq, kendall_b
 from textgauge.stats.paired_tests import bootstrap_test, exchanged, permutation_test, williams_t, williams_test
-from textgauge.stats.resampled_correlation import correlation_draws
 from textgauge.stats.resampling import percentile_interval
 
 NAN = float("nan")

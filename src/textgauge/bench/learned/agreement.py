@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.show import plain_row
 from textgauge.core.sizes import blocks
-from textgauge.stats.correlation import spearman
+from textgauge.stats.correlation import resampled, spearman
 from textgauge.stats.decisions import better, verdict
-from textgauge.stats.resampled_correlation import resampled
 from textgauge.stats.resampling import jackknife_variance, percentile_interval
 
 MEASURES = ("spearman", "order")

@@ -32,7 +32,7 @@ from textgauge.bench.protocols.levels import (
 )
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.stats.resampled_correlation import draws, inversion_rows, pearson_rows, rank_rows
+from textgauge.stats.correlation import draws, inversion_rows, pearson_rows, rank_rows
 
 _BATCH = 5_000  # pairs: every batch carries the texts of all pairs, for metrics that are fitted on them
 _GROUPS = ("set", "system", "item")

@@ -15,25 +15,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.stats.correlation import Correlation, by_group, pearson, rows_of_groups, spearman
-from textgauge.stats.kendall import (
+from textgauge.stats.correlation import (
+    Correlation,
+    OfRows,
+    accuracy_rows,
+    by_group,
+    kendall_rows,
+    pearson,
+    pearson_rows,
+    resampled,
+    rows_of_groups,
+    spearman,
+    spearman_rows,
+)
+from textgauge.stats.orders import (
     accuracy_eq,
     calibrate_ties,
     kendall_b,
     kendall_b_draws,
     kendall_c,
+    random_signs,
     row_counts,
     share_draws,
+    soft_accuracy,
+    superiority,
+    superiority_draws,
 )
-from textgauge.stats.resampled_correlation import (
-    OfRows,
-    accuracy_rows,
-    kendall_rows,
-    pearson_rows,
-    resampled,
-    spearman_rows,
-)
-from textgauge.stats.soft_accuracy import random_signs, soft_accuracy, superiority, superiority_draws
 
 Rows = NDArray[np.intp]
 Draw = Callable[[Ints], Floats]

@@ -1,20 +1,21 @@
-"""Figures of runs. Each module declares its kinds of figures in `FIGURES`; they are enumerated here."""
+"""Figures of runs: all kinds, and how those that a run gives are drawn."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
-from pkgutil import iter_modules
 
 import altair as alt
 
 from textgauge.bench.results import Group
 from textgauge.core.charts import FORMATS, rendered
 from textgauge.core.errors import InputError
+from textgauge.core.registry import Registry
 from textgauge.metrics import get_metrics
-from textgauge.report.figures.kind import FigureKind
+from textgauge.report.figures import distributionality, ksc, measures, pairs, sweeps
+from textgauge.report.figures.style import FigureKind, one_per_group
 
 __all__ = ["FORMATS", "KINDS", "Figure", "FigureKind", "chosen_metrics", "draw_figures", "latest_groups", "rendered"]
 
@@ -38,7 +39,7 @@ def draw_figures(
 
     A tree is left out where a metric lacks the repetition or corpora are too many to draw.
     """
-    taken: dict[str, int] = {}
+    taken: Counter[str] = Counter()
     chosen = [group for group in (_only(group, metrics) for group in latest_groups(found)) if group.observed]
     for name in KINDS if kinds is None else kinds:
         if name not in KINDS:
@@ -46,7 +47,7 @@ def draw_figures(
         kind = KINDS[name]
         for words, chart in kind.draw([group for group in chosen if name in group.protocol.figures], repetition):
             file = _slug(name, *words)
-            taken[file] = taken.get(file, 0) + 1
+            taken[file] += 1
             yield Figure(file if taken[file] == 1 else f"{file}-{taken[file]}", chart)
 
 
@@ -91,9 +92,24 @@ def _slug(*words: str) -> str:
     return "-".join(re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:60] or "x" for word in words)
 
 
-def _kinds() -> dict[str, FigureKind]:
-    modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
-    return {kind.name: kind for module in modules for kind in getattr(module, "FIGURES", ())}
-
-
-KINDS = _kinds()
+_KINDS = (
+    FigureKind("order", pairs.draw_groups_of_sets(pairs.order_figure)),
+    FigureKind("bump", pairs.draw_groups_of_sets(pairs.bump_figure)),
+    FigureKind("scatter", one_per_group(pairs.scatter_figure), "spearman"),
+    FigureKind("trajectory", one_per_group(distributionality.trajectory_figure), "distributionality"),
+    FigureKind("density", distributionality.draw_densities),
+    FigureKind("component", one_per_group(distributionality.component_figure)),
+    FigureKind("step_boxes", distributionality.draw_step_boxes),
+    FigureKind("steps", sweeps.draw_studies, "trend"),
+    FigureKind("distance", one_per_group(ksc.distance_figure), "linearity"),
+    FigureKind("tree", ksc.draw_trees),
+    FigureKind("radar", measures.draw_radars),
+    FigureKind("box", one_per_group(measures.box_figure), "accuracy"),
+    FigureKind("perturbation", sweeps.draw_perturbations, "early_rise"),
+    FigureKind("size", sweeps.draw_convergence("size"), "size_robustness"),
+    FigureKind("imbalance", sweeps.draw_convergence("imbalance"), "imbalance_robustness"),
+    FigureKind("tasks", pairs.draw_task_scores),
+    FigureKind("sensitivity", sweeps.draw_sensitivities, "sensitivity"),
+    FigureKind("contributions", pairs.draw_contributions),
+)
+KINDS = Registry("figure", {kind.name: kind for kind in _KINDS})

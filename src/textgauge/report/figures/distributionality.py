@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -18,19 +19,26 @@ from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
 from textgauge.core.show import BLUE, VERMILION
 from textgauge.metrics import get_metric
-from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, protocol_with
 from textgauge.report.figures.ksc import z_scores
 from textgauge.report.figures.style import (
     DARK,
+    HEIGHT,
     PANEL,
+    QUARTILES,
+    Drawn,
     about,
     chart_data,
     chart_of,
+    compute_quartiles,
+    draw_band,
     finished,
     finite,
+    group_words,
     layered,
+    make_steps_axis,
     not_shown,
     own_values,
+    protocol_with,
     tips,
     titled,
     written_out,
@@ -42,7 +50,6 @@ PANELS = 15  # steps at most in a figure of densities: more do not fit a page
 _EVERY = 5  # points of the grid that share one in a picture
 _SHOWN = 5.0  # standard deviations to each side: nothing lies beyond but outliers
 COMPONENTS = ("pr", "dc")  # metrics whose parts are drawn over k
-_QUARTILES = ("smallest", "lower_quartile", "median", "upper_quartile", "largest")
 _WHOLE, _OVER_K, _PARTS = "metrics", "by k", "components"
 
 
@@ -58,15 +65,7 @@ def standardised(group: Group, metric: str, sample: int = 0) -> tuple[Floats, ND
 def trajectory_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
     """One row per step: mean of the standardised distances, and one standard deviation to each side."""
     z, step = standardised(group, metric, sample)
-    parts = [(int(at), z[(step == at) & ~np.isnan(z)]) for at in np.unique(step)]
-    rows = [
-        {"step": at, "mean": float(part.mean()), "spread": float(part.std(ddof=1)) if len(part) > 1 else 0.0}
-        for at, part in parts
-        if len(part)
-    ]
-    frame = pl.DataFrame(rows, schema={"step": pl.Int64, "mean": pl.Float64, "spread": pl.Float64})
-    mean, spread = pl.col("mean"), pl.col("spread")
-    return frame.select("step", "mean", (mean - spread).alias("low"), (mean + spread).alias("high"))
+    return _with_ends([(int(at), *_spread(z[step == at])) for at in np.unique(step)], {"step": pl.Int64})
 
 
 def density_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
@@ -141,7 +140,7 @@ def _colour(prototypes: tuple[str, ...], *, mark: str) -> alt.Color:
 
 def _trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.DataFrame]) -> alt.LayerChart:
     colour = _colour(tuple(prototypes), mark="square")
-    step = alt.X("step:Q", title="steps apart (ℓ)", axis=alt.Axis(format="d", tickMinStep=1, grid=False))
+    step = make_steps_axis()
     exact = tips("step", "mean", "low", "high")
     layers: list[alt.Chart] = [
         chart_of(frame.with_columns(curve=pl.lit(name)))
@@ -154,7 +153,7 @@ def _trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.DataFr
         own.mark_rule().encode(alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q")),
         own.mark_line(strokeWidth=1.5, point={"size": 16}).encode(alt.Y("mean:Q")),
     ]
-    return layered(layers, width=PANEL, height=140, title=titled(metric))
+    return layered(layers, width=PANEL, height=HEIGHT, title=titled(metric))
 
 
 def _density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
@@ -181,7 +180,6 @@ def component_rows(group: Group) -> pl.DataFrame:
 
     Metrics that differ in more than k have components of their own. Values that do not exist are left out.
     """
-    schema = {"component": pl.String, "k": pl.Int64, "step": pl.Int64, "mean": pl.Float64, "spread": pl.Float64}
     rows = {
         (f"{whole} {part.name}", metric.k, int(at)): _spread(finite(observed.columns[f"part.{part.name}"])[step == at])
         for key, observed in group.observed.items()
@@ -191,10 +189,17 @@ def component_rows(group: Group) -> pl.DataFrame:
         for part in metric.parts
         for at in np.unique(step)
     }
-    frame = pl.DataFrame([(*key, *value) for key, value in rows.items()], schema=schema, orient="row").drop_nans("mean")
+    schema = {"component": pl.String, "k": pl.Int64, "step": pl.Int64}
+    frame = _with_ends([(*key, *value) for key, value in rows.items()], schema)
+    return frame.sort("component", "k", "step", maintain_order=True)
+
+
+def _with_ends(rows: Sequence[tuple[object, ...]], schema: dict[str, Any]) -> pl.DataFrame:
+    """Rows that end with a mean and a spread, as mean, low and high; those without a mean are left out."""
+    numbers = {"mean": pl.Float64, "spread": pl.Float64}
+    frame = pl.DataFrame(rows, schema={**schema, **numbers}, orient="row").drop_nans("mean")
     mean, spread = pl.col("mean"), pl.col("spread")
-    made = frame.with_columns((mean - spread).alias("low"), (mean + spread).alias("high")).drop("spread")
-    return made.sort("component", "k", "step", maintain_order=True)
+    return frame.with_columns((mean - spread).alias("low"), (mean + spread).alias("high")).drop("spread")
 
 
 def component_figure(group: Group) -> alt.ConcatChart | None:
@@ -215,20 +220,18 @@ def _spread(values: Floats) -> tuple[float, float]:
 
 
 def _component_panel(rows: pl.DataFrame) -> alt.LayerChart:
-    step = alt.X("step:Q", title="steps apart (ℓ)", axis=alt.Axis(format="d", tickMinStep=1, grid=False))
+    step = make_steps_axis()
     # From blue to yellow by way of green: evenly lighter, so that print and eyes without colour keep the order.
     legend = alt.Legend(title="k", orient="right", symbolOpacity=1)
     base = chart_of(rows).encode(step, alt.Color("k:O", scale=alt.Scale(scheme="viridis"), legend=legend))
     low = alt.Y("low:Q", title=None, axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
     exact = tips("k", "step", "mean", "low", "high")
-    layers = [
-        base.mark_area(opacity=0.15).encode(low, alt.Y2("high:Q")),
-        base.mark_line(strokeWidth=1.5, point={"size": 14}).encode(alt.Y("mean:Q"), tooltip=exact),
-    ]
-    return layered(layers, width=PANEL, height=140, title=titled(rows["component"][0]))
+    layers = draw_band(base, low, "mean", opacity=0.15, exact=exact, line={"point": {"size": 14}})
+    return layered(layers, width=PANEL, height=HEIGHT, title=titled(rows["component"][0]))
 
 
-def _densities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+def draw_densities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+    """A chart for each metric of a group that is not a prototype."""
     for group in groups:
         for metric in group.observed:
             if metric not in prototypes(group, metric).values():
@@ -240,8 +243,8 @@ def step_quartiles(group: Group, metric: str) -> pl.DataFrame:
     observed = group.observed[metric]
     value, step = own_values(metric, observed), observed.columns["j"] - observed.columns["i"]
     known = {int(at): value[(step == at) & ~np.isnan(value)] for at in np.unique(step)}
-    rows = [(at, *np.quantile(part, [0, 0.25, 0.5, 0.75, 1]).tolist()) for at, part in known.items() if len(part)]
-    schema = {"step": pl.Int64, **dict.fromkeys(_QUARTILES, pl.Float64)}
+    rows = [(at, *compute_quartiles(part)) for at, part in known.items() if len(part)]
+    schema = {"step": pl.Int64, **dict.fromkeys(QUARTILES, pl.Float64)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -255,14 +258,14 @@ def step_box_figure(group: Group, metrics: Sequence[str]) -> alt.ConcatChart:
 
 def _box_panel(metric: str, rows: pl.DataFrame) -> alt.LayerChart:
     x = alt.X("step:O", title="steps apart (ℓ)", axis=alt.Axis(labelAngle=0, ticks=False, labelOverlap=True))
-    base = chart_of(rows).encode(x, tooltip=tips("step:O", *_QUARTILES))
+    base = chart_of(rows).encode(x, tooltip=tips("step:O", *QUARTILES))
     least = alt.Y("smallest:Q", title=None, axis=alt.Axis(minExtent=30, tickCount=5), scale=alt.Scale(zero=False))
     layers = [
         base.mark_rule(color=DARK).encode(least, alt.Y2("largest")),
         base.mark_bar(color="#9CC8E3", size=7).encode(alt.Y("lower_quartile:Q"), alt.Y2("upper_quartile")),
         base.mark_tick(color=DARK, size=7, thickness=1.5, orient="horizontal").encode(alt.Y("median:Q")),
     ]
-    return layered(layers, width=PANEL, height=140, title=titled(metric))
+    return layered(layers, width=PANEL, height=HEIGHT, title=titled(metric))
 
 
 def _class_of(key: str) -> str:
@@ -275,17 +278,10 @@ def _order(key: str) -> tuple[str, str, int]:
     return metric.name, metric.part or "", getattr(metric, "k", 0)
 
 
-def _boxes(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+def draw_step_boxes(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+    """Charts of whole metrics, of metrics over k, and of their parts."""
     for group in groups:
         for kind in (_WHOLE, _OVER_K, _PARTS):
             metrics = sorted((key for key in group.observed if _class_of(key) == kind), key=_order)
             if any(len(step_quartiles(group, metric)) for metric in metrics):
                 yield [kind, *group_words(group)], step_box_figure(group, metrics)
-
-
-FIGURES = (
-    FigureKind("trajectory", one_per_group(trajectory_figure), "distributionality"),
-    FigureKind("density", _densities),
-    FigureKind("component", one_per_group(component_figure)),
-    FigureKind("step_boxes", _boxes),
-)

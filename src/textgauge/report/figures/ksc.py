@@ -18,19 +18,24 @@ from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.show import BLUE, VERMILION
-from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, protocol_with
 from textgauge.report.figures.style import (
     DARK,
     GREY,
+    HEIGHT,
     PAGE,
     PANEL,
+    Drawn,
     about,
     chart_of,
+    draw_band,
     finished,
     finite,
+    group_words,
     known_frames,
     layered,
+    make_steps_axis,
     own_values,
+    protocol_with,
     thinned,
     tips,
     titled,
@@ -105,20 +110,15 @@ def distance_figure(group: Group) -> alt.ConcatChart:
 
 def _distance_panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
     line = distance_line(points)
-    steps = alt.Scale(domain=[0.5, float(points["step"].to_numpy().max()) + 0.5], nice=False)
-    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
-    step = alt.X("step:Q", title="steps apart (ℓ)", axis=axis, scale=steps)
-    base = chart_of(line).encode(step)
-    low = alt.Y("low:Q", title="distance (z-score)")
-    band = base.mark_area(color=VERMILION, opacity=0.25).encode(low, alt.Y2("high:Q"))
-    exact = tips("step", "fit", "low", "high", "r2")
-    fit = base.mark_line(color=VERMILION, strokeWidth=1.5).encode(alt.Y("fit:Q"), tooltip=exact)
+    step = make_steps_axis(float(points["step"].to_numpy().max()))
+    low, exact = alt.Y("low:Q", title="distance (z-score)"), tips("step", "fit", "low", "high", "r2")
+    band, fit = draw_band(chart_of(line).encode(step), low, "fit", opacity=0.25, exact=exact, color=VERMILION)
     shown, fewer = thinned(points.drop_nulls("z"))
     score = alt.Tooltip("z:Q", title="z-score", format=".6g")
     dots = chart_of(shown).mark_circle(color=BLUE, size=14, opacity=0.45)
     dots = dots.encode(step, alt.Y("z:Q"), tooltip=[*_both(), *tips("repetition:Q", "value"), score])
     heading = titled(metric, f"R² of the line {line['r2'][0]:.3f}", fewer)
-    return layered([band, dots, fit], width=PANEL, height=140, title=heading)
+    return layered([band, dots, fit], width=PANEL, height=HEIGHT, title=heading)
 
 
 def _both() -> list[alt.Tooltip]:
@@ -283,12 +283,10 @@ def _base(k: int) -> list[alt.Chart]:
     ]
 
 
-def _trees(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
+def draw_trees(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
+    """A chart for each metric that has the repetition, unless corpora are too many."""
     for group in groups:
         if protocol_with(group, "k").k <= LARGEST:
             for metric, observed in group.observed.items():
                 if repetition in observed.batch:
                     yield [*group_words(group), metric], tree_figure(group, metric, repetition=repetition)
-
-
-FIGURES = (FigureKind("distance", one_per_group(distance_figure), "linearity"), FigureKind("tree", _trees))

@@ -9,18 +9,29 @@ from typing import Any
 import altair as alt
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from textgauge.bench.protocols.base import Measure, Verdict
 from textgauge.bench.results import Group
 from textgauge.core.show import BLUE, VERMILION, printable
-from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group
-from textgauge.report.figures.style import COLUMNS, DARK, PANEL, about, chart_of, finished, layered, tips, titled
+from textgauge.report.figures.style import (
+    COLUMNS,
+    DARK,
+    PANEL,
+    QUARTILES,
+    Drawn,
+    about,
+    chart_of,
+    compute_quartiles,
+    finished,
+    group_words,
+    layered,
+    tips,
+    titled,
+)
 
 FEWEST = 3  # measures: a radar of two has no area
 _WIDE, _HIGH = 1.9, 1.6  # half the width and height of a panel, in radii: leaves room for names
 _LINE = 11  # pixels from one line of a label to the next
-_QUARTILES = ("smallest", "lower_quartile", "median", "upper_quartile", "largest")
 
 
 def radar_values(groups: Sequence[Group]) -> pl.DataFrame:
@@ -33,24 +44,22 @@ def radar_values(groups: Sequence[Group]) -> pl.DataFrame:
     measures: dict[str, Measure] = {}
     for group in groups:
         measures |= {measure.name: measure for measure in group.protocol.measures if measure.best == "larger"}
-        for metric, observed in group.observed.items():
-            for verdict in group.protocol.judge(observed):
-                found.setdefault((metric, verdict.measure), []).append(verdict.value)
+        for metric, verdict in _judge(group):
+            found.setdefault((metric, verdict.measure), []).append(verdict.value)
     metrics = dict.fromkeys(metric for metric, _ in found)
     means = {key: float(np.mean(values)) for key, values in found.items()}
     rows = [
-        {
-            "metric": metric,
-            "measure": name,
-            "value": value,
-            "share": float(measure.share(np.nan if value is None else value)),
-        }
+        (metric, name, value, float(measure.share(np.nan if value is None else value)))
         for metric in metrics
         for name, measure in measures.items()
         for value in [means.get((metric, name))]
     ]
     schema = {"metric": pl.String, "measure": pl.String, "value": pl.Float64, "share": pl.Float64}
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _judge(group: Group) -> list[tuple[str, Verdict]]:
+    return [(metric, verdict) for metric, seen in group.observed.items() for verdict in group.protocol.judge(seen)]
 
 
 def radar_figure(groups: Sequence[Group]) -> alt.ConcatChart | None:
@@ -75,14 +84,9 @@ def placed(values: pl.DataFrame) -> pl.DataFrame:
     text = [
         name.replace("_", "\n") + f"\n{_said(value)}" for name, value in values.select("measure", "value").iter_rows()
     ]
-    places: dict[str, NDArray[Any]] = {
-        "order": np.arange(n),
-        "rim_x": across,
-        "rim_y": up,
-        "x": share * across,
-        "y": share * up,
-    }
-    return values.with_columns(pl.Series("text", text), *(pl.Series(name, column) for name, column in places.items()))
+    rim = (pl.Series("rim_x", across), pl.Series("rim_y", up))
+    corner = (pl.Series("x", share * across), pl.Series("y", share * up))
+    return values.with_columns(pl.Series("text", text), pl.Series("order", np.arange(n)), *rim, *corner)
 
 
 def _said(value: float | None) -> str:
@@ -153,23 +157,21 @@ def _labels(values: pl.DataFrame) -> list[alt.Chart]:
 
 def box_rows(group: Group) -> pl.DataFrame:
     """One row per metric and measure: quartiles of repetitions, their mean with its 95 % interval, or the reason."""
-    verdicts = [(metric, v) for metric, seen in group.observed.items() for v in group.protocol.judge(seen)]
-    numbers = dict.fromkeys(("mean", "low", "high", *_QUARTILES), pl.Float64)
+    numbers = dict.fromkeys(("mean", "low", "high", *QUARTILES), pl.Float64)
     schema = {"metric": pl.String, "measure": pl.String, "reason": pl.String, "repetitions": pl.Int64, **numbers}
-    return pl.DataFrame([_row(metric, verdict) for metric, verdict in verdicts], schema=schema)
+    return pl.DataFrame([_row(metric, verdict) for metric, verdict in _judge(group)], schema=schema)
 
 
 def box_points(group: Group) -> pl.DataFrame:
     """One row per metric, measure and repetition."""
     rows = [
-        {"metric": metric, "measure": verdict.measure, "repetition": number + 1, "value": value}
-        for metric, seen in group.observed.items()
-        for verdict in group.protocol.judge(seen)
-        for number, value in enumerate(verdict.values)
+        (metric, verdict.measure, number, value)
+        for metric, verdict in _judge(group)
+        for number, value in enumerate(verdict.values, 1)
         if np.isfinite(value)
     ]
     schema = {"metric": pl.String, "measure": pl.String, "repetition": pl.Int64, "value": pl.Float64}
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _row(metric: str, verdict: Verdict) -> dict[str, Any]:
@@ -177,7 +179,7 @@ def _row(metric: str, verdict: Verdict) -> dict[str, Any]:
     row = {"metric": metric, "measure": verdict.measure, "reason": verdict.reason, "repetitions": len(known)}
     if not known:
         return row | {"reason": verdict.reason or "undefined"}
-    quartiles = dict(zip(_QUARTILES, np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist(), strict=True))
+    quartiles = dict(zip(QUARTILES, compute_quartiles(known), strict=True))
     return row | {"mean": verdict.value, "low": verdict.low, "high": verdict.high} | quartiles
 
 
@@ -201,7 +203,7 @@ def _box_panel(
     across = alt.Scale(zero=False, nice=True)
     known = chart_of(rows.filter(pl.col("repetitions") > 0)).encode(y)
     undefined = chart_of(rows.filter(pl.col("repetitions") == 0)).encode(y)
-    numbers = ("mean", "low", "high", *_QUARTILES)
+    numbers = ("mean", "low", "high", *QUARTILES)
     titles = (alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".6g") for name in numbers)
     known = known.encode(tooltip=[*tips("metric:N", "repetitions:Q"), *titles])
     least = alt.X("smallest:Q", title=None, scale=across, axis=alt.Axis(tickCount=4, format=",~r", labelOverlap=True))
@@ -218,7 +220,8 @@ def _box_panel(
     return layered(layers, width=150, height=18 * len(metrics), title=titled(measure.replace("_", " ")))
 
 
-def _radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+def draw_radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+    """A chart for each data set and order of mixtures, with the measures of all its protocols."""
     alike: dict[tuple[str, str, int], list[Group]] = {}
     for group in groups:
         alike.setdefault((group.data, group.fingerprint, group.seed), []).append(group)
@@ -244,9 +247,3 @@ def _others(groups: Sequence[Group], metrics: Collection[str]) -> list[Group]:
         for group in groups
         if _order(group) is None
     ]
-
-
-FIGURES = (
-    FigureKind("radar", _radars),
-    FigureKind("box", one_per_group(box_figure), "accuracy"),
-)

@@ -1,9 +1,13 @@
-"""How all figures look: colours that colour-blind readers can distinguish, one column of page width."""
+"""How all figures look, and what a kind of figure declares.
+
+Colours are those that colour-blind readers can distinguish; a figure is one column of page width.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, Literal
 
@@ -14,6 +18,7 @@ from numpy.typing import NDArray
 
 from textgauge.bench.protocols.base import Observations, over_repetitions
 from textgauge.bench.results import Group
+from textgauge.core.errors import InputError
 from textgauge.core.show import BLUE, VERMILION, printable
 from textgauge.metrics import get_metric
 
@@ -24,7 +29,54 @@ PAGE = 640  # pixels: the text width of an A4 or letter page at 96 to the inch
 COLUMNS = 3
 POINTS = 2_000
 PANEL = 180
+HEIGHT = 140  # pixels of a panel with curves
+QUARTILES = ("smallest", "lower_quartile", "median", "upper_quartile", "largest")
 _TITLE, _WIDTH = 28, 108  # characters that fit the title of a panel, and a line under that of a figure
+_USUAL = "definition"
+
+Drawn = tuple[list[str], "alt.ConcatChart"]
+"""The words of a file name, and a chart."""
+Draw = Callable[[Sequence[Group], int], Iterator[Drawn]]
+"""Charts of groups; figures of a single repetition show the one given."""
+
+
+@dataclass(frozen=True)
+class FigureKind:
+    """A kind of figure: its name, which protocols list among their figures, how it is drawn, the measure it shows."""
+
+    name: str
+    draw: Draw
+    measure: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name as a heading."""
+        return self.name.replace("_", " ").capitalize()
+
+
+def one_per_group(figure: Callable[[Group], alt.ConcatChart | None]) -> Draw:
+    """A chart for each group that gives one."""
+
+    def draw(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+        for group in groups:
+            chart = figure(group)
+            if chart is not None:
+                yield group_words(group), chart
+
+    return draw
+
+
+def group_words(group: Group) -> list[str]:
+    """What distinguishes the files of groups: the data, the protocol, and its order where that is not the usual one."""
+    order = getattr(group.protocol, "order", _USUAL)
+    return [group.data, group.protocol.title, *([f"order {order}"] if order != _USUAL else [])]
+
+
+def protocol_with(group: Group, name: str) -> Any:
+    """The group's protocol, which must have what the figure draws."""
+    if not hasattr(group.protocol, name):
+        raise InputError(f"the figure needs a protocol with {name}, which {group.protocol.name} does not have")
+    return group.protocol
 
 
 def chart_data(frame: pl.DataFrame) -> pl.DataFrame:
@@ -70,6 +122,37 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
 def tips(*names: str, form: str = ".6g") -> list[alt.Tooltip]:
     """Tooltips of columns: numbers in a format; `name:N` or `name:Q` as they are."""
     return [alt.Tooltip(name) if ":" in name else alt.Tooltip(f"{name}:Q", format=form) for name in names]
+
+
+def make_steps_axis(largest: float | None = None) -> alt.X:
+    """The x-axis of steps between two corpora, up to the largest."""
+    scale = alt.Undefined if largest is None else alt.Scale(domain=[0.5, largest + 0.5], nice=False)
+    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
+    return alt.X("step:Q", title="steps apart (ℓ)", axis=axis, scale=scale)
+
+
+def draw_band(
+    base: alt.Chart, y: alt.Y, middle: str, *, opacity: float, exact: Any = alt.Undefined, line: Any = None, **look: Any
+) -> list[alt.Chart]:
+    """A band from `low`, whose axis is `y`, to `high`, and the line of a column through its middle."""
+    return [
+        base.mark_area(opacity=opacity, **look).encode(y, alt.Y2("high:Q")),
+        base.mark_line(strokeWidth=1.5, **look, **(line or {})).encode(alt.Y(f"{middle}:Q"), tooltip=exact),
+    ]
+
+
+def draw_level(name: str, value: float, title: str) -> list[alt.Chart]:
+    """A dashed line at a value; none where it is not finite."""
+    if not np.isfinite(value):
+        return []
+    rule = chart_of(pl.DataFrame({name: [value]})).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)
+    return [rule.encode(alt.Y(f"{name}:Q"), tooltip=[alt.Tooltip(f"{name}:Q", title=title, format=".6g")])]
+
+
+def compute_quartiles(values: Sequence[float] | NDArray[np.float64]) -> list[float]:
+    """The smallest value, the quartiles and the largest."""
+    ends: list[float] = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    return ends
 
 
 def heat_map(

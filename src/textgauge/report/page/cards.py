@@ -1,21 +1,82 @@
-"""A card per metric: what it declares about itself, what it cost, and what the run measured of it."""
+"""Cards of a page: the answers that a reader sees first, and one card per metric.
+
+An answer says which metric is best for what, what is wrong with a corpus, or whether corpora differ; the card of a
+metric what it declares about itself, what it cost, and what the run measured of it.
+"""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from textgauge.bench.leaderboard import Board, RankedMetric
 from textgauge.bench.results import MetricTime
 from textgauge.core.errors import TextgaugeError
 from textgauge.core.show import format_decimals, format_duration
+from textgauge.measure.findings import WorseThanReal
 from textgauge.metrics import CorpusMetric, Metric, get_metric
 from textgauge.metrics.base import parameters
-from textgauge.report.page.boards import anchor
+from textgauge.report.page.result_files import ResultFile, texts_anchor
+from textgauge.report.page.tables import anchor, capitalise
+from textgauge.stats.decisions import leader, split_answer
 
 _INFINITE = {math.inf: "∞", -math.inf: "−∞"}
+
+
+@dataclass(frozen=True)
+class AnswerCard:
+    """A card: what it is about, the answer in a few letters, sentences behind it, and where the numbers stand.
+
+    `kind` is its colour: a `concern` must not be overlooked.
+    """
+
+    kind: Literal["best", "concern", "plain"]
+    heading: str
+    shown: str
+    sentences: tuple[str, ...]
+    links: tuple[tuple[str, str], ...] = ()
+
+
+def board_answer(board: Board, target: str) -> AnswerCard:
+    """The first metric of a board with those tied with it, and the first one that nobody has to train."""
+    top = [row.metric for row in board.first()]
+    sentences = [board.ranking.answer]
+    ready = next((row for row in board.ranking if row.rank and _find_metric(row.metric)), None)
+    if ready is not None and not any(_find_metric(name) for name in top):
+        sentences.append(f"First without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
+    heading = f"First for {board.purpose[:1].lower()}{board.purpose[1:]}"
+    return AnswerCard("best", heading, leader(top), tuple(sentences), ((target, "Leaderboard"),))
+
+
+def result_answer(result: ResultFile, target: str, texts: Collection[str]) -> AnswerCard:
+    """What a file of results says; `texts` are the addresses that tables of single texts have."""
+    if result.findings:
+        return _concern(result, target, texts)
+    first, *rest = result.sentences
+    shown, more = split_answer(first)
+    return AnswerCard("plain", result.heading, shown, (capitalise(more), *rest), ((target, "Numbers"),))
+
+
+def _concern(result: ResultFile, target: str, texts: Collection[str]) -> AnswerCard:
+    worst: WorseThanReal = result.findings[0]
+    links = [(target, "Numbers")]
+    if texts_anchor(worst.property) in texts:
+        links.append((texts_anchor(worst.property), "Texts"))
+    shown = f"{worst.shown} {worst.property.replace('_', ' ')}"
+    sentences = tuple(one.sentence for one in result.findings)
+    return AnswerCard("concern", result.heading, shown, sentences, tuple(links))
+
+
+def _find_metric(name: str) -> Metric | None:
+    """The metric of a name; None for ensembles of a run, which have names of their own, and for unknown ones."""
+    try:
+        metric: Metric = get_metric(name)
+    except TextgaugeError:
+        return None
+    return metric
 
 
 @dataclass(frozen=True)
@@ -38,9 +99,8 @@ def cards(keys: Sequence[str], found: Sequence[Board], spent: Sequence[MetricTim
 
 
 def _card(key: str, found: Sequence[Board], spent: Sequence[MetricTime]) -> MetricCard | None:
-    try:
-        metric: Metric = get_metric(key)
-    except TextgaugeError:
+    metric = _find_metric(key)
+    if metric is None:
         return None
     what, definition = described(type(metric).__doc__ or "")
     rows = [(board, row) for board in found for row in board.ranking if row.metric == key]
@@ -83,11 +143,9 @@ def _spent(cost: MetricTime) -> str:
 
 
 def _place(row: RankedMetric, count: int) -> str:
-    return (
-        "not ranked"
-        if math.isnan(row.overall)
-        else f"rank {row.rank} of {count}, overall {format_decimals(row.overall)}"
-    )
+    if math.isnan(row.overall):
+        return "not ranked"
+    return f"rank {row.rank} of {count}, overall {format_decimals(row.overall)}"
 
 
 def _measured(row: RankedMetric) -> str:

@@ -26,8 +26,7 @@ from textgauge.data.tables import parse_number
 from textgauge.measure.findings import WorseThanReal, find_worse_rows
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties
-from textgauge.report.page.boards import anchor
-from textgauge.report.page.tables import PageCell, PageColumn, PageTable, Span, axis_of, cell, table_of
+from textgauge.report.page.tables import PageCell, PageTable, Span, anchor, axis_of, cell, table_of
 
 _LARGEST = 1e300  # that can be drawn
 _HIDDEN = frozenset({"interval", "adjustment", "signature"})  # long, and in the provenance or the CSV
@@ -265,7 +264,7 @@ def _text_table(title: str, about: str, rows: list[Row], telling: Telling = lamb
     table = table_of(title, rows, about=about)
     known = {column.name for column in table.columns} & _OF_TEXTS
     columns = tuple(replace(column, extra=bool(known) and column.name not in _OF_TEXTS) for column in table.columns)
-    place = _place_of_text(columns)
+    place = next((n for n, column in enumerate(columns) if column.name == "text"), None)
     cells = table.rows
     if place is not None:
         marked = [mark_words(row[place].shown, telling(given)) for row, given in zip(cells, rows, strict=False)]
@@ -274,10 +273,6 @@ def _text_table(title: str, about: str, rows: list[Row], telling: Telling = lamb
             for row, parts in zip(cells, marked, strict=True)
         )
     return replace(table, columns=columns, rows=cells, few=_FEW)
-
-
-def _place_of_text(columns: Sequence[PageColumn]) -> int | None:
-    return next((n for n, column in enumerate(columns) if column.name == "text"), None)
 
 
 def mark_words(text: str, words: frozenset[str]) -> tuple[tuple[str, bool], ...]:

@@ -11,11 +11,9 @@ from textgauge.bench.protocols import Agreement, Observations, PairSources
 from textgauge.bench.protocols.base import RESAMPLES
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
-from textgauge.stats import kendall as pair_sums
 from textgauge.stats import orders
-from textgauge.stats.correlation import pearson, spearman
-from textgauge.stats.kendall import accuracy_eq, kendall_b
-from textgauge.stats.resampled_correlation import draws
+from textgauge.stats.correlation import draws, pearson, spearman
+from textgauge.stats.orders import accuracy_eq, kendall_b, kendall_b_draws, row_counts
 
 
 def observed(n=240, seed=0, **columns):
@@ -103,7 +101,7 @@ def test_first_order_draws_follow_exact_ones():
     gold, metric = seen.columns["rating"], -seen.value
     (weights,) = draws(300, 200, 1)
     exact = [kendall_b(np.repeat(gold, row), np.repeat(metric, row)) for row in weights]
-    close = pair_sums.kendall_b_draws(pair_sums.row_counts(gold, metric), weights)
+    close = kendall_b_draws(row_counts(gold, metric), weights)
     assert np.corrcoef(exact, close)[0, 1] > 0.98
     assert np.std(close) == pytest.approx(np.std(exact), rel=0.05)
 

@@ -12,7 +12,7 @@ from textgauge.bench.results import Group
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics
-from textgauge.report.figures.ifc import FIGURES, ifc_figure, ifc_line, ifc_points, ttr_points
+from textgauge.report.figures.sweeps import draw_studies, ifc_figure, ifc_line, ifc_points, ttr_points
 
 SMALL = Ifc(n=6, repetitions=3)
 
@@ -180,6 +180,6 @@ def test_the_band_of_several_training_runs_is_the_spread_of_their_lines(group):
     np.testing.assert_allclose(line["fit"].to_numpy(), lines.mean(axis=0))
     reach = 4.302653 * lines.std(axis=0, ddof=1) / np.sqrt(3)  # Student's t with 2 degrees of freedom
     np.testing.assert_allclose((line["high"] - line["fit"]).to_numpy(), reach, rtol=1e-6)
-    ((words, chart),) = FIGURES[0].draw(runs, 0)
+    ((words, chart),) = draw_studies(runs, 0)
     assert words[0] == "texts"
     assert any("95 % band for new runs" in said for said in chart.to_dict()["title"]["subtitle"])

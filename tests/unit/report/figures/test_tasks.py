@@ -17,18 +17,16 @@ from textgauge.bench.results import Group, Judged, Results
 from textgauge.core.errors import InputError
 from textgauge.metrics import get_pair_metrics
 from textgauge.report import figures as draw
-from textgauge.report.figures.tasks import (
+from textgauge.report.figures.pairs import (
     OVERALL,
     contribution_figure,
     contribution_rows,
-    ideal_rows,
-    sensitivity_figure,
-    sensitivity_rows,
     task_cells,
     task_figure,
 )
+from textgauge.report.figures.sweeps import ideal_rows, sensitivity_figure, sensitivity_rows
 from textgauge.report.page import page
-from textgauge.report.page.drawings import drawn
+from textgauge.report.page.html import drawn
 
 BENT = Sensitivity(documents_drawn=6)
 TASKS = {

@@ -11,7 +11,7 @@ from textgauge.bench.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.bench.protocols.base import Verdict, over_repetitions
 from textgauge.bench.results import Judged
 from textgauge.core.show import format_interval
-from textgauge.report.page.boards import board_sentences, board_table, warnings
+from textgauge.report.page.tables import board_sentences, board_table, warnings
 
 MEASURES = [measure.name for measure in Ksc.measures]
 

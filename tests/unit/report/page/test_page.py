@@ -21,8 +21,8 @@ from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
 from textgauge.report.page import page, table_of
-from textgauge.report.page.boards import anchor, board_table, verdict_table
-from textgauge.report.page.drawings import drawings
+from textgauge.report.page.html import drawings
+from textgauge.report.page.tables import anchor, board_table, verdict_table
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!-- `code`"
 KSC = Ksc(k=4, n=10, repetitions=3)
@@ -84,7 +84,7 @@ def parsed(html):
 @pytest.fixture
 def _undrawn(monkeypatch):
     """No figures: they take most of the time."""
-    monkeypatch.setattr("textgauge.report.page.drawings.KINDS", {})
+    monkeypatch.setattr("textgauge.report.page.html.KINDS", {})
 
 
 def numbers(table):
@@ -229,12 +229,12 @@ def test_figures_keep_their_data_to_six_digits(store):
 
 def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
     monkeypatch.setattr(
-        "textgauge.report.page.drawings.KINDS",
+        "textgauge.report.page.html.KINDS",
         {"fancy": draw.FigureKind("fancy", lambda groups, repetition: iter(()))},
     )
     chart = next(draw.draw_figures(Results(store).groups(), kinds=["box"])).chart
     monkeypatch.setattr(
-        "textgauge.report.page.drawings.draw_figures", lambda found, kinds: [draw.Figure(f"{kinds[0]}-x", chart)]
+        "textgauge.report.page.html.draw_figures", lambda found, kinds: [draw.Figure(f"{kinds[0]}-x", chart)]
     )
     parsed = Parsed(page([store]))
     assert [a["data-name"] for tag, a in parsed.elements if tag == "figure"] == ["fancy-x"]

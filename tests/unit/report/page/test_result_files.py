@@ -1,4 +1,4 @@
-"""Results that are not runs become tables: the columns of a known command first."""
+"""Results that are not runs become tables and cards: the columns of a known command first, telling words marked."""
 
 import json
 from dataclasses import replace
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
 from textgauge.core.sealed import seal_json
-from textgauge.report.page import page, read_result, table_of
+from textgauge.report.page import page, read_result, read_texts, table_of
 from textgauge.report.page.tables import MOST_ROWS, WIDTH, Span, axis_of, cell
 
 COMPARED = [
@@ -139,3 +139,101 @@ def test_hostile_results_are_tables_or_one_line(tmp_path, rows, changes):
         message = ""
         assert page((), [result])
     assert "\n" not in message
+
+
+def written_texts(folder, rows):
+    path = folder / "texts.json"
+    path.write_text(json.dumps({"schema": 1, "rows": rows}), encoding="utf-8")
+    return path
+
+
+def test_explanations_are_a_table_per_kind_and_metric_the_strongest_first(tmp_path):
+    rows = [
+        {"kind": "text", "metric": "energy", "side": "reference", "text": "weak", "contribution": 0.1, "distance": 0.2},
+        {"kind": "text", "metric": "energy", "side": "candidate", "text": "far", "contribution": 0.1, "distance": 0.9},
+        {"kind": "text", "metric": "energy", "side": "candidate", "text": "strong", "contribution": -0.5},
+        {"kind": "text", "metric": "irpr", "side": "candidate", "text": "other", "contribution": 0.5},
+        {"kind": "term", "term": "card", "z": 1.0},
+        {"kind": "term", "term": "flight", "z": -3.0},
+    ]
+    energy, irpr, terms = read_texts(written_texts(tmp_path, rows))
+    assert (energy.title, energy.of, energy.few) == ("Texts by what they add to energy", "energy", 5)
+    assert [row[1].shown for row in energy.rows] == ["strong", "far", "weak"]
+    assert irpr.title == "Texts by what they add to irpr"
+    assert (terms.title, [row[0].shown for row in terms.rows]) == (
+        "Words that separate the corpora",
+        ["flight", "card"],
+    )
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_texts_of_tables(tmp_path, ending):
+    import polars as pl
+
+    frame = pl.DataFrame({"text": ["=1+1", "b"], "copied": [0.5, None]})
+    path = tmp_path / f"each.{ending}"
+    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[ending](path)
+    (table,) = read_texts(path)
+    assert table.title == "each"
+    assert [cell.value for row in table.rows for cell in row] == ["=1+1", 0.5, "b", None]
+
+
+def test_words_that_speak_for_the_side_of_a_text_are_marked(tmp_path):
+    rows = [
+        {
+            "kind": "text",
+            "metric": "energy",
+            "side": "candidate",
+            "text": "A <b>flight</b> by card",
+            "contribution": 1.0,
+        },
+        {"kind": "term", "term": "flight", "z": 3.0},
+        {"kind": "term", "term": "card", "z": -3.0},
+        {"kind": "term", "term": "by", "z": 1.0},
+    ]
+    tables = read_texts(written_texts(tmp_path, rows))
+    assert tables[0].rows[0][1].parts == (("A <b>", False), ("flight", True), ("</b> by card", False))
+    assert "A &lt;b&gt;<mark>flight</mark>&lt;/b&gt; by card" in page(texts=tables)
+
+
+def test_near_copies_come_first_with_what_was_changed_marked(tmp_path):
+    rows = [
+        {"text": "all new words", "nearest_train": "nothing alike", "syntactic": 0.1},
+        {"text": "lock my small card", "nearest_train": "Lock my card", "syntactic": 0.9},
+    ]
+    (table,) = read_texts(written_texts(tmp_path, rows))
+    assert (table.of, table.rows[0][0].value) == ("near_copies", "lock my small card")
+    assert [part for part, marked in table.rows[0][0].parts if marked] == ["small"]
+
+
+NEAR_COPIES = [
+    {
+        "corpus": "generated",
+        "property": "near_copies",
+        "value": 0.55,
+        "low": 0.48,
+        "high": 0.62,
+        "test": 0.115,
+        "worse_than": "test",
+    },
+]
+TESTED = [
+    {"metric": "jsd@words", "value": 0.25, "p_value": 0.01, "n_reference": 30, "n_candidate": 30, "reason": None},
+]
+
+
+def test_near_copies_are_the_first_card_and_lead_to_their_texts(tmp_path):
+    for name, rows in (("describe", NEAR_COPIES), ("compare", TESTED)):
+        saved = {"schema": 1, "command": name, "answer": "Different: 1 of 1 metric.", "rows": rows}
+        (tmp_path / f"{name}.json").write_text(json.dumps(saved), encoding="utf-8")
+    texts = [{"text": "lock my card", "nearest_train": "lock my card", "syntactic": 1.0}]
+    (tmp_path / "texts.json").write_text(json.dumps({"schema": 1, "rows": texts}), encoding="utf-8")
+    results = [read_result(tmp_path / f"{name}.json") for name in ("compare", "describe")]
+    made = page((), results, read_texts(tmp_path / "texts.json"))
+    first, second = made.split('<article class="answer ')[1:]
+    assert first.startswith("concern")
+    assert "55 % near copies" in first
+    assert 'href="#texts-of-near-5f-copies"' in first
+    assert 'id="texts-of-near-5f-copies"' in made
+    assert second.startswith("plain")
+    assert '<p class="shown">Different</p>' in second

@@ -1,30 +1,42 @@
-"""One page with everything that runs and results say: no network, no script but its own."""
+"""One page with everything that runs and results say: no network, no script but its own.
+
+Specifications of figures are packed small, with words for those who do not see them.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import math
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from textgauge.bench.leaderboard import Board, grouped_boards
-from textgauge.bench.results import Results, total_times
+from textgauge.bench.results import Group, Results, total_times
 from textgauge.bench.store import Store
 from textgauge.core.charts import library
 from textgauge.core.errors import InputError
-from textgauge.core.show import printable
-from textgauge.report.figures import Figure
-from textgauge.report.page.answers import AnswerCard, board_answer, result_answer
-from textgauge.report.page.boards import board_sentences, board_table, verdict_table, warnings
-from textgauge.report.page.cards import cards
-from textgauge.report.page.drawings import DrawingGroup, drawings, drawn
+from textgauge.core.show import format_decimals, printable
+from textgauge.report.figures import KINDS, Figure, FigureKind, draw_figures
+from textgauge.report.page.cards import AnswerCard, board_answer, cards, result_answer
 from textgauge.report.page.result_files import ResultFile, texts_anchor
-from textgauge.report.page.tables import WIDTH, PageTable, table_of
+from textgauge.report.page.tables import (
+    WIDTH,
+    PageTable,
+    board_sentences,
+    board_table,
+    capitalise,
+    table_of,
+    verdict_table,
+    warnings,
+)
 
 if TYPE_CHECKING:
     import jinja2
@@ -33,6 +45,8 @@ if TYPE_CHECKING:
 Summary = list[tuple[str, list[str]]]
 
 _SCRIPTS = ("theme.js", "tables.js", "figures.js")
+_DIGITS = 6  # of data: as many as tooltips show
+_PANELS = 40  # that words list at most
 
 
 def page(*content: Any, **options: Any) -> str:
@@ -114,8 +128,9 @@ def _text_places(texts: Sequence[PageTable]) -> list[str]:
 
 def _provenance(found: Sequence[Results], rows: Sequence[dict[str, Any]]) -> list[PageTable]:
     """A table of runs and one of signatures; `rows` are those that carry a signature of their own."""
-    runs = [_run(one.store, manifest) for one in found for manifest in one.manifests]
-    cells = [(c["metric"], c["signature"]) for one in found for manifest in one.manifests for c in manifest["cells"]]
+    manifests = [(one.store, manifest) for one in found for manifest in one.manifests]
+    runs = [_run(store, manifest) for store, manifest in manifests]
+    cells = [(cell["metric"], cell["signature"]) for _, manifest in manifests for cell in manifest["cells"]]
     given = [(row["metric"], row["signature"]) for row in rows if row.get("metric") and row.get("signature")]
     signed = [{"metric": metric, "signature": signature} for metric, signature in dict.fromkeys([*cells, *given])]
     tables = [("Runs", runs), ("Signatures: everything that decides a number", signed)]
@@ -146,12 +161,8 @@ def _rendered(content: dict[str, Any]) -> str:
         f"default-src 'none'; script-src {hashes}; style-src 'sha256-{_digest(style)}'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-    packed = base64.b64encode(zlib.compress(whole.encode(), 9)).decode() if whole else ""
-    return (
-        _templates()
-        .get_template("page.html")
-        .render(**content, policy=policy, script=script, style=style, library=packed)
-    )
+    parts = {"policy": policy, "script": script, "style": style, "library": _pack(whole) if whole else ""}
+    return _templates().get_template("page.html").render(**content, **parts)
 
 
 def _digest(text: str) -> str:
@@ -191,3 +202,107 @@ def prose(text: str) -> Markup:
     return Markup().join(
         Markup("<code>{}</code>").format(part) if place % 2 else escape(part) for place, part in enumerate(parts)
     )
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One figure: the name of its files, its title and first line, words that stand for it, and what is drawn."""
+
+    name: str
+    title: str
+    about: str
+    words: str
+    packed: str
+
+
+@dataclass(frozen=True)
+class DrawingGroup:
+    """All figures of one kind: a reader chooses among them. `finding` says what they show, `open` ones are seen."""
+
+    title: str
+    drawings: tuple[Drawing, ...]
+    finding: str = ""
+    open: bool = False
+
+    def choices(self) -> list[str]:
+        """What a reader chooses by: titles, with what is drawn where several have the same."""
+        titles = [drawing.title for drawing in self.drawings]
+        return [f"{d.title} ({d.about or d.name})" if titles.count(d.title) > 1 else d.title for d in self.drawings]
+
+
+def drawn(found: Sequence[Group], boards: Sequence[Sequence[Board]]) -> Iterator[DrawingGroup]:
+    """All figures that groups give, kind by kind; `boards` are those of the protocols, by what they are for.
+
+    Of each purpose the first kind of a protocol that tells good metrics from bad ones is seen at once.
+    """
+    single = [board for of in boards for board in of]
+    ranking = [[board.judged[0].protocol for board in of] for of in boards]
+    first = {next((k for p in of if any(m.quality for m in p.measures) for k in p.figures), "") for of in ranking}
+    for name, kind in KINDS.items():
+        made = drawings(draw_figures(found, kinds=[name]))
+        if made:
+            yield DrawingGroup(kind.title, made, _finding(kind, single) or made[0].title, name in first)
+
+
+def _finding(kind: FigureKind, boards: Sequence[Board]) -> str:
+    """The ends of the measure that a kind of figure shows; whether they differ, the leaderboard says."""
+    board = next((b for b in boards if kind.measure in b.columns and kind.name in b.judged[0].protocol.figures), None)
+    if board is None:
+        return ""
+    (measure, *_) = board.columns[kind.measure]
+    values = {row.metric: row.measures[kind.measure] for row in board.ranking}
+    known = sorted((m for m in values if not math.isnan(values[m])), key=lambda m: measure.share(values[m]))
+    if len(known) < 2:
+        return ""
+    first, last = (f"{format_decimals(values[metric])} ({metric})" for metric in (known[-1], known[0]))
+    return f"{capitalise(measure.name.replace('_', ' '))}: from {first} to {last}"
+
+
+def drawings(made: Iterable[Figure]) -> tuple[Drawing, ...]:
+    """Charts, made ready for a page."""
+    return tuple(_drawing(figure.name, figure.chart.to_dict(validate=False)) for figure in made)
+
+
+def _drawing(name: str, spec: dict[str, Any]) -> Drawing:
+    title, *lines = _texts(spec.get("title"))
+    sentences = [line if line.endswith(".") else f"{line}." for line in lines if line]
+    words = " ".join([*sentences, _panels(spec)]).strip()
+    data = {key: _columns(rows) for key, rows in spec.pop("datasets", {}).items()}
+    return Drawing(name, title or name, lines[0] if lines else "", words, packed({"spec": spec, "data": data}))
+
+
+def packed(value: Any) -> str:
+    """A value as compressed JSON in base 64: a fifth of the size, and no character of it can end an element."""
+    return _pack(json.dumps(value, separators=(",", ":")))
+
+
+def _pack(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The data by columns and without digits that nobody sees."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [_short(row.get(name)) for row in rows] for name in names}
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
+
+
+def _panels(spec: dict[str, Any]) -> str:
+    """The titles of the panels, which name metrics and often their numbers."""
+    parts = [", ".join(filter(None, _texts(panel.get("title")))) for panel in spec.get("concat", ())]
+    named = [part for part in parts if part]
+    more = f"; and {len(named) - _PANELS} more" if len(named) > _PANELS else ""
+    return f"Panels: {'; '.join(named[:_PANELS])}{more}." if named else ""
+
+
+def _texts(title: Any) -> list[str]:
+    """Title and subtitles of a chart, the title first; empty where it has none."""
+    if not isinstance(title, dict):
+        return [title if isinstance(title, str) else ""]
+    text, beneath = (
+        [lines] if isinstance(lines, str) else list(lines or ()) for lines in (title.get("text"), title.get("subtitle"))
+    )
+    return [*(text or [""]), *beneath]
