@@ -26,7 +26,7 @@ from textgauge.bench.protocols import Ksc
 from textgauge.bench.results import Results
 from textgauge.cli import make_app, read_config
 from textgauge.core.result import TableResult
-from textgauge.core.sealed import unsealed_json
+from textgauge.core.sealed import unseal_json
 from textgauge.data import read_embeddings
 from textgauge.data.formats import read_table
 from textgauge.encode.embedders.static import make_static
@@ -37,7 +37,7 @@ from textgauge.measure.check import Check
 from textgauge.measure.checking import read_checks, run_checks
 from textgauge.metrics import get_corpus_metrics, get_metric, get_metrics
 from textgauge.metrics.pair.ensemble import FORMAT, load_model
-from textgauge.report.page import page, read_result
+from textgauge.report.page import read_result, render_page
 from textgauge_papers.elmo import read_network
 
 Read = Callable[[Path], object]
@@ -323,7 +323,7 @@ def _manifest(*, sealed: bool) -> Target:
 
 
 def _bare(content: bytes) -> bytes:
-    return json.dumps(unsealed_json(content.decode()), indent=1).encode()
+    return json.dumps(unseal_json(content.decode()), indent=1).encode()
 
 
 def _drop_check() -> Check:
@@ -365,7 +365,7 @@ def _saved() -> bytes:
 
 
 def _reported(path: Path) -> object:
-    return page((), [read_result(path)])
+    return render_page((), [read_result(path)])
 
 
 def _named(path: Path) -> object:

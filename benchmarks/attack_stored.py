@@ -14,9 +14,9 @@ from benchmarks.attack_files import flipped, targets
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.protocols import Ksc, Sources
 from textgauge.core.errors import TextgaugeError
-from textgauge.core.sealed import seal_json, unsealed_json
+from textgauge.core.sealed import seal_json, unseal_json
 from textgauge.data import Corpus
-from textgauge.data.cache import EmbeddingStore, text_keys
+from textgauge.data.cache import EmbeddingStore, compute_text_keys
 from textgauge.encode import resources
 from textgauge.encode.endpoint import Answers
 from textgauge.metrics import get_corpus_metrics
@@ -65,7 +65,7 @@ def cells(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:
 
 def embeddings(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:
     """A segment of the embedding cache."""
-    keys = text_keys([f"text {n}" for n in range(20)])
+    keys = compute_text_keys([f"text {n}" for n in range(20)])
     vectors = rng.normal(size=(20, 8)).astype(np.float32)
     EmbeddingStore(folder / "cache").write(keys, vectors)
 
@@ -110,7 +110,7 @@ def sealed(name: str) -> Callable[[Path, np.random.Generator, int], Iterator[Cas
 
     def cases(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:
         target = targets()[name]
-        path, content = folder / target.file, seal_json(unsealed_json(target.content.decode()))
+        path, content = folder / target.file, seal_json(unseal_json(target.content.decode()))
         path.write_text(json.dumps(content, indent=1))
 
         def read() -> str:

@@ -36,7 +36,7 @@ from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.data import Comparison, Corpus, Pool, find_data_table, load_texts
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.uncertainty import normal_reach, wilson
+from textgauge.metrics.uncertainty import compute_normal_reach, wilson
 from textgauge.testing import without_models
 
 # Share of texts of the second source in the reference and in the candidate.
@@ -237,7 +237,7 @@ def _together(place: tuple[str, str, str, int, int], cells: Sequence[Cell]) -> C
 
 def compatible(cell: Cell) -> bool:
     """Whether the true coverage may lie within 93 to 97 %: Wilson's 95 % interval of the simulated one overlaps it."""
-    low, high = wilson(cell.coverage or 0.0, cell.simulations, normal_reach(0.95))
+    low, high = wilson(cell.coverage or 0.0, cell.simulations, compute_normal_reach(0.95))
     return high >= LEAST and low <= MOST
 
 

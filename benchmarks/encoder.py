@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.timing import Row, race
 from textgauge.data import is_here, load_texts
-from textgauge.encode.embedders import embedder
+from textgauge.encode.embedders import get_embedder
 
 
 def race_row(n: int = 2_000) -> Row:
@@ -24,7 +24,7 @@ def race_row(n: int = 2_000) -> Row:
     texts = load_texts("banking77" if is_here("banking77") else "sample:banking", limit=n).texts
     with tempfile.TemporaryDirectory() as scratch:
         peer = _peer(peer_model(Path(scratch) / "model"))
-        ours = embedder("minilm")
+        ours = get_embedder("minilm")
         ours.encode(texts[:8])
         row, mine, yours = race(
             "minilm sentences/s",

@@ -42,10 +42,10 @@ from benchmarks.fault_kinds import Endpoint, Started
 from benchmarks.simulated import file_of, read
 from benchmarks.trust import ENDS, keep
 from textgauge import cli
-from textgauge.encode.resources import cache_root, get_cached_folder, locate
+from textgauge.encode.resources import get_cache_root, get_cached_folder, locate
 
 WORDS = "red blue old new cat dog bird train sees likes near far house tree"
-MODELS = cache_root() / "resources"
+MODELS = get_cache_root() / "resources"
 RESOURCE = "ovos-skill-date-time"  # a small one
 HEAVY = ["polars", "scipy.stats", "scipy.sparse", "sklearn.svm", "sklearn.ensemble", "altair", "jinja2", "httpx"]
 CHANGING = ("seconds", "version", "checksum", "cost")  # members of results that no two runs share

@@ -13,16 +13,16 @@ import numpy as np
 
 from benchmarks import simulated
 from textgauge.bench.inputs.sources import Sources
-from textgauge.bench.leaderboard import leaderboard
+from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.overall import MeasureTable, estimate_gaps
 from textgauge.bench.protocols import Ksc
 from textgauge.bench.protocols.base import Measure, Observations
 from textgauge.bench.results import Judged
-from textgauge.core.show import markdown_table
+from textgauge.core.show import render_markdown
 from textgauge.data import Corpus
 from textgauge.metrics import get_metric
-from textgauge.stats.rankings import better_than, pair_p_values, rank_ranges
-from textgauge.stats.resampling import resampled_sums
+from textgauge.stats.rankings import find_better, pair_p_values, rank_ranges
+from textgauge.stats.resampling import resample_sums
 
 DESIGNS = (
     ("repetitions", 2),
@@ -47,7 +47,7 @@ def board_gaps(means, kind, design, count, rng):
     values = means[:, None] + 0.05 * rng.normal(size=count) + noise  # what a repetition has in common is paired
     draws = None
     if design == "units":
-        draws = resampled_sums(np.ascontiguousarray(values.T), 1_000, int(rng.integers(2**31))).T / count
+        draws = resample_sums(np.ascontiguousarray(values.T), 1_000, int(rng.integers(2**31))).T / count
         values = values.mean(axis=1, keepdims=True)
     table = MeasureTable(MEASURE, "data", ("trials",), values, draws, count)
     return [part[:-1, :-1] for part in estimate_gaps([table], "texts")]
@@ -61,7 +61,7 @@ def false_statements(boards, seed):
             for m in METRICS if kind == "even" else (12,):
                 rng = np.random.default_rng([seed, m, count, KINDS.index(kind)])
                 found = [board_gaps(np.full(m, 0.5), kind, design, count, rng) for _ in range(boards)]
-                row[f"{m} metrics"] = np.mean([better_than(*gaps).any() for gaps in found])
+                row[f"{m} metrics"] = np.mean([find_better(*gaps).any() for gaps in found])
                 row[f"{m}, uncorrected"] = np.mean([_uncorrected(*gaps).any() for gaps in found])
             yield row
 
@@ -75,7 +75,7 @@ def ranges_and_power(boards, seed, m=12):
             covered, found, plain = [], [], []
             for _ in range(boards):
                 gaps = board_gaps(means, "even", design, count, rng)
-                better = better_than(*gaps)
+                better = find_better(*gaps)
                 low, high = rank_ranges(better)
                 covered.append(((low <= np.arange(1, m + 1)) & (np.arange(1, m + 1) <= high)).all())
                 found.append(better[np.triu_indices(m, 1)].mean())
@@ -122,7 +122,7 @@ def _ksc_boards(pool, boards, seed, k, n, repetitions, scope="texts"):
         item = Judged(
             "a,b", protocol, 0, "energy", tuple(protocol.judge(observed)), pool_share=protocol.pool_share(sources)
         )
-        yield leaderboard([item], scope=scope).rows[0]
+        yield rank_metrics([item], scope=scope).rows[0]
 
 
 def data_set_coverage(boards, seed):
@@ -157,7 +157,7 @@ def table(name, lines):
     """The rows of one table as Markdown."""
     rows = [line["row"] for line in lines if line["table"] == name]
     shown = [{column: f"{v:.3f}" if isinstance(v, float) else v for column, v in row.items()} for row in rows]
-    return markdown_table(shown, list(shown[0]))
+    return render_markdown(shown, list(shown[0]))
 
 
 def main():

@@ -15,7 +15,7 @@ from textgauge.data import Comparison, Draws
 from textgauge.metrics import get_metric
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.numerics.moments import frechet
-from textgauge.stats.resampling import permuted
+from textgauge.stats.resampling import draw_permutations
 
 REPEATS = {100: 20, 1_000: 8, 3_000: 5, 10_000: 3}
 PERMUTATIONS = 1_000
@@ -51,7 +51,7 @@ def permutation_rows(n: int, names: Sequence[str], *, data: tuple[Rows, Rows] | 
 
 def _permutation_row(name: str, comparison: Comparison) -> Row:
     metric, n = get_metric(name).on_given(comparison), len(comparison.reference)
-    draws = Draws(*permuted(n, n, PERMUTATIONS, 0))
+    draws = Draws(*draw_permutations(n, n, PERMUTATIONS, 0))
     some = Draws(draws.left[:RECOMPUTED], draws.right[:RECOMPUTED])
     ours, values = timed(lambda: metric.compute_many(comparison.joint, draws)["value"])
     peer, again = timed(lambda: CorpusMetric.compute_many(metric, comparison.joint, some)["value"])

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from textgauge.data import find_data_table, load_texts
-from textgauge.encode.tokenizers import tokenizer, words_of
-from textgauge.metrics.numerics.search import nearest_sets
+from textgauge.encode.tokenizers import get_tokenizer, split_folded_words
+from textgauge.metrics.numerics.search import find_nearest_sets
 from textgauge_papers.generate import eda
 
 THRESHOLD, CHECKED, PERMUTATIONS = 0.8, 2_000, 128
@@ -35,11 +35,13 @@ def texts(n: int) -> list[list[str]]:
         raise SystemExit("TEXTGAUGE_DATA has no phone_reviews")
     known = [text for table in tables for text in load_texts(str(table), column="text").texts][:n]
     made = [*known, *eda(known, n=n - len(known), seed=0)] if len(known) < n else known
-    return [sorted({word for word in words_of(text) if any(map(str.isalnum, word))}) for text in made]
+    return [sorted({word for word in split_folded_words(text) if any(map(str.isalnum, word))}) for text in made]
 
 
 def with_textgauge(sets: list[list[str]]) -> list[bool]:
-    found = nearest_sets(tokenizer("whitespace").encode([" ".join(words) for words in sets]), threshold=THRESHOLD)
+    found = find_nearest_sets(
+        get_tokenizer("whitespace").encode([" ".join(words) for words in sets]), threshold=THRESHOLD
+    )
     return (found.index >= 0).tolist()
 
 
@@ -77,7 +79,7 @@ def brute_force(sets: list[list[str]], rows: list[int]) -> list[bool]:
     """Whether each of some rows has a near duplicate among all, compared with every one."""
     from scipy.sparse import csr_matrix
 
-    tokens = tokenizer("whitespace").encode([" ".join(words) for words in sets])
+    tokens = get_tokenizer("whitespace").encode([" ".join(words) for words in sets])
     ones = np.ones(len(tokens.ids), dtype=np.int32)
     bags = csr_matrix((ones, tokens.ids, tokens.offsets), shape=(len(sets), len(tokens.vocabulary)))
     sizes, others, found = np.diff(bags.indptr), bags.T.tocsc(), []

@@ -17,7 +17,7 @@ from benchmarks.authors import angles
 from benchmarks.timing import Row, Rows, race, synthetic, timed
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import get_metrics
-from textgauge.stats.resampling import permuted
+from textgauge.stats.resampling import draw_permutations
 
 Numbers = dict[str, float]
 Side = Callable[[Rows, Rows], Numbers]
@@ -40,7 +40,7 @@ def rows(sizes: Sequence[int], *, data: tuple[Rows, Rows] | None = None) -> list
 def permutation_rows(n: int, *, data: tuple[Rows, Rows] | None = None) -> list[Row]:
     """A thousand permutations of three metrics at once, against as many times the peer's one value."""
     P, Q = (side[:n] for side in data or (synthetic(n, 0), synthetic(n, 1)))
-    draws, found = Draws(*permuted(n, n, PERMUTATIONS, 0)), []
+    draws, found = Draws(*draw_permutations(n, n, PERMUTATIONS, 0)), []
     peers = {"energy@angular": _energy, "irpr@angular": _irpr, "pr(ties=open)": _prdc}
     for name, peer in peers.items():
         joint = Comparison(P, Q)

@@ -34,7 +34,7 @@ from textgauge.data import Comparison, Corpus, load_corpus, sample
 from textgauge.measure.comparing import DEFAULT_METRICS
 from textgauge.measure.foreign_share import ForeignShare, estimate_share
 from textgauge.metrics import CorpusMetric
-from textgauge.stats.decisions import different
+from textgauge.stats.decisions import is_different
 from textgauge.testing import without_models
 
 SIZES = ((200, 200), (1_000, 30), (50, 3_000))
@@ -142,7 +142,10 @@ def family(texts: Corpus, *, metrics: str, sizes: tuple[int, int], simulations: 
             permutations=FAMILY_PERMUTATIONS,
             seed=seed,
         )
-        yield any(different(score.p_adjusted) for score in report), any(different(score.p_value) for score in report)
+        yield (
+            any(is_different(score.p_adjusted) for score in report),
+            any(is_different(score.p_value) for score in report),
+        )
 
 
 def family_error(texts: Corpus, *, metrics: str = FAMILY_METRICS, sizes: tuple[int, int], simulations: int) -> Floats:

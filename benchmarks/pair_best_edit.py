@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race
-from textgauge.encode.tokenizers import Tokens, tokenizer
-from textgauge.metrics.numerics.search import best_matches
+from textgauge.encode.tokenizers import Tokens, get_tokenizer
+from textgauge.metrics.numerics.search import find_best_matches
 
 DATASETS = ("clinc150", "banking77", "nfcats")
 Ints = NDArray[np.int64]
@@ -38,7 +38,9 @@ def sentences(n: int) -> Tokens:
     rng = np.random.default_rng(0)
     if not all(map(is_here, DATASETS)):
         return _made_up(rng, 4 * n)
-    found = tokenizer("words").encode(list(dict.fromkeys(text for name in DATASETS for text in load_texts(name).texts)))
+    found = get_tokenizer("words").encode(
+        list(dict.fromkeys(text for name in DATASETS for text in load_texts(name).texts))
+    )
     order = rng.permutation(len(found))[: 4 * n]
     more = changed(found.take(rng.choice(order, 4 * n - len(order))))
     both = Tokens(np.concatenate([found.ids, more.ids]), _offsets(found, more), found.vocabulary)
@@ -71,7 +73,7 @@ def _offsets(one: Tokens, other: Tokens) -> Ints:
 
 def _row(name: str, queries: Tokens, documents: Tokens) -> Row:
     row, mine, yours = race(
-        f"{name}, cdist", len(queries), lambda: best_matches(queries, documents)[0], _full(queries, documents), 3
+        f"{name}, cdist", len(queries), lambda: find_best_matches(queries, documents)[0], _full(queries, documents), 3
     )
     return row | {"different": int((mine != yours).sum())}
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.pair_weighted import texts
 from benchmarks.timing import Row, race
 from textgauge.data import Corpus, Pairs
-from textgauge.encode.tokenizers import characters_of, words_of
+from textgauge.encode.tokenizers import get_characters, split_folded_words
 from textgauge.metrics import get_metric
 
 Scores = NDArray[np.float64]
@@ -25,8 +25,14 @@ def rows(n: int = 13_225) -> list[Row]:
     everything = texts(2 * n)
     left, right = everything[:n], everything[n:]
     return [
-        _row("levenshtein pairs, rapidfuzz", left, right, "levenshtein", lambda: _edits(left, right, characters_of)),
-        _row("levenshtein@words, rapidfuzz", left, right, "levenshtein@words", lambda: _edits(left, right, words_of)),
+        _row("levenshtein pairs, rapidfuzz", left, right, "levenshtein", lambda: _edits(left, right, get_characters)),
+        _row(
+            "levenshtein@words, rapidfuzz",
+            left,
+            right,
+            "levenshtein@words",
+            lambda: _edits(left, right, split_folded_words),
+        ),
         _row("jaccard pairs, sets", left, right, "jaccard", lambda: _shares(left, right)),
         _matrix(everything[:1_000]),
     ]
@@ -45,7 +51,7 @@ def _edits(left: list[str], right: list[str], split) -> Scores:
 
 
 def _shares(left: list[str], right: list[str]) -> Scores:
-    sets = [(set(words_of(s)), set(words_of(t))) for s, t in zip(left, right, strict=True)]
+    sets = [(set(split_folded_words(s)), set(split_folded_words(t))) for s, t in zip(left, right, strict=True)]
     return np.array([len(A & B) / len(A | B) for A, B in sets])
 
 
@@ -53,7 +59,7 @@ def _matrix(some: list[str]) -> Row:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    sides, lengths = [characters_of(text) for text in some], np.array([len(text) for text in some])
+    sides, lengths = [get_characters(text) for text in some], np.array([len(text) for text in some])
 
     def peer() -> Scores:
         edits = cdist(sides, sides, scorer=Levenshtein.distance, dtype=np.float64)

@@ -28,7 +28,7 @@ def rows(*, repeats: int = 3) -> list[Row]:
     """A fresh and a warm row on all pairs of yamshchikov14."""
     pairs = load_pairs("yamshchikov14")
     left, right = pairs.left, pairs.right
-    wordnet.thesaurus()
+    wordnet.load_thesaurus()
     with tempfile.TemporaryDirectory() as folder:
         write_for_nltk(Path(folder))
         reader = nltk_reader(folder)
@@ -51,8 +51,8 @@ def _ours(left: Texts, right: Texts) -> Values:
 
 
 def _fresh(left: Texts, right: Texts) -> Values:
-    wordnet._table.cache_clear()
-    languages.porter.cache_clear()
+    wordnet._load_or_make_table.cache_clear()
+    languages.stem_porter.cache_clear()
     return _ours(left, right)
 
 

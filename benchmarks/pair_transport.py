@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race
 from textgauge.data import Pairs, is_here, load_pairs
-from textgauge.encode.word_vectors import word_vectors
+from textgauge.encode.word_vectors import get_word_vectors
 from textgauge.metrics import get_metric
 
 Values = NDArray[np.float64]
@@ -66,7 +66,7 @@ def _tokenised(left: list[str], right: list[str]) -> Pairs:
 
 def _known(left: list[str], right: list[str], vectors: str) -> tuple[Sentences, Vectors]:
     tokens = Pairs(left, right).left.pool.tokens("words")
-    found, known = word_vectors(vectors).lookup(tokens.vocabulary)
+    found, known = get_word_vectors(vectors).lookup(tokens.vocabulary)
     table = {word: vector for word, vector, here in zip(tokens.vocabulary, found, known, strict=True) if here}
     texts = [[word for word in tokens.strings(row) if word in table] for row in range(len(tokens))]
     return list(zip(texts[: len(left)], texts[len(left) :], strict=True)), table

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race
 from textgauge.data import Corpus, Pairs
-from textgauge.encode.tokenizers import words_of
+from textgauge.encode.tokenizers import split_folded_words
 from textgauge.metrics import get_metric
 
 QUERIES = 200
@@ -25,10 +25,10 @@ Scoring = Callable[[], list[Scores]]
 
 def texts(n: int) -> list[str]:
     """n different texts of the style-transfer study where the data folder has it, else made-up ones of Zipf's law."""
-    from textgauge.data import is_here, published_pairs
+    from textgauge.data import is_here, load_published_pairs
 
     if is_here("yamshchikov14"):
-        pairs = published_pairs("yamshchikov14")
+        pairs = load_published_pairs("yamshchikov14")
         found = list(dict.fromkeys([*pairs.right, *pairs.left]))
         if len(found) >= n:
             return found[:n]
@@ -41,7 +41,7 @@ def rows(n: int = 15_000) -> list[Row]:
     everything = Corpus.of(texts(n + QUERIES))
     everything.counts("words")
     documents, queries = everything.take(np.arange(n)), everything.take(np.arange(n, n + QUERIES))
-    tokens = [words_of(text) for text in everything.texts]
+    tokens = [split_folded_words(text) for text in everything.texts]
     return [*_per_query(documents, queries, tokens), _with_index(documents, queries, tokens), _tfidf(everything)]
 
 
@@ -100,7 +100,7 @@ def _tfidf(everything: Corpus) -> Row:
     left, right = list(everything.texts[:n]), list(everything.texts[n : 2 * n])
 
     def peer() -> Scores:
-        weights = TfidfVectorizer(analyzer=words_of).fit_transform([*left, *right])
+        weights = TfidfVectorizer(analyzer=split_folded_words).fit_transform([*left, *right])
         return np.asarray(weights[:n].multiply(weights[n:]).sum(axis=1)).reshape(-1)
 
     def ours() -> Scores:

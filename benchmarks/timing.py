@@ -53,12 +53,12 @@ def embeddings(n: int) -> tuple[Rows, Rows]:
     """Embeddings of n texts of banking77 and of clinc150 where the data folder has them, else made-up ones."""
     from textgauge.data import is_here, load_texts
     from textgauge.data.cache import encode_cached
-    from textgauge.encode.embedders import embedder
+    from textgauge.encode.embedders import get_embedder
 
     if not (is_here("banking77") and is_here("clinc150")):
         return synthetic(n, 0), synthetic(n, 1)
     texts = (load_texts(name, limit=n).texts for name in ("banking77", "clinc150"))
-    first, second = (encode_cached(embedder("minilm"), some) for some in texts)
+    first, second = (encode_cached(get_embedder("minilm"), some) for some in texts)
     return first, second
 
 

@@ -15,7 +15,7 @@ settings.register_profile("mutation", deadline=None, derandomize=True, phases=[P
 @pytest.fixture(autouse=True)
 def _no_progress(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr("textgauge.core.errors.installed_from", lambda: ("pip", None))
+    monkeypatch.setattr("textgauge.core.errors.get_install_source", lambda: ("pip", None))
     monkeypatch.setattr("textgauge.cli.progress.QUIET_SECONDS", float("inf"))  # machines may be slow
 
 

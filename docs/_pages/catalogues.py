@@ -6,8 +6,8 @@ import textwrap
 from typing import Any
 
 from _pages.markup import code, listing, page, plain, table
-from textgauge.bench.protocols import known_tasks
-from textgauge.cli.catalogue import dataset_rows, resource_rows
+from textgauge.bench.protocols import list_tasks
+from textgauge.cli.catalogue import list_dataset_rows, list_resource_rows
 from textgauge.encode import embedders, grammar, grounds, language_models, tokenizers
 from textgauge.encode import word_vectors as wordvectors
 from textgauge.metrics.properties import list_properties
@@ -40,14 +40,14 @@ def datasets_page() -> str:
         "stands wherever a file may stand; `textgauge datasets show NAME` prints a few texts."
     )
     names = {"name": "name", "kind": "kind", "texts": "size", "licence": "licence", "about": "what it holds"}
-    return page("Datasets", intro, listing(dataset_rows(), names), "## Data of the tasks", task_data())
+    return page("Datasets", intro, listing(list_dataset_rows(), names), "## Data of the tasks", task_data())
 
 
 def task_data() -> str:
     """What the protocols that are tasks read: built in for the quick suite, published for the full one."""
     rows = [
         [code(kind.name), ", ".join(map(code, kind.data.samples)), ", ".join(map(code, TASK_DATA[kind]))]
-        for kind in known_tasks()
+        for kind in list_tasks()
     ]
     return table(["task", "built in (`usmb-quick`)", "published (`usmb`)"], rows)
 
@@ -66,7 +66,7 @@ def resources_page() -> str:
         "licence": "licence",
         "sources": "sources",
     }
-    return page("Resources", intro, listing(resource_rows(), names))
+    return page("Resources", intro, listing(list_resource_rows(), names))
 
 
 def representations_page() -> str:

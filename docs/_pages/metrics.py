@@ -11,7 +11,7 @@ from textgauge.core.errors import TextgaugeError
 from textgauge.core.show import format_cell
 from textgauge.data import sample
 from textgauge.metrics import CorpusMetric, Metric, PairMetric, Part, list_metrics
-from textgauge.metrics.base import parameters
+from textgauge.metrics.base import get_parameters
 
 ROOM = "reference/metrics"
 PAIR = ("the cat sat on the mat", "a cat was sitting on the mat")
@@ -188,7 +188,7 @@ def _range(part: Part) -> str:
 
 
 def _parameters(metric: Metric) -> str:
-    kinds = parameters(type(metric))
+    kinds = get_parameters(type(metric))
     if not kinds:
         return ""
     rows = [[*parameter_row(name, kind, getattr(metric, name)), meaning(metric, name)] for name, kind in kinds.items()]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
 from textgauge.metrics import CorpusMetric, Metric
-from textgauge.metrics.base import parameters
+from textgauge.metrics.base import get_parameters
 
 OTHERS = {
     "tokens": ("words", "wordpiece"),
@@ -31,7 +31,7 @@ AFTER_AT = {
 
 def grids(metric: Metric) -> Iterator[str]:
     """Names that stand for several metrics at once: over values of a parameter, and over what is looked at."""
-    for name, kind in parameters(type(metric)).items():
+    for name, kind in get_parameters(type(metric)).items():
         values = _values(name, kind, getattr(metric, name))
         if values:
             yield f"{metric.name}({name}={'|'.join(values)})"
@@ -43,7 +43,7 @@ def grids(metric: Metric) -> Iterator[str]:
 def variants(metric: Metric) -> Iterator[str]:
     """Names of single metrics: parts, a changed parameter, another thing to look at."""
     yield from (f"{metric.name}.{part.name}" for part in metric.parts)
-    for name, kind in parameters(type(metric)).items():
+    for name, kind in get_parameters(type(metric)).items():
         values = _values(name, kind, getattr(metric, name))
         if values:
             yield f"{metric.name}({name}={values[-1]})"

@@ -7,9 +7,9 @@ from typing import get_type_hints
 
 from _pages.markup import code, default_of, page, paragraphs, parameter_row, plain, shown, table
 from textgauge.bench import known_suites
-from textgauge.bench.protocols import Measure, Protocol, known_protocols
+from textgauge.bench.protocols import Measure, Protocol, list_protocols
 from textgauge.bench.transformations import TRANSFORMATIONS
-from textgauge.cli.output import option_name
+from textgauge.cli.output import get_option_name
 from textgauge.data import tasks
 
 
@@ -20,7 +20,7 @@ def protocols_page() -> str:
         "`textgauge run PROTOCOL` runs one on your data; parameters are set by `--param name=value`. In Python it is "
         "`textgauge.run(PROTOCOL, name=value)`."
     )
-    return page("Protocols", intro, *(_protocol(kind) for kind in known_protocols().values()))
+    return page("Protocols", intro, *(_protocol(kind) for kind in list_protocols().values()))
 
 
 def suites_page() -> str:
@@ -65,7 +65,7 @@ def _range(measure: Measure) -> str:
 
 def _data(kind: type[Protocol]) -> str:
     """The options that name its data, and the columns that a task's table may have."""
-    options = ", ".join(code(option_name(name)) for name in (*kind.data.needs, *kind.data.takes))
+    options = ", ".join(code(get_option_name(name)) for name in (*kind.data.needs, *kind.data.takes))
     if not options:
         return ""
     named = f"Its data are named by {options}."

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from textgauge.core.charts import without_network
+from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
-from textgauge.core.result import TableResult, parsed_result
+from textgauge.core.result import TableResult, parse_result
 from textgauge.data.packing import read_text
 
 _KEYS = ("metric", "property", "name", "candidate", "slice", "system")
@@ -23,10 +23,10 @@ class SavedResult(TableResult):
         return tuple(key for key in _KEYS if self.rows and key in self.rows[0])
 
     def plot(self) -> Any:
-        """The chart of the result that was saved."""
+        """Return the chart of the result that was saved."""
         if self.command not in _CHARTS:
             raise InputError(f"there is no chart of a result of `textgauge {self.command}`")
-        return without_network(_CHARTS[self.command](self))
+        return draw_without_network(_CHARTS[self.command](self))
 
 
 def load(path: str | os.PathLike[str]) -> SavedResult:
@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
     """
     text = read_text(path)
     try:
-        found = parsed_result(text)
+        found = parse_result(text)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     return SavedResult(
@@ -56,32 +56,32 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
 
 
 def _compare_chart(saved: SavedResult) -> Any:
-    from textgauge.measure.compare_report import score_chart
+    from textgauge.measure.compare_report import draw_scores
 
-    return score_chart(saved.rows)
+    return draw_scores(saved.rows)
 
 
 def _describe_chart(saved: SavedResult) -> Any:
-    from textgauge.measure.description import property_chart
+    from textgauge.measure.description import draw_properties
 
-    return property_chart(saved.rows)
+    return draw_properties(saved.rows)
 
 
 def _rank_chart(saved: SavedResult) -> Any:
-    from textgauge.bench.leaderboard import rank_charts
+    from textgauge.bench.leaderboard import draw_boards
 
-    return rank_charts(saved.rows)
+    return draw_boards(saved.rows)
 
 
 def _score_chart(saved: SavedResult) -> Any:
     import numpy as np
 
-    from textgauge.measure.score_report import spread_chart
+    from textgauge.measure.score_report import draw_spread
     from textgauge.metrics import PairScores
 
     names = [name for name in (saved.rows[0] if saved.rows else ()) if name != "index"]
     columns = {name: np.array([row[name] for row in saved.rows], dtype=np.float64) for name in names}
-    return spread_chart([PairScores(metric=name, values=values) for name, values in columns.items()])
+    return draw_spread([PairScores(metric=name, values=values) for name, values in columns.items()])
 
 
 _CHARTS: dict[str, Callable[[SavedResult], Any]] = {

@@ -19,27 +19,27 @@ from textgauge.bench.inputs.sources import PairSources, TaskSources
 from textgauge.bench.judge_audit import MARGIN, JudgeAudit, audit_judge
 from textgauge.bench.leaderboard import (
     Leaderboard,
-    boards_answer,
-    boards_details,
-    boards_rows,
-    leaderboard,
-    leaderboards,
-    rank_charts,
-    titled,
+    draw_boards,
+    format_titled,
+    join_answers,
+    join_details,
+    join_rows,
+    rank_by_kind,
+    rank_metrics,
 )
 from textgauge.bench.overall import Scope
-from textgauge.bench.protocols import list_data_words, protocols_named
+from textgauge.bench.protocols import find_protocols, list_data_words
 from textgauge.bench.results import (
     Results,
+    check_judging,
     filter_measures,
-    judging,
+    list_verdict_warnings,
     make_observation_frame,
-    verdict_frame,
-    verdict_warnings,
+    make_verdict_frame,
 )
-from textgauge.bench.run import Progress, compute, warnings_of
-from textgauge.bench.suites import suite_or_protocol_plans
-from textgauge.core.charts import without_network
+from textgauge.bench.run import Progress, compute, list_warnings
+from textgauge.bench.suites import make_suite_or_protocol_plans
+from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError, warn
 from textgauge.core.result import Result
 from textgauge.core.show import Row
@@ -176,18 +176,18 @@ def run(
     chosen: Any = [metrics] if isinstance(metrics, str) else metrics
     audit = None
     if judge is not None:
-        kind = next((kind for kind in protocols_named(what) if kind.rated), None)
+        kind = next((kind for kind in find_protocols(what) if kind.rated), None)
         if kind is None or not isinstance(pairs, str | os.PathLike):
             raise ArgumentError("{judge} is for `run agreement` with {pairs}")
         options: dict[str, Any] = {"repeat": repeat, "swapped": swapped, "margin": margin, "seed": seed}
         named: Any = [rating] if isinstance(rating, str) else rating or ()
         audit = audit_judge(pairs, rating=named, judge=judge, text=left if isinstance(left, str) else "left", **options)
         chosen, given["rated_only"] = [*(chosen or [kind.default_metrics]), f"column:{judge}"], True
-    plans = suite_or_protocol_plans(what, chosen, drop_none(parameters), seed, given)
-    warned = warnings_of(plans)
+    plans = make_suite_or_protocol_plans(what, chosen, drop_none(parameters), seed, given)
+    warned = list_warnings(plans)
     for text in warned:
         warn(text)
-    store = _temporary() if out is None else Store(out)
+    store = _open_temporary() if out is None else Store(out)
     if dry_run:
         return Run(store, 0, 0, (), tuple(warned), tuple(plans), audit)
     report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=lambda: nullcontext(on_progress))
@@ -200,8 +200,8 @@ def _is_absent(value: object) -> bool:
     return value is None or value is False or (isinstance(value, Mapping) and not value)
 
 
-def _temporary() -> Store:
-    """A store in a folder that is deleted when nobody holds the store any more."""
+def _open_temporary() -> Store:
+    """Return a store in a folder that is deleted when nobody holds the store any more."""
     store = Store(tempfile.mkdtemp(prefix="textgauge-"))
     weakref.finalize(store, shutil.rmtree, store.folder, ignore_errors=True)
     return store
@@ -261,13 +261,13 @@ class Run(Result):
             What ranks hold for: texts (these), sources (new texts from these sources) or data (new data sets); by
             default sources where the run supports it.
         """
-        options = judging(judgements=judgements, ties=ties, linearity=linearity)
-        return leaderboard(filter_measures(self._results.judged(options), measures), weights, scope=scope)
+        options = check_judging(judgements=judgements, ties=ties, linearity=linearity)
+        return rank_metrics(filter_measures(self._results.judged(options), measures), weights, scope=scope)
 
     @cached_property
     def leaderboards(self) -> dict[str, Leaderboard]:
         """Leaderboards by title: protocols that rank mostly the same metrics share one; without title where all do."""
-        return leaderboards(self._results.judged())
+        return rank_by_kind(self._results.judged())
 
     @cached_property
     def _results(self) -> Results:
@@ -275,10 +275,10 @@ class Run(Result):
 
     def verdicts(self, *, measures: str | Sequence[str] | None = None) -> pl.DataFrame:
         """One row per data set, protocol, metric and measure: its value, intervals, the reason where it has none."""
-        return verdict_frame(filter_measures(self._results.judged(), measures))
+        return make_verdict_frame(filter_measures(self._results.judged(), measures))
 
     def observations(self) -> pl.DataFrame:
-        """One row per trial and metric: its value as it is judged, its parts, and what is known about the trial.
+        """Return one row per trial and metric: its value as it is judged, its parts, and what is known about the trial.
 
         Distances (farther is larger), similarities in tasks, seconds of `speed`.
         """
@@ -291,34 +291,34 @@ class Run(Result):
         metrics: str | Sequence[str] | None = None,
         repetition: int = 1,
     ) -> dict[str, alt.ConcatChart]:
-        """Charts by name: of all kinds that the run has, or of some, as `distance,radar`; of some metrics.
+        """Return charts by name: of all kinds that the run has, or of some, as `distance,radar`; of some metrics.
 
         Trees show one `repetition`.
         """
-        from textgauge.report.figures import chosen_metrics, draw_figures
+        from textgauge.report.figures import choose_metrics, draw_figures
 
         listed = [kind.strip() for kind in kinds.split(",")] if isinstance(kinds, str) else kinds
         found = self._results.groups()
-        of = chosen_metrics(found, metrics)
+        of = choose_metrics(found, metrics)
         made = draw_figures(found, kinds=listed, metrics=of, repetition=repetition - 1)
-        return {one.name: without_network(one.chart) for one in made}
+        return {one.name: draw_without_network(one.chart) for one in made}
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write the HTML page of the run, which needs no network; gives its path."""
         from textgauge.core.files import write_atomically
-        from textgauge.report.page import page
+        from textgauge.report.page import render_page
 
-        return write_atomically(Path(path), page([self.store], title=title))
+        return write_atomically(Path(path), render_page([self.store], title=title))
 
     @property
     def answer(self) -> str:
         """The best metric of each leaderboard and what it is tied with."""
-        return boards_answer(self.leaderboards)
+        return join_answers(self.leaderboards)
 
     @property
     def details(self) -> dict[str, Any]:
         """What each leaderboard is about, and what its overall score is made of."""
-        return boards_details(self.leaderboards)
+        return join_details(self.leaderboards)
 
     def cells(self) -> list[Row]:
         """Return one row per result that was asked for, and whether it is there."""
@@ -337,19 +337,19 @@ class Run(Result):
     @property
     def rows(self) -> list[Row]:
         """The rows of the leaderboards; `board` is the title where there are several."""
-        return boards_rows({title: board.to_dicts() for title, board in self.leaderboards.items()})
+        return join_rows({title: board.to_dicts() for title, board in self.leaderboards.items()})
 
     def readable(self) -> list[dict[str, Any]]:
-        """The rows of the leaderboards as tables for people have them."""
-        return boards_rows({title: board.readable() for title, board in self.leaderboards.items()})
+        """Return the rows of the leaderboards as tables for people have them."""
+        return join_rows({title: board.readable() for title, board in self.leaderboards.items()})
 
     def plot(self) -> alt.LayerChart | alt.VConcatChart:
         """The rank of every metric with the ranks it may have, coloured by tier, a panel for each leaderboard."""
-        return without_network(rank_charts(self.to_dicts()))
+        return draw_without_network(draw_boards(self.to_dicts()))
 
     def __str__(self) -> str:
-        warned = [*self.warnings, *verdict_warnings(self._results, self._results.judged())]
-        boards = [titled(title, str(board)) for title, board in self.leaderboards.items()]
+        warned = [*self.warnings, *list_verdict_warnings(self._results, self._results.judged())]
+        boards = [format_titled(title, str(board)) for title, board in self.leaderboards.items()]
         return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in warned)])
 
     def __repr__(self) -> str:

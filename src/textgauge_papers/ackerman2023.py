@@ -22,7 +22,7 @@ from textgauge.bench import (
     make_plans,
     read_paraphrases,
 )
-from textgauge.core import Floats, Row, plain_row
+from textgauge.core import Floats, Row, drop_nonfinite_values
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge_papers.ledger import (
     NOT_RUN,
@@ -67,7 +67,7 @@ def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
 def rows(results: Results, request: Request) -> list[Row]:
     """Return the paper's class of every metric next to ours, by each rule for prototypes."""
     return [
-        plain_row({"table": "class", "variant": rule, **_class(key, item)})
+        drop_nonfinite_values({"table": "class", "variant": rule, **_class(key, item)})
         for rule in request.variants
         for key, item in _get_judged(results, rule).items()
     ]

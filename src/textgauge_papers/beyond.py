@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from textgauge.bench import Ksc, Metrics, Plan, Protocol, Results, Sources, Speed, Verdict, make_plans, read_two
-from textgauge.core import Row, plain_row
+from textgauge.core import Row, drop_nonfinite_values
 from textgauge.data import Corpus, read_table
 from textgauge_papers.datasets import find_path
 from textgauge_papers.kour2022_tables import KOUR_METRICS
@@ -276,7 +276,7 @@ def rows(results: Results, request: Request) -> list[Row]:
         seen, new = (found.get((name, place), {}) for place in (0, 1))
         for key in {**seen, **new}:
             values = {side: of[key].value if key in of else np.nan for side, of in (("seen", seen), ("new", new))}
-            made.append(plain_row({"table": name, "metric": key, **values}))
+            made.append(drop_nonfinite_values({"table": name, "metric": key, **values}))
     return made
 
 

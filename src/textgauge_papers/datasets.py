@@ -31,10 +31,10 @@ from textgauge.data import (
     load_compared_summaries,
     load_documents,
     load_labelled,
+    load_published_pairs,
+    load_published_texts,
     load_rated_summaries,
     load_retrieval,
-    published_pairs,
-    published_texts,
     read_table,
     register_dataset,
     register_task_data,
@@ -275,7 +275,7 @@ def _documents(
 
 
 def _published_documents(name: str) -> Documents:
-    pairs = published_pairs(name)
+    pairs = load_published_pairs(name)
     return load_documents(TextTable.of(name, {"text": pairs.left, "summary": pairs.right}), summary="summary")
 
 
@@ -289,7 +289,7 @@ def _labelled(name: str, stem: str, *, label: str, title: str | None = None) -> 
 
 
 def _published_labelled(name: str) -> ClusteringTexts:
-    texts = published_texts(name)
+    texts = load_published_texts(name)
     return load_labelled(TextTable.of(name, {"text": texts.texts, "label": texts.labels or ()}))
 
 

@@ -21,16 +21,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core import Floats32, Ints, MissingExtra, ResourceError, one_blas_thread, stored_bytes
+from textgauge.core import Floats32, Ints, MissingExtra, ResourceError, read_stored_bytes, use_one_blas_thread
 from textgauge.encode import (
     CHOSEN,
     Encoding,
     SplitTokenizer,
     Tokens,
     TokenVectors,
-    batch_by_length,
     check_layer,
     compute_sha256,
+    split_by_length,
 )
 
 LONGEST = 512
@@ -101,7 +101,7 @@ class ElmoTokens:
     def encode(self, texts: Sequence[str]) -> TokenVectors:
         """Return the vectors of all tokens."""
         found = self.tokenize(texts)
-        with one_blas_thread():
+        with use_one_blas_thread():
             vectors = self._vectors(found.tokens)
         return TokenVectors(found.tokens, found.special, vectors, self.identity)
 
@@ -111,7 +111,7 @@ class ElmoTokens:
         table = self.network.words(np.array([*words, character_ids(_BEGIN_TEXT), character_ids(_END_TEXT)]))
         vectors = np.empty((len(tokens.ids), 2 * table.shape[1]), dtype=np.float32)
         full = np.flatnonzero(tokens.lengths)
-        for batch in batch_by_length([tokens[row].astype(np.int64) for row in full.tolist()], ROWS):
+        for batch in split_by_length([tokens[row].astype(np.int64) for row in full.tolist()], ROWS):
             rows = full[batch]
             places = tokens.offsets[rows][:, None] + np.arange(tokens.lengths[rows[0]])
             framed = np.pad(tokens.ids[places], ((0, 0), (1, 1)), constant_values=((0, 0), (begin, end)))
@@ -255,7 +255,7 @@ class Sizes:
 def read_sizes(path: Path) -> Sizes:
     """Read and check the options."""
     try:
-        options = json.loads(stored_bytes(path))
+        options = json.loads(read_stored_bytes(path))
         convolution, lstm = options["char_cnn"], options["lstm"]
         sizes = Sizes(
             letter=_size(convolution["embedding"]["dim"]),

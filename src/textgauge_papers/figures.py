@@ -10,7 +10,7 @@ from pathlib import Path
 from textgauge.bench import Results
 from textgauge.core import STATIC_PAGE_POLICY, write_atomically
 from textgauge.metrics import get_metrics
-from textgauge.report import Figure, draw_figures, planes, rendered
+from textgauge.report import Figure, draw_figures, draw_planes, render_chart
 from textgauge_papers.paper import Paper
 
 PLANE = "plane"
@@ -43,7 +43,7 @@ def write_figures(paper: Paper, results: Results, folder: Path) -> Iterator[Path
     shown = []
     for one in paper_figures(paper, results):
         path = folder / f"figure-{one.number}-{one.figure.name}.svg"
-        yield write_atomically(path, rendered(one.figure.chart, "svg"))
+        yield write_atomically(path, render_chart(one.figure.chart, "svg"))
         caption = html.escape(f"Figure {one.number}. {one.caption}")
         name = html.escape(path.name)
         shown.append(f'<figure><img src="{name}" alt="{caption}"><figcaption>{caption}</figcaption></figure>')
@@ -71,4 +71,4 @@ def _planes(folder: Path) -> Iterator[Figure]:
         }
         if points:
             source = path.stem.rpartition("-")[0]
-            yield Figure(f"{PLANE}-{source}", planes(points, source))
+            yield Figure(f"{PLANE}-{source}", draw_planes(points, source))

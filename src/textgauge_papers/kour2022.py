@@ -12,7 +12,7 @@ import numpy as np
 from textgauge.bench import Judged, Ksc, Metrics, Observations, Plan, Results, Size, Speed, make_plans, read_two
 from textgauge.core import Floats, MissingExtra, ResourceError, Row
 from textgauge.metrics import get_corpus_metrics, get_metric
-from textgauge.stats import ahead
+from textgauge.stats import is_ahead
 from textgauge_papers.kour2022_ifc import IfcEvidence, ifc_claims, ifc_plans
 from textgauge_papers.kour2022_tables import KOUR_METRICS, OUR_DATA, UNPADDED, VARIANT_METRICS, judge_as, rows
 from textgauge_papers.ledger import (
@@ -197,7 +197,7 @@ def _radar(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Iterator
     def alike(evidence: KourEvidence) -> Finding:
         found = gap(evidence, "PR", "FID")
         said = above("PR", "FID", found)
-        apart = ahead(found.low) or ahead(-found.high)
+        apart = is_ahead(found.low) or is_ahead(-found.high)
         return replace(said, holds=not apart, why="the interval is off 0" if apart else "") if found.known else said
 
     claim = f"PR and FID are alike over the measures of mixtures on {', '.join(theirs)} at k = {k}"
@@ -225,7 +225,7 @@ def _settling(theirs: tuple[str, str], ours: str) -> Claim[KourEvidence]:
 
 
 def _imbalance(theirs: tuple[str, str], ours: str) -> Iterator[Claim[KourEvidence]]:
-    """Metrics as defined, since the authors' code divides by the wrong size."""
+    """Return metrics as defined, since the authors' code divides by the wrong size."""
     for name, word in (("CLASSIFIER", "under"), ("MAUVE", "under"), ("FID", "over")):
 
         def test(evidence: KourEvidence, name: str = name, below: bool = word == "under") -> Finding:
@@ -285,7 +285,7 @@ def _first_settled(observed: Observations) -> float:
     """Return the first size from which on no deviation from large samples shows; infinity where there is none."""
     sizes = sorted(set(observed.of("kind", "size").columns["size_a"].tolist()))
     gaps = [_deviation(observed, "size", size) for size in sizes]
-    shows = [ahead(gap.low) or ahead(-gap.high) for gap in gaps]
+    shows = [is_ahead(gap.low) or is_ahead(-gap.high) for gap in gaps]
     last = max((place for place, seen in enumerate(shows) if seen), default=-1)
     return float(sizes[last + 1]) if last + 1 < len(sizes) else float("inf")
 
@@ -296,7 +296,7 @@ def _deviation(observed: Observations, kind: str, size: int) -> MeasuredDifferen
 
 
 def _relative_error(observed: Observations) -> Floats:
-    """Of each repetition, at 50 against 2,850 texts."""
+    """Return the value of each repetition, at 50 against 2,850 texts."""
     large = float(observed.of("kind", "asymptote").value.mean())
     found = observed.of("kind", "imbalance").of("size_a", 50)
     return np.abs(found.value[np.argsort(found.batch)] - large) / large

@@ -19,13 +19,13 @@ from textgauge.bench import (
     Plan,
     Results,
     Sources,
+    format_step_role,
+    list_step_files,
     make_plans,
-    step_files,
-    step_role,
 )
 from textgauge.core import Floats, write_table
-from textgauge.data import Corpus, load_corpus, published_texts
-from textgauge.encode import cache_root, make_cache_folder
+from textgauge.data import Corpus, load_corpus, load_published_texts
+from textgauge.encode import get_cache_root, make_cache_folder
 from textgauge.stats import spearman
 from textgauge_papers.generate import GptSettings, ifc_corpora
 from textgauge_papers.generate.settings import hash_texts, one_thread
@@ -72,7 +72,7 @@ def _headlines() -> Texts:
 
 def _requests() -> Texts:
     """Return requests of the first labels in alphabetical order: writing and filtering takes time for each."""
-    found = published_texts("banking77/train")
+    found = load_published_texts("banking77/train")
     labels = found.labels or ()
     kept = set(sorted(set(labels))[:_LABELS])
     rows = [row for row, label in enumerate(labels) if label in kept]
@@ -99,7 +99,7 @@ def _sources(study: FineTuning, run: int, seed: int) -> Sources:
     texts, labels = study.read()
     # Steps write with the seeds that follow, so those of two runs must not meet.
     folder = _trained(study, texts, labels, 1_000 * (seed * RUNS + run))
-    corpora = {Path(path).stem: load_corpus(path) for path in step_files(folder)}
+    corpora = {Path(path).stem: load_corpus(path) for path in list_step_files(folder)}
     return Sources(study.data(run), {"reference": Corpus.of(draw(texts, study.reference, seed)), **corpora})
 
 
@@ -107,8 +107,8 @@ def _trained(study: FineTuning, texts: Sequence[str], labels: Sequence[str] | No
     """Return the folder of one training run, trained and filled where files are missing."""
     settings = f"{study.steps} {study.per_step} {_WRITTEN} {_GPT}"
     name = f"{study.name}-{hash_texts([*texts, settings])}"
-    folder = make_cache_folder(cache_root() / "ifc") / name / f"seed-{seed}"
-    if not (folder / f"{step_role(study.steps)}.txt").exists():
+    folder = make_cache_folder(get_cache_root() / "ifc") / name / f"seed-{seed}"
+    if not (folder / f"{format_step_role(study.steps)}.txt").exists():
         made = ifc_corpora(
             texts,
             labels=labels,
@@ -122,7 +122,7 @@ def _trained(study: FineTuning, texts: Sequence[str], labels: Sequence[str] | No
         )
         with one_thread():
             for number, written in made:
-                write_table(folder / f"{step_role(number)}.txt", [{"text": text} for text in written])
+                write_table(folder / f"{format_step_role(number)}.txt", [{"text": text} for text in written])
     return folder
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.bench import Judged, Results
-from textgauge.core import Row, plain_row
+from textgauge.core import Row, drop_nonfinite_values
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.stats import spearman
 from textgauge_papers.paper import Request, load_published, make_row
@@ -108,4 +108,4 @@ def _with_rank_correlation(rows: list[Row]) -> list[Row]:
         agreed = spearman(pairs[:, 0], pairs[:, 1]) if len(pairs) > 2 else float("nan")
         for row in members:
             row["rank_correlation"] = agreed
-    return [plain_row(row) for row in rows]
+    return [drop_nonfinite_values(row) for row in rows]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import numpy as np
 
-from textgauge.bench import Verdict, over_repetitions
+from textgauge.bench import Verdict, summarise_repetitions
 from textgauge.core import Floats, Row
-from textgauge.stats import ALPHA, ahead, different, percentile_interval, spearman
+from textgauge.stats import ALPHA, compute_percentile_interval, is_ahead, is_different, spearman
 
 if TYPE_CHECKING:
     from textgauge.report import ResultFile
@@ -167,13 +167,13 @@ def estimate_mean(values: Sequence[float] | Floats) -> MeasuredDifference:
     >>> estimate_mean([1.0, 2.0, 3.0]).interval
     '-0.484 to +4.48'
     """
-    found = over_repetitions("difference", [float(value) for value in values])
+    found = summarise_repetitions("difference", [float(value) for value in values])
     return MeasuredDifference(found.value, found.low, found.high)
 
 
 def estimate_from_draws(value: float, draws: Floats, units: int) -> MeasuredDifference:
     """Return a difference with the interval of its resamples."""
-    return MeasuredDifference(value, *percentile_interval(np.asarray(draws, dtype=np.float64), units, 0.95))
+    return MeasuredDifference(value, *compute_percentile_interval(np.asarray(draws, dtype=np.float64), units, 0.95))
 
 
 def subtract_paired(first: Verdict, second: Verdict) -> MeasuredDifference:
@@ -206,8 +206,8 @@ def on_side(what: str, gap: MeasuredDifference, *, below: bool = False) -> Findi
     if not gap.known:
         return Finding(None, why=NOT_RUN)
     ends = (-gap.high, -gap.low) if below else (gap.low, gap.high)
-    why = "" if ahead(ends[0]) else OPPOSITE if ahead(-ends[1]) else INCLUDES_ZERO
-    return Finding(ahead(ends[0]), f"{what} = {gap.value:+.3g}", gap.interval, why)
+    why = "" if is_ahead(ends[0]) else OPPOSITE if is_ahead(-ends[1]) else INCLUDES_ZERO
+    return Finding(is_ahead(ends[0]), f"{what} = {gap.value:+.3g}", gap.interval, why)
 
 
 def above(name: str, other: str, gap: MeasuredDifference) -> Finding:
@@ -248,8 +248,8 @@ def judge_order(said: Sequence[float], own: Sequence[float]) -> Finding:
     every = ours[np.array(list(permutations(range(len(ours)))))] @ theirs
     p = float(np.mean(every >= ours @ theirs - 1e-9))
     value = spearman(np.array(said), np.array(own))
-    why = "" if different(p) else f"p above {ALPHA:g}"
-    return Finding(different(p), f"Spearman's ρ = {value:.2f} of {len(own)}", f"p = {p:.3f}", why)
+    why = "" if is_different(p) else f"p above {ALPHA:g}"
+    return Finding(is_different(p), f"Spearman's ρ = {value:.2f} of {len(own)}", f"p = {p:.3f}", why)
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:
@@ -268,7 +268,7 @@ _ON_A_PAGE = ("verdict", "claim", "paper", "ours", "interval", "why", "criterion
 
 def make_page(name: str, rows: Sequence[Row]) -> ResultFile | None:
     """Return the page of a saved ledger, None for other rows: what holds of each finding, then every claim."""
-    from textgauge.report import ResultFile, table_of
+    from textgauge.report import ResultFile, make_table
 
     if not rows or not all(row.keys() >= _OF_A_CLAIM for row in rows):
         return None
@@ -277,7 +277,7 @@ def make_page(name: str, rows: Sequence[Row]) -> ResultFile | None:
         by_paper.setdefault(str(row.get("source", "claims")), []).append(row)
     tables = []
     for paper, own in by_paper.items():
-        tables.append(table_of(f"What holds of {paper}", summary(own)))
-        tables.append(table_of(f"Claims of {paper}", [{name: row.get(name) for name in _ON_A_PAGE} for row in own]))
+        tables.append(make_table(f"What holds of {paper}", summary(own)))
+        tables.append(make_table(f"Claims of {paper}", [{name: row.get(name) for name in _ON_A_PAGE} for row in own]))
     counted = tuple(f"`{paper}`: {counts(own)}." for paper, own in by_paper.items())
     return ResultFile(name, f"Claims of papers ({name})", tuple(tables), counted, section="Claims")

@@ -21,7 +21,7 @@ from textgauge.cli import (
     show_progress,
 )
 from textgauge.core import InputError, ResourceError, Row, TableResult, UnknownName, format_cell
-from textgauge.encode import cache_root, make_cache_folder
+from textgauge.encode import get_cache_root, make_cache_folder
 from textgauge_papers.ledger import counts, summary
 from textgauge_papers.paper import Paper, Request
 
@@ -74,7 +74,7 @@ def reproduce(
     failed = False
     for one in chosen:
         request = Request(_variants(variant, one.variants), seed, word_vectors)
-        folder = out or make_cache_folder(cache_root() / "runs")
+        folder = out or make_cache_folder(get_cache_root() / "runs")
         apart = every or out is None or (folder / one.name).is_dir()
         store = Store(folder / one.name if apart else folder)
         try:
@@ -102,7 +102,7 @@ def reproduce(
 
 
 def _of(paper: Paper, rows: list[Row]) -> str:
-    """What the rows of tables are, in one sentence."""
+    """Return what the rows of tables are, in one sentence."""
     sources = Counter(str(row["source"]) for row in rows if "source" in row)
     parts = ", ".join(f"{count} from {source}" for source, count in sources.items())
     return f"{paper.name}: {len(rows)} rows of tables" + (f"; ours are {parts}" if parts else "")

@@ -26,11 +26,11 @@ from textgauge.bench import (
     Robustness,
     Sensitivity,
     Task,
+    group_by_embedders,
     make_plans,
-    means_over_embedders,
-    task_plans,
+    make_task_plans,
 )
-from textgauge.core import Floats, Row, plain_row
+from textgauge.core import Floats, Row, drop_nonfinite_values
 from textgauge.metrics import get_pair_metrics
 from textgauge_papers.ledger import (
     NOT_RUN,
@@ -104,7 +104,7 @@ _MISPRINT = "table 7 repeats the row of alignment (axis) of table 6: a misprint"
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     """Run the five tasks of the unified benchmark on real data, with ensembles: about a quarter of an hour."""
     chosen = metrics or TASK_METRICS
-    folded = task_plans(TASK_DATA, chosen, seed)
+    folded = make_task_plans(TASK_DATA, chosen, seed)
     return [
         *folded,
         *make_plans([WHOLE], [Retrieval.data.read(name) for name in TASK_DATA[Retrieval]], chosen, seed),
@@ -114,7 +114,7 @@ def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
 def rows(results: Results, _: Request) -> list[Row]:
     """Return all tables: published numbers next to ours, and to what our formulas make of theirs."""
     found = [*_our_rows(results), *_fed_rows()] if results.manifests else list(_fed_rows())
-    return [plain_row(row) for row in found]
+    return [drop_nonfinite_values(row) for row in found]
 
 
 def scores(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
@@ -220,7 +220,7 @@ def _by_published_name(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
     """Cosine is the mean over embedders, the ensemble that of each task."""
     metrics = get_pair_metrics(TASK_METRICS)
     keys = [metric.key for metric in metrics if metric.name == _COSINE]
-    means = [*means_over_embedders(keys)] or keys
+    means = [*group_by_embedders(keys)] or keys
     names = {metric.key: metric.name for metric in metrics if metric.name != _COSINE}
     names |= {**dict.fromkeys(means, _COSINE), _TASK_ENSEMBLE: _ENSEMBLE}
     found: dict[str, list[Judged]] = {}

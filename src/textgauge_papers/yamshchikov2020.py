@@ -8,9 +8,19 @@ from pathlib import Path
 
 import numpy as np
 
-from textgauge.bench import Agreement, Group, Metrics, Plan, Results, make_plans, pair_columns, rated_groups, read_rated
+from textgauge.bench import (
+    Agreement,
+    Group,
+    Metrics,
+    Plan,
+    Results,
+    get_pair_columns,
+    make_plans,
+    read_rated,
+    select_rated_groups,
+)
 from textgauge.core import Floats, Row
-from textgauge.stats import orders, resampled_sums, spearman
+from textgauge.stats import orders, resample_sums, spearman
 from textgauge_papers.ledger import (
     NOT_RUN,
     UNKNOWN,
@@ -84,12 +94,12 @@ class YamshchikovEvidence:
 
     def _draw(self, at: int, name: str) -> Numbers:
         means = {one: self.drawn[one][at] for one in {name, HUMAN}}
-        return Numbers(means, {}, {one: orders.ranks(value, best=best_end(one)) for one, value in means.items()})
+        return Numbers(means, {}, {one: orders.rank_sets(value, best=best_end(one)) for one, value in means.items()})
 
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """Return the ledger."""
-    groups = [group for group in rated_groups(results.groups()) if group.data == DATA]
+    groups = [group for group in select_rated_groups(results.groups()) if group.data == DATA]
     if not groups:
         return ledger(claims(request), YamshchikovEvidence(Numbers(), {}))
     ours = compute_our_numbers(groups[-1], request)
@@ -201,11 +211,11 @@ def _counted(
 
 
 def _swaps(name: str, numbers: Numbers) -> float:
-    return orders.swaps(numbers.ranks[name], numbers.ranks[HUMAN])
+    return orders.count_swaps(numbers.ranks[name], numbers.ranks[HUMAN])
 
 
 def _coinciding(name: str, numbers: Numbers) -> float:
-    return orders.coinciding(numbers.ranks[name], numbers.ranks[HUMAN])
+    return orders.count_coinciding(numbers.ranks[name], numbers.ranks[HUMAN])
 
 
 def _sentiment() -> Claim[YamshchikovEvidence]:
@@ -272,7 +282,7 @@ def _exact(theirs: Numbers, names: list[str]) -> Iterator[Claim[YamshchikovEvide
 
 def _resampled_means(group: Group, request: Request) -> dict[str, Floats]:
     """Set means on resamples of the pairs within each set, the same for all metrics: resamples by sets."""
-    columns, labels = pair_columns(group), list(SETS.values())
+    columns, labels = get_pair_columns(group), list(SETS.values())
     near = {name: -group.observed[key].value for name, key in get_our_keys(request).items() if key in group.observed}
     values = {**near, HUMAN: columns["rating"].astype(np.float64)}
     own = np.stack([-of if name in DISTANCES else of for name, of in values.items()], axis=1)
@@ -280,7 +290,7 @@ def _resampled_means(group: Group, request: Request) -> dict[str, Floats]:
     for place, label in enumerate(labels):
         of = own[columns["set"] == label]
         known = np.isfinite(of)  # a pair that one metric has no value for still counts for the others
-        sums = resampled_sums(np.hstack([np.where(known, of, 0.0), known]), _RESAMPLES, place)
+        sums = resample_sums(np.hstack([np.where(known, of, 0.0), known]), _RESAMPLES, place)
         found[:, place] = sums[:, : own.shape[1]] / sums[:, own.shape[1] :]
     return {name: found[:, :, at] for at, name in enumerate(values)}
 

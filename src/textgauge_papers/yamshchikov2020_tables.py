@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench import Group, Results, pair_columns, rated_groups
-from textgauge.core import Floats, Row, plain_row
+from textgauge.bench import Group, Results, get_pair_columns, select_rated_groups
+from textgauge.core import Floats, Row, drop_nonfinite_values
 from textgauge.metrics import get_metric
 from textgauge.stats import orders, pearson, spearman
 from textgauge_papers.paper import Request, load_published, make_row
@@ -76,7 +76,7 @@ def rows(results: Results, request: Request) -> list[Row]:
     made = [] if found is None else [_add_note(row, request) for row in _our_rows(load_published_numbers(), found)]
     theirs = load_published_numbers(corrected=True)
     made += [row | _reach(row, theirs) | {"note": _fed_note(row)} for row in _fed_rows(theirs)]
-    return [plain_row(row) for row in made]
+    return [drop_nonfinite_values(row) for row in made]
 
 
 def load_published_numbers(*, corrected: bool = False) -> Numbers:
@@ -148,19 +148,19 @@ def get_our_keys(request: Request) -> dict[str, str]:
 
 
 def _of_run(results: Results, request: Request) -> Numbers | None:
-    groups = [group for group in rated_groups(results.groups()) if group.data == DATA]
+    groups = [group for group in select_rated_groups(results.groups()) if group.data == DATA]
     return compute_our_numbers(groups[-1], request) if groups else None
 
 
 def compute_our_numbers(group: Group, request: Request) -> Numbers:
     """Return means, deviations and ranks of a run."""
-    numbers, labels, columns = Numbers(), list(SETS.values()), pair_columns(group)
+    numbers, labels, columns = Numbers(), list(SETS.values()), get_pair_columns(group)
     near = {name: -group.observed[key].value for name, key in get_our_keys(request).items() if key in group.observed}
     for name, values in {**near, HUMAN: columns["rating"].astype(np.float64)}.items():
         own = values if name not in DISTANCES else -values
         numbers.means[name] = orders.set_means(own, columns["set"], labels)
         numbers.deviations[name] = orders.set_deviations(own, columns["set"], labels)
-        numbers.ranks[name] = orders.ranks(numbers.means[name], best=best_end(name))
+        numbers.ranks[name] = orders.rank_sets(numbers.means[name], best=best_end(name))
     return numbers
 
 
@@ -214,7 +214,7 @@ def order_correlation(name: str, numbers: Numbers) -> float:
 
 
 def _variability(name: str, numbers: Numbers) -> float:
-    return orders.variability(numbers.means[name], mark_random_sets())
+    return orders.compute_variability(numbers.means[name], mark_random_sets())
 
 
 def mark_random_sets() -> NDArray[np.bool_]:
@@ -230,7 +230,7 @@ TABLE4: dict[str, tuple[str, Callable[[str, Numbers], float]]] = {
 
 
 def _table5(name: str, numbers: Numbers, source: str) -> Iterator[Row]:
-    for measure, of in (("coinciding_ranks", orders.coinciding), ("swaps", orders.swaps)):
+    for measure, of in (("coinciding_ranks", orders.count_coinciding), ("swaps", orders.count_swaps)):
         about = {"dataset": None, "metric": name, "measure": measure}
         value = of(numbers.ranks[name], numbers.ranks[HUMAN])
         yield make_row("5", about, get_printed_value(name, measure), value, source)

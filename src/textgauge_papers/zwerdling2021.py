@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from textgauge.bench import Plan, Results
-from textgauge.core import Row, plain_row
+from textgauge.core import Row, drop_nonfinite_values
 from textgauge.stats import spearman
 from textgauge_papers.ledger import (
     NOT_RUN,
@@ -62,7 +62,7 @@ def rows(results: Results, request: Request) -> list[Row]:
     ours = {one.name: get_our_values(one) for one in _get_descriptions(results, request)}
     made = [row for corpus in _TABLES if _OUR_CORPUS[corpus] in ours for row in _rows(corpus, ours)]
     made += list(_people(ours[_RATED])) if _RATED in ours else []
-    return [plain_row(row) for row in made]
+    return [drop_nonfinite_values(row) for row in made]
 
 
 def _get_descriptions(results: Results, request: Request) -> list[Described]:

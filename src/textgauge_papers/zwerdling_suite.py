@@ -15,7 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.core import InputError, ResourceError, Row, UnknownName, listen, plain_row, write_atomically, write_table
+from textgauge.core import (
+    InputError,
+    ResourceError,
+    Row,
+    UnknownName,
+    drop_nonfinite_values,
+    listen,
+    write_atomically,
+    write_table,
+)
 from textgauge.encode import get_cached_folder
 from textgauge_papers.generate.settings import hash_texts
 from textgauge_papers.zwerdling_corpora import STUDIES, Corpora, Making, Say, Study, draw
@@ -145,7 +154,7 @@ def _mean(name: str, properties: list[Any], size: int) -> Row:
     values = [found.value for found in properties]
     row = {"corpus": "train" if name == _TRAIN else name, "property": properties[0].property, "texts": size}
     row |= {"value": float(np.mean(values)), "deviation": float(np.std(values)), "test": properties[0].test}
-    return plain_row(row)
+    return drop_nonfinite_values(row)
 
 
 def _sets(corpora: Corpora) -> dict[str, Any]:

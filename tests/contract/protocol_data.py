@@ -3,7 +3,7 @@
 import numpy as np
 
 from textgauge.bench.inputs.kinds import Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
-from textgauge.bench.inputs.sources import PairSources, Sources, step_role
+from textgauge.bench.inputs.sources import PairSources, Sources, format_step_role
 from textgauge.data import Corpus
 from textgauge.testing.protocol_checks import ProtocolCase
 
@@ -40,7 +40,7 @@ def _two_corpora():
 
 def _steps():
     mixed = [_sentences(_WORDS, 30 - 7 * n, n) + _sentences(_OTHERS, 2 + 7 * n, 10 + n) for n in range(4)]
-    corpora = {step_role(number): Corpus.of(texts) for number, texts in enumerate(mixed, start=1)}
+    corpora = {format_step_role(number): Corpus.of(texts) for number, texts in enumerate(mixed, start=1)}
     return Sources("steps", {"reference": Corpus.of(_sentences(_OTHERS, 32, 20)), **corpora})
 
 

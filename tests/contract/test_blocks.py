@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge import get_metric, list_metrics
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Comparison, Corpus, Draws, Pairs
 from textgauge.testing import without_models
 
@@ -34,7 +34,7 @@ def test_of_corpora(metric):
     left = np.random.default_rng(4).permuted(np.tile(np.arange(38) < 20, (9, 1)), axis=1)
     whole, draws = comparison(metric), Draws(left, ~left)
     value, many = metric.compute(whole), metric.compute_many(whole.joint, draws)
-    with cap_sizes(3):
+    with limit_sizes(3):
         cut = comparison(metric)
         assert metric.compute(cut) == pytest.approx(value, rel=1e-9, abs=1e-12)
         for name, numbers in metric.compute_many(cut.joint, draws).items():
@@ -46,6 +46,6 @@ def test_of_pairs(metric):
     left, right = texts(17, 5), texts(17, 6)
     rows, columns = Corpus.of(texts(8, 7)), Corpus.of(texts(5, 8))
     values, matrix = metric.measure(Pairs(left, right)).values, metric.matrix(rows, columns)
-    with cap_sizes(3):
+    with limit_sizes(3):
         np.testing.assert_array_equal(metric.measure(Pairs(left, right)).values, values)
         np.testing.assert_allclose(metric.matrix(rows, columns), matrix, rtol=0, atol=1e-12)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from textgauge import Pairs, list_metrics
 from textgauge.core.errors import InputError
 from textgauge.data import Comparison
-from textgauge.measure.describing import Measuring, gather
+from textgauge.measure.describing import Measuring, load_sets
 from textgauge.metrics.properties import list_properties
 from textgauge.testing import without_models
 
@@ -92,7 +92,7 @@ def test_a_thousand_odd_corpora(metric, texts, rows):
 @given(CORPUS, CORPUS, CORPUS)
 def test_every_property_of_odd_corpora(generated, train, test):
     try:
-        sets = gather(generated, train, test, None)
+        sets = load_sets(generated, train, test, None)
     except InputError:
         return
     (corpus,) = Measuring(sets, "wordllama", None, "kneser-ney", None).generated()

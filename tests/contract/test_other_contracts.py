@@ -8,9 +8,9 @@ from tests.contract.property_checks import PROPERTY_CHECKS, check_property
 from tests.contract.protocol_data import SMALL, case_of
 
 from textgauge import get_metric
-from textgauge.bench.protocols import Ksc, Verdict, known_protocols
+from textgauge.bench.protocols import Ksc, Verdict, list_protocols
 from textgauge.bench.protocols import base as protocols
-from textgauge.encode.embedders import embedder
+from textgauge.encode.embedders import get_embedder
 from textgauge.metrics.properties import PropertyValue, list_properties
 from textgauge.testing import check_embedder, check_metric, check_protocol
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
@@ -26,13 +26,13 @@ def test_properties(known, check):
 @pytest.mark.parametrize("check", EMBEDDER_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", ["minilm", "minilm-int8", "paraphrase-minilm", "wordllama", "whole:minilm"])
 def test_embedders(name, check):
-    check(embedder(name))
+    check(get_embedder(name))
 
 
 @pytest.mark.parametrize("check", PROTOCOL_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", known_protocols())
+@pytest.mark.parametrize("name", list_protocols())
 def test_protocols(name, check):
-    check(case_of(known_protocols()[name](**SMALL.get(name, {}))))
+    check(case_of(list_protocols()[name](**SMALL.get(name, {}))))
 
 
 class Lengths:

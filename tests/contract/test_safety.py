@@ -10,7 +10,7 @@ import textgauge
 from textgauge.bench.store import Store
 from textgauge.core.errors import TextgaugeError
 from textgauge.data.source import load_corpus
-from textgauge.encode.embedders import embedder
+from textgauge.encode.embedders import get_embedder
 from textgauge.encode.resources import locate
 
 ROOT = Path(textgauge.__file__).parent
@@ -47,7 +47,7 @@ def test_every_page_has_a_content_policy():
 def test_names_of_datasets_resources_and_encoders_do_not_leave_their_folder(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret").write_text("a text")
-    for read in (locate, lambda given: load_corpus(f"sample:{given}"), embedder):
+    for read in (locate, lambda given: load_corpus(f"sample:{given}"), get_embedder):
         with pytest.raises(TextgaugeError):
             read(name)
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import textgauge
-from textgauge.bench.protocols import known_protocols
+from textgauge.bench.protocols import list_protocols
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")
 MADE = {"textgauge.toml", "derived/", "site/"}  # by users, runs and make
 PACKAGE = Path(textgauge.__file__).parent
 MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
-PROTOCOLS = {kind.__name__ for kind in known_protocols().values()}
+PROTOCOLS = {kind.__name__ for kind in list_protocols().values()}
 MOST_FILES = 30
 
 

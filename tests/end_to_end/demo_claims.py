@@ -14,9 +14,9 @@ import polars as pl
 
 from textgauge import load
 from textgauge.bench import Store
-from textgauge.bench.leaderboard import leaderboards
-from textgauge.bench.results import Results, verdict_warnings
-from textgauge.core.show import listed
+from textgauge.bench.leaderboard import rank_by_kind
+from textgauge.bench.results import Results, list_verdict_warnings
+from textgauge.core.show import join_words
 from textgauge.data import Comparison, Corpus, load_texts
 from textgauge.encode.resources import compute_sha256, get_resource
 from textgauge.measure.comparing import compare
@@ -61,12 +61,12 @@ def run(folder: Path, there: int) -> list[str]:
     judged = results.judged()
     told = [
         line
-        for title, board in leaderboards(judged).items()
+        for title, board in rank_by_kind(judged).items()
         for line in words(f"{title}: {board}" if title else str(board))
     ]
     told += [f"next: textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"]
     told += [f"{len(asked)} results: {there} were there, {len(kept) - there} computed, kept in {folder}"]
-    return [*told, *(f"warning: {text}" for text in verdict_warnings(results, judged))]
+    return [*told, *(f"warning: {text}" for text in list_verdict_warnings(results, judged))]
 
 
 def generated(folder: Path) -> list[str]:
@@ -105,7 +105,7 @@ def _missing(kept: list[dict]) -> list[str]:
             if item[value] is None:
                 reason = item["reason" if value == "value" else f"{value}_reason"]
                 found.setdefault((corpus, reason), []).append(item["property"])
-    return [f"note: no value for {corpus}: {listed(names)} ({reason})" for (corpus, reason), names in found.items()]
+    return [f"note: no value for {corpus}: {join_words(names)} ({reason})" for (corpus, reason), names in found.items()]
 
 
 def _uncovered(folder: Path, covered: float, covered_by_train: float) -> list[str]:

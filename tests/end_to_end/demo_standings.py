@@ -13,7 +13,7 @@ import polars as pl
 from scipy.stats import spearmanr
 
 from textgauge.bench import Store
-from textgauge.bench.leaderboard import leaderboard
+from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.results import Results
 from textgauge.metrics import get_metric
 
@@ -159,7 +159,7 @@ def _check_sentences(
 ) -> None:
     protocols = [name for heading, name in called.items() if heading.lower() in title.lower()]
     mine = [item for item in judged if item.protocol.name in protocols]
-    overall, board = standings(mine), leaderboard(mine)
+    overall, board = standings(mine), rank_metrics(mine)
     ranked = [row for row in board if row.rank is not None]
     assert said["title"] == mine[0].protocol.purpose
     assert [row.metric for row in ranked] == sorted(

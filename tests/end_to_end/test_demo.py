@@ -18,8 +18,8 @@ from textgauge.bench import suites
 from textgauge.bench.inputs.pair_sources import read_rated
 from textgauge.bench.inputs.sources import read_two
 from textgauge.bench.plan import make_plans
-from textgauge.bench.protocols import Agreement, Ksc, Size, known_protocols
-from textgauge.bench.suites import task_plans
+from textgauge.bench.protocols import Agreement, Ksc, Size, list_protocols
+from textgauge.bench.suites import make_task_plans
 from textgauge.encode.resources import is_available
 
 ROOT = Path(__file__).parents[2]
@@ -66,11 +66,11 @@ def small_suite(metrics=None, seed=0):
     assert metrics is None
     corpora = [read_two("sample:banking", "sample:travel")]
     size = Size(smallest=20, step=20, total=60, large=60, draws=2, repetitions=2)
-    tasks = {known_protocols()["axis"]: ("sample:articles",), known_protocols()["clustering"]: ("sample:intents",)}
+    tasks = {list_protocols()["axis"]: ("sample:articles",), list_protocols()["clustering"]: ("sample:intents",)}
     return [
         *make_plans([Ksc(k=5, n=20, repetitions=3), size], corpora, "energy,pr,jsd", seed),
         *make_plans([Agreement()], [read_rated("sample:graded", limit=60)], "jaccard,chrf", seed),
-        *task_plans(tasks, "jaccard,levenshtein", seed, {known_protocols()["clustering"]: {"n": 20, "folds": 3}}),
+        *make_task_plans(tasks, "jaccard,levenshtein", seed, {list_protocols()["clustering"]: {"n": 20, "folds": 3}}),
     ]
 
 

@@ -29,12 +29,12 @@ from pathlib import Path
 import pytest
 from tests.end_to_end.docs_folder import chat_service, prepare, use_stand_ins, write_stand_ins
 
-from textgauge.bench.protocols import known_protocols
+from textgauge.bench.protocols import list_protocols
 from textgauge.cli import main
 from textgauge.core.errors import MissingExtra
 from textgauge.encode.resources import is_available
 from textgauge.metrics import get_metrics, list_metrics, registry
-from textgauge.metrics.base import parameters
+from textgauge.metrics.base import get_parameters
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -208,11 +208,11 @@ def folder(prepared, tmp_path, monkeypatch):
     shutil.copytree(prepared / "here", tmp_path, dirs_exist_ok=True)
     use_stand_ins(prepared / "data", monkeypatch)
     monkeypatch.chdir(tmp_path)
-    known = dict(registry.known_metrics())
+    known = dict(registry.get_known_metrics())
     with chat_service(monkeypatch):
         yield tmp_path
-    registry.known_metrics().clear()
-    registry.known_metrics().update(known)
+    registry.get_known_metrics().clear()
+    registry.get_known_metrics().update(known)
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -248,7 +248,7 @@ def test_every_metric_has_a_page_that_tells_all(metric, generated, folder):
     assert text.startswith(f"# {metric.label}\n")
     told = [metric.source, "**Values**", "**Symmetric**", "## Definition", "## When it is undefined"]
     told += ["## What a good value is", "## Example"]
-    told += [f"| `{name}` |" for name in parameters(type(metric))]
+    told += [f"| `{name}` |" for name in get_parameters(type(metric))]
     told += [f"| `{metric.name}.{part.name}` |" for part in metric.parts]
     assert [piece for piece in told if piece not in text.replace("&amp;", "&")] == []
     assert not re.search(r"^\| `\w+` \|.*\| +\|$", text, re.M), "a parameter that is not explained"
@@ -267,7 +267,7 @@ def test_names_on_metric_pages_are_names(generated):
 
 def test_protocols_tell_their_measures_and_commands_their_options(generated):
     protocols, commands = generated["reference/protocols.md"], generated["reference/commands.md"]
-    for kind in known_protocols().values():
+    for kind in list_protocols().values():
         section = protocols.partition(f"\n## {kind.name}\n")[2].partition("\n## ")[0]
         assert [one.name for one in kind.measures if f"| `{one.name}` |" not in section] == []
     for words in ("compare", "recommend", "generate eda", "resources fetch", "train ensemble"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import textgauge
-from textgauge.encode.resources import cache_root, is_available
+from textgauge.encode.resources import get_cache_root, is_available
 
 SOURCES = Path(textgauge.__file__).parent
 
@@ -17,7 +17,7 @@ SOURCES = Path(textgauge.__file__).parent
 def test_a_command_that_embeds_leaves_the_home_folder_empty(tmp_path):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "ORT_"))}
     # Without the cache of embeddings the encoder has to run.
-    own = {"HOME": str(tmp_path), "TEXTGAUGE_CACHE": str(cache_root()), "TEXTGAUGE_NO_CACHE": "1"}
+    own = {"HOME": str(tmp_path), "TEXTGAUGE_CACHE": str(get_cache_root()), "TEXTGAUGE_NO_CACHE": "1"}
     command = [sys.executable, "-m", "textgauge", "compare", "sample:banking", "sample:travel", "--limit", "20"]
     done = subprocess.run([*command, "-m", "energy"], env=kept | own, capture_output=True, text=True, check=True)
     assert "energy" in done.stdout

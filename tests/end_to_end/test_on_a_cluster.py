@@ -14,7 +14,7 @@ import pytest
 
 from textgauge import compare, describe, score
 from textgauge.core.errors import InputError, ResourceError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import cache
 
 distributed = pytest.importorskip("distributed")
@@ -43,7 +43,7 @@ def corpora(tmp_path, monkeypatch):
     (model / "config.json").write_text(json.dumps({"normalize": False}))
     for name, size in (("a.txt", 700), ("b.txt", 600)):
         (tmp_path / name).write_text("\n".join(" ".join(rng.choice(WORDS, 8)) for _ in range(size)))
-    with cap_sizes(50):  # more texts are on disk, and tasks are small
+    with limit_sizes(50):  # more texts are on disk, and tasks are small
         yield [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")], f"static:{model}"
 
 
@@ -60,7 +60,7 @@ def measured(corpora, scheduler=None):
 
 @pytest.mark.parametrize("largest", [50, 10_000])  # on disk, and in memory
 def test_two_workers_give_the_bits_of_one_process(corpora, largest):
-    with cap_sizes(largest):
+    with limit_sizes(largest):
         np.testing.assert_array_equal(measured(corpora, "local:2"), measured(corpora))
 
 
@@ -135,7 +135,7 @@ def without_times(found):
 @pytest.mark.parametrize("work", [scored, described])
 def test_a_worker_that_is_killed_while_scoring_or_describing_changes_no_bit(corpora, work):
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with cap_sizes(5), distributed.LocalCluster(**options) as cluster:
+    with limit_sizes(5), distributed.LocalCluster(**options) as cluster:
         expected = work(corpora)  # under the same cap, which decides how sums round
         victim = next(iter(cluster.workers.values())).pid
         threading.Timer(0.5, lambda: os.kill(victim, signal.SIGKILL)).start()
@@ -153,7 +153,7 @@ def test_a_scheduler_that_is_lost_while_scoring_or_describing_is_one_line(corpor
     threading.Timer(0.5, cluster.close).start()
     soon = {"distributed.comm.timeouts.connect": "1s", "distributed.deploy.lost-worker-timeout": "1s"}
     resumed = pytest.raises(ResourceError, match="the same command resumes")
-    with cap_sizes(5), dask.config.set(soon), resumed as error:
+    with limit_sizes(5), dask.config.set(soon), resumed as error:
         work(corpora, cluster.scheduler_address)
     assert "\n" not in str(error.value)
     assert repr(without_times(work(corpora, "local:1"))) == repr(without_times(work(corpora)))

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.leaderboard import leaderboard
+from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.protocols import Ksc, Sources
 from textgauge.bench.results import Results
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics
-from textgauge.report.page import page as page_of
-from textgauge.report.page import table_of
+from textgauge.report.page import make_table
+from textgauge.report.page import render_page as page_of
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -52,7 +52,7 @@ def address(store, tmp_path_factory):
     texts = [{"side": "reference", "text": HOSTILE, "contribution": 0.5, "nearest": "=1+1"}]
     texts += [{"side": "candidate", "text": f"number {n}", "contribution": 0.1, "nearest": ""} for n in range(1, 8)]
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page_of([store], texts=[replace(table_of("Texts", texts), few=5)]), encoding="utf-8")
+    path.write_text(page_of([store], texts=[replace(make_table("Texts", texts), few=5)]), encoding="utf-8")
     return path.as_uri()
 
 
@@ -185,9 +185,9 @@ def test_a_saved_csv_has_the_numbers_of_the_store(opened, store, tmp_path):
     assert download.suggested_filename == "board-1.csv"
     download.save_as(tmp_path / "board.csv")
     rows = list(csv.DictReader((tmp_path / "board.csv").read_text(encoding="utf-8").splitlines()))
-    for row, exact in zip(rows, leaderboard(Results(store).judged()).to_dicts(), strict=True):
+    for row, exact in zip(rows, rank_metrics(Results(store).judged()).to_dicts(), strict=True):
         assert {name: type(exact[name])(value) for name, value in row.items()} == {name: exact[name] for name in row}
-    assert set(rows[0]) == set(leaderboard(Results(store).judged()).to_dicts()[0])
+    assert set(rows[0]) == set(rank_metrics(Results(store).judged()).to_dicts()[0])
 
 
 def test_a_saved_text_is_no_formula(opened, tmp_path):

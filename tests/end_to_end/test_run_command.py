@@ -115,7 +115,7 @@ class Constant(TokenMetric):
 
 @pytest.fixture
 def constant(monkeypatch):
-    monkeypatch.setitem(registry.known_metrics(), "constant", Constant)
+    monkeypatch.setitem(registry.get_known_metrics(), "constant", Constant)
 
 
 def test_a_metric_that_fails_on_a_pair_is_said_and_the_exit_code_is_1(ksc, run, tmp_path, constant):

@@ -141,7 +141,7 @@ def test_without_the_encoder_training_says_what_is_missing(run, folder, monkeypa
     def nothing(*_):
         raise ResourceError("minilm is not here")
 
-    monkeypatch.setattr("textgauge.metrics.cautions._drawn", nothing)  # a loaded encoder would outlive its files
+    monkeypatch.setattr("textgauge.metrics.cautions._draw_rows", nothing)  # a loaded encoder would outlive its files
     code, _, err = run(*GIVEN)
     assert code == 0
     assert "warning: no embeddings of these texts are kept, so scoring cannot warn of texts far from them" in err

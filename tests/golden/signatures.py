@@ -15,7 +15,7 @@ import numpy as np
 from tests.contract.protocol_data import SMALL, case_of
 
 from textgauge import compare, describe, get_metric, list_metrics, score
-from textgauge.bench.protocols import known_protocols
+from textgauge.bench.protocols import list_protocols
 from textgauge.metrics.properties import list_properties
 from textgauge.testing.protocol_checks import ProtocolCase
 
@@ -58,7 +58,7 @@ def entries() -> dict[str, tuple[int, dict[str, float | None]]]:
     for known in list_properties():
         row = (alone if known.alone else described)[known.name]
         found[f"property {known.name}"] = known.version, {"value": row.value, "low": row.low, "high": row.high}
-    for name, kind in known_protocols().items():
+    for name, kind in list_protocols().items():
         case = case_of(kind(**SMALL.get(name, {})))
         verdicts = {verdict.measure: verdict.value for verdict in case.judged(lambda n, case=case: _values(case, n))}
         found[f"protocol {name}"] = kind.version, verdicts

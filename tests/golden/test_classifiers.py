@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from textgauge.data import Comparison
-from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, distinct_rows
+from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, find_distinct_rows
 from textgauge.metrics.numerics.held_out import Trial
 
 
@@ -23,7 +23,7 @@ def corpora(n, m, d=48, shift=1.0):
 
 
 def by_scikit(metric, comparison, model):
-    rows, place = distinct_rows(comparison.joint, "given")
+    rows, place = find_distinct_rows(comparison.joint, "given")
     reference, candidate = np.split(place, [len(comparison.reference)])
     trial = Trial.split(reference, candidate, share=metric.share, seed=(metric.seed, 0))
     predicted = model.fit(rows[trial.task.train], trial.task.labels).predict(rows[trial.task.test])[trial.place]

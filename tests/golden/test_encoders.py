@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import ResourceError
-from textgauge.encode.embedders import embedder
+from textgauge.encode.embedders import get_embedder
 from textgauge.encode.resources import locate
 
 COLUMNS = [0, 1, 2, 100, 200, 383]
@@ -45,18 +45,18 @@ def need(name: str) -> None:
 
 def test_minilm_is_the_published_model() -> None:
     need("minilm")
-    vectors = embedder("minilm").encode(list(MINILM))
+    vectors = get_embedder("minilm").encode(list(MINILM))
     np.testing.assert_allclose(vectors[:, COLUMNS], list(MINILM.values()), rtol=0, atol=1e-6)
 
 
 def test_minilm_int8_is_near_it() -> None:
     need("minilm-int8")
     need("wordpiece")
-    vectors = embedder("minilm-int8").encode(list(MINILM))
+    vectors = get_embedder("minilm-int8").encode(list(MINILM))
     np.testing.assert_allclose(vectors[:, COLUMNS], list(MINILM.values()), rtol=0, atol=0.05)
 
 
 def test_wordllama_is_its_own_library() -> None:
     need("wordllama")
-    vector = embedder("wordllama").encode(["hello world"])[0]
+    vector = get_embedder("wordllama").encode(["hello world"])[0]
     np.testing.assert_allclose(vector[:4], [0.6217041, 0.5124817, 0.10290527, -0.5085449], rtol=0, atol=1e-6)

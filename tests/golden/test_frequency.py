@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import chi2, chi2_contingency, entropy, linregress
 
-from textgauge.metrics.corpus.frequency import Chi, ChiByDf, JensenShannon, KullbackLeibler, Zipf, top_weights
+from textgauge.metrics.corpus.frequency import Chi, ChiByDf, JensenShannon, KullbackLeibler, Zipf, mark_top_tokens
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_chi_of_the_top_tokens_is_the_test_of_their_table(counts: tuple[np.ndarr
     P, Q = counts
     ordered = -np.sort(-(P + Q)[0])
     top = next(cut for cut in range(50, 200) if ordered[cut - 1] > ordered[cut])
-    kept = top_weights(P + Q, top)[0] > 0
+    kept = mark_top_tokens(P + Q, top)[0] > 0
     expected = chi2_contingency(np.vstack([P[:, kept], Q[:, kept]]), correction=False)
     assert Chi(top=top).of_counts(P, Q)["statistic"][0] == pytest.approx(expected.statistic, rel=1e-12)
     assert expected.dof == top - 1

@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 from tests.golden import mtme
 
-from textgauge.bench.protocols.levels import between_groups
-from textgauge.stats.correlation import averaged, complete, pearson, spearman
-from textgauge.stats.orders import accuracy_eq, calibrate_ties, kendall_b, kendall_c, soft_accuracy, superiority
-from textgauge.stats.paired_tests import williams_test
+from textgauge.bench.protocols.levels import measure_between_groups
+from textgauge.stats.correlation import average_over_groups, find_complete_rows, pearson, spearman
+from textgauge.stats.orders import (
+    accuracy_eq,
+    calibrate_ties,
+    compute_soft_accuracy,
+    estimate_superiority,
+    kendall_b,
+    kendall_c,
+)
+from textgauge.stats.paired_tests import run_williams_test
 
 
 def tau_eq(gold, metric, epsilon=0.0):
@@ -36,7 +43,7 @@ near = partial(pytest.approx, rel=0, abs=1e-9)
 def rated(case):
     """The shared input without the rows that have no rating."""
     gold, metric, group = mtme.shared(case)
-    known = complete(gold, metric)
+    known = find_complete_rows(gold, metric)
     return gold[known], metric[known], group[known]
 
 
@@ -44,7 +51,7 @@ def rated(case):
 @pytest.mark.parametrize("case", mtme.CASES)
 def test_correlations_are_those_of_mt_metrics_eval(case, name):
     gold, metric, group = rated(case)
-    assert averaged(CORRELATIONS[name], group)(gold, metric) == near(EXPECTED["cases"][case][name])
+    assert average_over_groups(CORRELATIONS[name], group)(gold, metric) == near(EXPECTED["cases"][case][name])
 
 
 @pytest.mark.parametrize("case", mtme.CASES)
@@ -58,7 +65,7 @@ def test_tie_calibration_is_that_of_mt_metrics_eval(case):
 @pytest.mark.parametrize("case", ["none", "none-missing"])
 def test_pairwise_accuracy_of_means_is_that_of_mt_metrics_eval(case):
     gold, metric = mtme.means(case)
-    level = between_groups("system", metric, gold, np.arange(len(gold)))
+    level = measure_between_groups("system", metric, gold, np.arange(len(gold)))
     found = dict(zip(level.names, level.values, strict=True))
     assert found["system_accuracy"] == near(EXPECTED["cases"][case]["agreement of means"])
 
@@ -68,13 +75,13 @@ def test_soft_pairwise_accuracy_is_that_of_mt_metrics_eval():
     # The signs that its compute_pairwise_p_values draws.
     drawn = np.random.default_rng(4).random(size=(1_000, len(gold) // mtme.SYSTEMS), dtype=np.float32)
     signs = np.where(np.rint(drawn) > 0, 1.0, -1.0)
-    people, mine = (superiority(column.reshape(mtme.SYSTEMS, -1), signs) for column in (gold, 42 * metric))
-    assert soft_accuracy(people, mine) == near(EXPECTED["cases"]["none"]["soft accuracy"])
+    people, mine = (estimate_superiority(column.reshape(mtme.SYSTEMS, -1), signs) for column in (gold, 42 * metric))
+    assert compute_soft_accuracy(people, mine) == near(EXPECTED["cases"]["none"]["soft accuracy"])
 
 
 @pytest.mark.parametrize(("row", "expected"), list(zip(mtme.CORRELATIONS, EXPECTED["williams"], strict=True)))
 def test_williams_test_is_that_of_mt_metrics_eval(row, expected):
-    found = williams_test(*row)
+    found = run_williams_test(*row)
     assert min(found.p_larger, found.p_smaller) == near(expected["one_sided"])
     assert found.p == near(expected["two_sided"])
 

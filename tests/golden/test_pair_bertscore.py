@@ -17,8 +17,8 @@ from textgauge.core.errors import ResourceError
 from textgauge.data import Corpus, Pairs, is_here
 from textgauge.encode.resources import locate
 from textgauge.metrics import get_metric
-from textgauge.metrics.numerics.matching import f1, greedy_match, match_all, match_pairs
-from textgauge.metrics.numerics.moments import unit
+from textgauge.metrics.numerics.matching import f1, match_all, match_greedily, match_pairs
+from textgauge.metrics.numerics.moments import to_unit
 
 COLUMNS = ("precision", "recall", "value")
 # Tokens left and right, precision, recall, F1.
@@ -99,7 +99,7 @@ def test_greedy_matching_is_theirs() -> None:
     rng = np.random.default_rng(7)
     cases = [greedy_case(rng, m, n) for m, n, *_ in GREEDY]
     for (X, Y, x, y), (*_, expected_p, expected_r, expected_f) in zip(cases, GREEDY, strict=True):
-        precision, recall = greedy_match(unit(X)[None], unit(Y)[None], x[None], y[None])
+        precision, recall = match_greedily(to_unit(X)[None], to_unit(Y)[None], x[None], y[None])
         found = precision[0], recall[0], f1(precision, recall)[0]
         np.testing.assert_allclose(found, (expected_p, expected_r, expected_f), rtol=0, atol=1e-6)
 
@@ -162,7 +162,7 @@ def test_all_pairs_of_yamshchikov14() -> None:
     utils = pytest.importorskip("bert_score.utils")
     if not is_here("yamshchikov14"):
         pytest.skip("the data folder has no yamshchikov14")
-    from textgauge.encode.token_vectors import token_encoder
+    from textgauge.encode.token_vectors import get_token_encoder
     from textgauge_papers.datasets import yamshchikov14
 
     items = list(yamshchikov14())
@@ -172,7 +172,7 @@ def test_all_pairs_of_yamshchikov14() -> None:
     worst = 0.0
     for start in range(0, len(pairs), 500):
         rows = np.arange(start, min(start + 500, len(pairs)))
-        sides = [token_encoder("minilm").encode(side.take(rows).texts) for side in (pairs.left, pairs.right)]
+        sides = [get_token_encoder("minilm").encode(side.take(rows).texts) for side in (pairs.left, pairs.right)]
         for row in rows:
             x, y = (torch.from_numpy(side[row - start][None].copy()) for side in sides)
             if min(x.shape[1], y.shape[1]) == 2 or pairs.left.keys[row] == pairs.right.keys[row]:

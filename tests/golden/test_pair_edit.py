@@ -12,7 +12,7 @@ from tests.golden.pairs import PAIRS, SCRIPTS
 
 from textgauge import get_metric
 from textgauge.data import Pairs, is_here
-from textgauge.encode.tokenizers import characters_of
+from textgauge.encode.tokenizers import get_characters
 from textgauge_papers.datasets import yamshchikov14
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
@@ -22,7 +22,7 @@ TOKEN_EDITS = [6, 0, 9, 6, 9, 4, 11, 3, 6, 7, 3, 4, 1, 0, 8, 7, 3, 1, 2, 1, 2, 2
 
 @pytest.mark.parametrize(
     ("on", "split", "edits"),
-    [("characters", characters_of, CHARACTER_EDITS), ("whitespace", str.split, TOKEN_EDITS)],
+    [("characters", get_characters, CHARACTER_EDITS), ("whitespace", str.split, TOKEN_EDITS)],
 )
 def test_edits_are_those_of_nltk(on, split, edits) -> None:
     lengths = np.array([[len(split(text)) for text in side] for side in (LEFT, RIGHT)])
@@ -40,7 +40,7 @@ def test_all_pairs_of_the_style_transfer_study_are_those_of_rapidfuzz() -> None:
     items = list(yamshchikov14())
     pairs = Pairs([item.left for item in items], [item.right for item in items])
     for kind, peer in (("levenshtein", Levenshtein), ("indel", Indel), ("osa", OSA), ("damerau", DamerauLevenshtein)):
-        for on, split in (("characters", characters_of), ("whitespace", str.split)):
+        for on, split in (("characters", get_characters), ("whitespace", str.split)):
             sides = [(split(item.left), split(item.right)) for item in items]
             whole = np.array([len(left) + len(right) for left, right in sides])
             expected = 1 - np.array([peer.distance(left, right) for left, right in sides]) / whole

@@ -110,9 +110,9 @@ def test_all_pairs_have_the_values_of_nltk(tokenizer: str, folder: Path, tmp_pat
     pytest.importorskip("nltk")
     from nltk.translate.meteor_score import single_meteor_score
 
-    from textgauge.encode.tokenizers import words_of
+    from textgauge.encode.tokenizers import split_folded_words
 
-    pairs, split = all_pairs(), {"whitespace": str.split, "words": words_of}[tokenizer]
+    pairs, split = all_pairs(), {"whitespace": str.split, "words": split_folded_words}[tokenizer]
     reader = nltk_reader(folder, tmp_path)
     texts = zip(pairs.left, pairs.right, strict=True)
     expected = [single_meteor_score(split(right), split(left), wordnet=reader) for left, right in texts]

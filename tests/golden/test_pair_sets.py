@@ -12,7 +12,7 @@ from tests.golden.pairs import PAIRS, SCRIPTS
 
 from textgauge import get_metric
 from textgauge.data import Pairs, is_here
-from textgauge.encode.tokenizers import words_of
+from textgauge.encode.tokenizers import split_folded_words
 from textgauge_papers.datasets import yamshchikov14
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
@@ -47,7 +47,7 @@ def test_values_are_those_of_nltk(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "split"), [("jaccard", words_of), ("overlap", str.split)])
+@pytest.mark.parametrize(("name", "split"), [("jaccard", split_folded_words), ("overlap", str.split)])
 def test_all_pairs_of_the_style_transfer_study(items: list, name: str, split) -> None:
     sets = [(set(split(item.left)), set(split(item.right))) for item in items]
     expected = [len(left & right) / len(left | right) for left, right in sets]

@@ -23,8 +23,8 @@ from textgauge import get_metric
 from textgauge.core.errors import ResourceError
 from textgauge.data import Pairs, is_here, load_pairs
 from textgauge.encode.resources import locate
-from textgauge.encode.tokenizers import words_of
-from textgauge.encode.word_vectors import word_vectors
+from textgauge.encode.tokenizers import split_folded_words
+from textgauge.encode.word_vectors import get_word_vectors
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 EXPECTED = {
@@ -44,7 +44,7 @@ EXPECTED = {
 def write_vectors(path: Path) -> str:
     """A file with a vector for every word of the sentences."""
     lines = []
-    for word in sorted({word for text in LEFT + RIGHT for word in words_of(text)}):
+    for word in sorted({word for text in LEFT + RIGHT for word in split_folded_words(text)}):
         row = np.frombuffer(blake2b(word.encode(), digest_size=16).digest(), "u1") / 256 - 0.5
         lines.append(f"{word} {' '.join(map(str, row.tolist()))}\n")
     path.write_text("".join(lines), encoding="utf-8")
@@ -74,7 +74,7 @@ def study() -> Pairs:
 def bags(study: Pairs) -> tuple[list[tuple[Counter[str], Counter[str]]], dict[str, np.ndarray]]:
     """The known words of both sides of each pair, and the vectors."""
     tokens = study.left.pool.tokens("words")
-    vectors, known = word_vectors("wordvec").lookup(tokens.vocabulary)
+    vectors, known = get_word_vectors("wordvec").lookup(tokens.vocabulary)
     table = dict(zip(np.array(tokens.vocabulary)[known].tolist(), vectors[known].astype(np.float64), strict=True))
     rows = [Counter(word for word in tokens.strings(row) if word in table) for row in range(len(tokens))]
     sides = zip(study.left.index.tolist(), study.right.index.tolist(), strict=True)

@@ -13,7 +13,7 @@ from tests.golden.pairs import PAIRS, SCRIPTS
 
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs, is_here
-from textgauge.encode.tokenizers import words_of
+from textgauge.encode.tokenizers import split_folded_words
 from textgauge_papers.datasets import yamshchikov14
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
@@ -54,7 +54,7 @@ def study() -> Pairs:
 def sklearn_cosines(left: list[str], right: list[str], fitted_on: list[str], **options) -> np.ndarray:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    vectorizer = TfidfVectorizer(analyzer=words_of, **options).fit(fitted_on)
+    vectorizer = TfidfVectorizer(analyzer=split_folded_words, **options).fit(fitted_on)
     return np.asarray(vectorizer.transform(left).multiply(vectorizer.transform(right)).sum(axis=1)).reshape(-1)
 
 
@@ -96,7 +96,7 @@ def test_tfidf_of_all_pairs_of_the_style_transfer_study(study: Pairs, name: str)
 @pytest.mark.slow
 def test_bm25plus_of_all_pairs_of_the_style_transfer_study(study: Pairs) -> None:
     library = pytest.importorskip("rank_bm25", reason="rank_bm25 is not installed")
-    tokens = [words_of(text) for text in study.left.texts + study.right.texts]
+    tokens = [split_folded_words(text) for text in study.left.texts + study.right.texts]
     scorer = library.BM25Plus(tokens)
     expected = [scorer.get_batch_scores(tokens[i], [len(study) + i])[0] for i in range(len(study))]
     values = get_metric("bm25plus(normalise=false)").measure(study).values

@@ -19,8 +19,8 @@ from textgauge import get_metric
 from textgauge.core.errors import ResourceError
 from textgauge.data import Pairs, is_here, load_pairs
 from textgauge.encode.resources import locate
-from textgauge.encode.tokenizers import words_of
-from textgauge.encode.word_vectors import word_vectors
+from textgauge.encode.tokenizers import split_folded_words
+from textgauge.encode.word_vectors import get_word_vectors
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 EXPECTED = {
@@ -42,7 +42,7 @@ def test_values_are_those_of_scipy(name: str, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
     path = tmp_path / "digests.txt"
     with path.open("w", encoding="utf-8") as stream:
-        for word in sorted({word for text in LEFT + RIGHT for word in words_of(text)}):
+        for word in sorted({word for text in LEFT + RIGHT for word in split_folded_words(text)}):
             row = np.frombuffer(blake2b(word.encode(), digest_size=16).digest(), "u1") / 256 - 0.5
             stream.write(f"{word} {' '.join(map(str, row.tolist()))}\n")
     values = get_metric(f"{name}@{path}")(left=LEFT, right=RIGHT).values
@@ -60,7 +60,7 @@ def test_all_pairs_of_the_style_transfer_study_are_those_of_scipy() -> None:
     texts = load_pairs("yamshchikov14")
     pairs = Pairs(texts.left, texts.right)
     tokens = pairs.left.pool.tokens("words")
-    vectors, known = word_vectors("wordvec").lookup(tokens.vocabulary)
+    vectors, known = get_word_vectors("wordvec").lookup(tokens.vocabulary)
 
     def pooled(row: int) -> np.ndarray:
         ids = tokens[row]

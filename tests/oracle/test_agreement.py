@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.leaderboard import leaderboard
+from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.protocols import Agreement, Observations, PairSources
 from textgauge.bench.results import Results, filter_measures
 from textgauge.data import Corpus
@@ -118,7 +118,7 @@ def rated(n=360, seed=0, **changed):
 @pytest.fixture
 def judged(tmp_path, monkeypatch):
     for name, kind in METRICS.items():
-        monkeypatch.setitem(registry.known_metrics(), name, kind)
+        monkeypatch.setitem(registry.get_known_metrics(), name, kind)
 
     def judge_all(names, sources=None, protocol=None):
         store = Store(tmp_path / f"{len(list(tmp_path.iterdir()))}")
@@ -240,12 +240,12 @@ def test_single_ratings_are_each_compared(verdicts):
 
 def test_the_leaderboard_separates_metrics_by_paired_resamples(judged):
     names = "noisy(noise=0.5),noisy(noise=0.52),noisy(noise=3),random"
-    board = leaderboard(judged(names, rated(1_200, item=None)))
+    board = rank_metrics(judged(names, rated(1_200, item=None)))
     rows = {row.metric: row for row in board}
     assert [row.metric for row in board] == names.split(",")
     assert rows["noisy(noise=0.5)"].tier < rows["noisy(noise=3)"].tier < rows["random"].tier
     near = filter_measures(
         judged("noisy(noise=1),noisy(noise=1.02)", rated(1_200, item=None)), "pearson,spearman,kendall"
     )
-    alone = leaderboard(near)
+    alone = rank_metrics(near)
     assert [row.tier for row in alone] == [1, 2]  # the same noise: a small difference in every resample

@@ -8,7 +8,7 @@ import pytest
 
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.protocols import Perturbation
-from textgauge.bench.protocols.perturbation import POINTS, on_points
+from textgauge.bench.protocols.perturbation import POINTS, get_point_metrics
 from textgauge.bench.results import Results
 from textgauge.metrics import EmbeddingMetric, Part, registry
 
@@ -71,11 +71,11 @@ class Blind(Oracle):
 @pytest.fixture
 def verdicts(tmp_path, monkeypatch):
     for kind in (Shift, Nearness, Late, Blind):
-        monkeypatch.setitem(registry.known_metrics(), kind.name, kind)
+        monkeypatch.setitem(registry.get_known_metrics(), kind.name, kind)
 
     def judged(names, protocol=EXACT):
         store = Store(tmp_path / "run")
-        report = run([Plan(protocol, POINTS, on_points(names))], store)
+        report = run([Plan(protocol, POINTS, get_point_metrics(names))], store)
         assert not report.failures
         return {item.metric: {v.measure: v for v in item.verdicts} for item in Results(store).judged()}
 

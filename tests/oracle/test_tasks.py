@@ -17,9 +17,9 @@ from textgauge.bench.protocols import (
 )
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.protocols.retrieval import COPIES
-from textgauge.bench.protocols.sensitivity import ideal_similarity
+from textgauge.bench.protocols.sensitivity import compute_ideal_similarity
 from textgauge.metrics import Part
-from textgauge.metrics.pair_metric import PairMetric, similarity_of
+from textgauge.metrics.pair_metric import PairMetric, to_similarity
 
 SPECS = {Clustering: "sample:intents", Retrieval: "sample:library"}
 
@@ -175,8 +175,8 @@ def test_half_inserted_and_half_removed_have_the_ideals_of_the_paper():
 def test_the_straight_ideal_has_the_same_ends_and_lies_above():
     shares = np.array([0.0, 0.25, 1.0])
     inserted = np.array(["insert"] * 3)
-    assert ideal_similarity(inserted, shares, "straight").tolist() == [1.0, 0.875, 0.5]
-    assert ideal_similarity(inserted, shares, "reciprocal").tolist() == [1.0, 0.8, 0.5]
+    assert compute_ideal_similarity(inserted, shares, "straight").tolist() == [1.0, 0.875, 0.5]
+    assert compute_ideal_similarity(inserted, shares, "reciprocal").tolist() == [1.0, 0.8, 0.5]
 
 
 def test_bent_ideals_are_the_square_and_the_root():
@@ -217,6 +217,6 @@ def test_similarities_run_from_distances_with_and_without_an_upper_bound():
     class Unbounded(Oracle):
         headline = Part("value", closer="smaller", bounds=(0.0, math.inf))
 
-    assert similarity_of(Bounded(), np.array([0.0, 2.0])).tolist() == [1.0, 0.0]
-    assert similarity_of(Unbounded(), np.array([0.0, 1.0])).tolist() == [1.0, 0.5]
-    assert similarity_of(Oracle(), np.array([0.25])).tolist() == [0.25]
+    assert to_similarity(Bounded(), np.array([0.0, 2.0])).tolist() == [1.0, 0.0]
+    assert to_similarity(Unbounded(), np.array([0.0, 1.0])).tolist() == [1.0, 0.5]
+    assert to_similarity(Oracle(), np.array([0.25])).tolist() == [0.25]

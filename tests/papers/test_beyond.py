@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from textgauge.bench import Verdict, over_repetitions
+from textgauge.bench import Verdict, summarise_repetitions
 from textgauge_papers import beyond
 from textgauge_papers.beyond import GROWTH, OTHER, SAME, STUDIES, BeyondEvidence, claims
 from textgauge_papers.ledger import ledger
@@ -15,7 +15,7 @@ SEEN, NEW = 0, 1
 
 
 def verdict(centre: float, spread: float = 0.01, n: int = 10) -> Verdict:
-    return over_repetitions("accuracy", (centre + spread * np.linspace(-1, 1, n)).tolist())
+    return summarise_repetitions("accuracy", (centre + spread * np.linspace(-1, 1, n)).tolist())
 
 
 def evidence(low: float, high: float, **growth: float) -> BeyondEvidence:

@@ -17,10 +17,10 @@ from textgauge.data import (
     load_compared_summaries,
     load_documents,
     load_labelled,
+    load_published_pairs,
+    load_published_texts,
     load_rated_summaries,
     load_retrieval,
-    published_pairs,
-    published_texts,
 )
 from textgauge_papers.usmb import TASK_DATA
 
@@ -187,12 +187,12 @@ def real(monkeypatch):
 
 @pytest.mark.parametrize("card", list_published(), ids=lambda card: card.name)
 def test_reader_on_the_real_files(real, card):
-    corpus = published_texts(card.name)
+    corpus = load_published_texts(card.name)
     assert len(corpus) == card.size
     assert all(text.strip() for text in corpus.texts)
     assert corpus.licence == card.licence
     if card.kind == "pairs":
-        pairs = published_pairs(card.name)
+        pairs = load_published_pairs(card.name)
         assert len(pairs) == card.size
         assert pairs.left == corpus.texts
         assert all(text.strip() for text in pairs.right)
@@ -200,26 +200,26 @@ def test_reader_on_the_real_files(real, card):
 
 
 def test_label_counts(real):
-    counts = {name: len(set(published_texts(name).labels)) for name in ("banking77", "clinc150", "atis", "nfcats")}
+    counts = {name: len(set(load_published_texts(name).labels)) for name in ("banking77", "clinc150", "atis", "nfcats")}
     assert counts == {"banking77": 77, "clinc150": 150, "atis": 26, "nfcats": 8}
-    assert set(published_texts("clinc150/oos").labels) == {"oos"}
-    assert len(published_texts("clinc150/oos")) == 1200
+    assert set(load_published_texts("clinc150/oos").labels) == {"oos"}
+    assert len(load_published_texts("clinc150/oos")) == 1200
 
 
 def test_ratings(real):
-    assert len(published_pairs("stsb/dev")) == 1500
-    assert {0.0, 5.0} <= set(published_pairs("stsb").grade)
-    rated = published_pairs("yamshchikov14/Bible")
+    assert len(load_published_pairs("stsb/dev")) == 1500
+    assert {0.0, 5.0} <= set(load_published_pairs("stsb").grade)
+    rated = load_published_pairs("yamshchikov14/Bible")
     assert rated.raters[0] == (2.0, 3.0, 4.0)
     assert rated.grade[0] == 3.0
-    translated = published_pairs("wmt21_mqm_ted_zhen")
+    translated = load_published_pairs("wmt21_mqm_ted_zhen")
     assert max(translated.grade) == 0.0
     assert len(set(translated.group)) == 15
     assert not any("<v>" in text for text in translated.right)
-    assert published_pairs("scitldr").grade is None
+    assert load_published_pairs("scitldr").grade is None
 
 
 def test_sides(real):
-    pairs = published_pairs("stsb/dev")
-    assert published_texts("stsb/dev/right").texts == pairs.right
-    assert published_texts("stsb/left/dev").texts == pairs.left
+    pairs = load_published_pairs("stsb/dev")
+    assert load_published_texts("stsb/dev/right").texts == pairs.right
+    assert load_published_texts("stsb/left/dev").texts == pairs.left

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from textgauge.core import MissingExtra, ResourceError
-from textgauge.encode import token_encoder
+from textgauge.encode import get_token_encoder
 from textgauge_papers.elmo import (
     ROWS,
     ElmoTokens,
@@ -200,7 +200,7 @@ def test_characters():
 
 
 def test_by_name_with_identity(folder: Path):
-    encoder = token_encoder(f"elmo:{folder}", layer=1)
+    encoder = get_token_encoder(f"elmo:{folder}", layer=1)
     assert isinstance(encoder, ElmoTokens)
     assert encoder.identity.endswith("layer=1)")
     assert str(folder) not in encoder.identity

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.bench import Group, Judged, Ksc, Observations, Size, Speed, over_repetitions
+from textgauge.bench import Group, Judged, Ksc, Observations, Size, Speed, summarise_repetitions
 from textgauge.metrics import get_corpus_metrics
 from textgauge_papers import PAPERS
 from textgauge_papers.kour2022_tables import KOUR_METRICS, KOUR_PAPER_METRICS
@@ -28,7 +28,7 @@ def judged():
             protocol,
             0,
             key,
-            tuple(over_repetitions(m.name, [value(key, protocol, m.name)]) for m in protocol.measures),
+            tuple(summarise_repetitions(m.name, [value(key, protocol, m.name)]) for m in protocol.measures),
         )
         for data in ("clinc150,banking77", "atis,nfcats")
         for protocol in PROTOCOLS
@@ -76,7 +76,7 @@ def ledger_of(accuracy, samples=None):
     def verdicts(name, protocol):
         for measure in protocol.measures:
             base = accuracy.get(name, 0.5) - (0.1 if measure.name == "weighted_accuracy" else 0.0)
-            yield over_repetitions(measure.name, (base + noise).tolist())
+            yield summarise_repetitions(measure.name, (base + noise).tolist())
 
     items = [
         Judged("clinc150,banking77", protocol, 0, metric.key, tuple(verdicts(metric.name, protocol)))
@@ -124,7 +124,7 @@ def test_imbalance_is_judged_by_welchs_interval():
 def test_padding_is_told_by_chi_with_and_without_it_on_the_same_corpora():
     def chi(key, separability):
         noise = 0.01 * np.arange(5)
-        verdicts = [over_repetitions(m.name, (separability + noise).tolist()) for m in Ksc.measures]
+        verdicts = [summarise_repetitions(m.name, (separability + noise).tolist()) for m in Ksc.measures]
         return Judged("clinc150,banking77", Ksc(k=7, order="paper"), 0, key, tuple(verdicts))
 
     items = [chi("chi(padding=source,df=paper)", 0.6), chi("chi(df=paper)", 0.95)]

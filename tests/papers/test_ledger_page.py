@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from textgauge.report.page import page, read_result
+from textgauge.report.page import read_result, render_page
 from textgauge_papers.ledger import Claim, Finding, ledger
 
 
@@ -28,7 +28,7 @@ def test_a_table_for_each_paper_with_failures_first(file):
     titles = ["What holds of first", "Claims of first", "What holds of second", "Claims of second"]
     assert [table.title for table in found.tables] == titles
     assert found.sentences[0] == "`first`: 1 not replicated, 1 replicated, 0 not testable here (2 claims)."
-    html = page(results=[found])
+    html = render_page(results=[found])
     assert html.index("1 of 2</td>") < html.index("not replicated</td>") < html.index("a is above b")
     assert "&lt;b&gt;c&lt;/b&gt; is below d" in html
     assert "<b>c</b>" not in html

@@ -14,7 +14,7 @@ from textgauge.bench import (
     Retrieval,
     Robustness,
     Verdict,
-    means_over_embedders,
+    group_by_embedders,
 )
 from textgauge.bench.ensembles import NAMES
 from textgauge.metrics import get_pair_metrics
@@ -24,7 +24,7 @@ from textgauge_papers.usmb import TASK_METRICS, WHOLE
 
 KEYS = {metric.name: metric.key for metric in get_pair_metrics(TASK_METRICS)}
 COSINES = [metric.key for metric in get_pair_metrics(TASK_METRICS) if metric.name == "cosine"]
-MEAN = [*means_over_embedders(COSINES), *COSINES][0]
+MEAN = [*group_by_embedders(COSINES), *COSINES][0]
 
 
 def judged(task, data, metric, **values):

@@ -55,7 +55,7 @@ def test_the_reach_of_rounding_is_that_of_the_worst_means():
     corners = 0.005 * np.array(list(product((-1, 0, 1), repeat=5)))
     for scale in (0.02, 0.1, 1.0):
         means = np.round(scale * rng.random(5), 2)
-        found = [orders.variability(means + corner, random) for corner in corners]
+        found = [orders.compute_variability(means + corner, random) for corner in corners]
         expected = pytest.approx((np.nanmin(found), np.nanmax(found)), abs=1e-9)
         assert tables.variability_of_rounded(means, random, 0.005) == expected
 

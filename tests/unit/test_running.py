@@ -83,7 +83,7 @@ class Fragile(TokenMetric):
 
 @pytest.fixture
 def fragile(monkeypatch):
-    monkeypatch.setitem(registry.known_metrics(), "fragile", Fragile)
+    monkeypatch.setitem(registry.get_known_metrics(), "fragile", Fragile)
 
 
 METRICS = "jsd@words,zipf@words"

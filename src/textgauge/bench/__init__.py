@@ -8,18 +8,18 @@ from textgauge.bench.store import Store
 from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from textgauge.bench.contrasts import pair_columns, rated_groups
-    from textgauge.bench.ensembles import Contribution, means_over_embedders
-    from textgauge.bench.inputs.ngrams import NgramGenerator, join_words, ngram_corpora, split_words
+    from textgauge.bench.contrasts import get_pair_columns, select_rated_groups
+    from textgauge.bench.ensembles import Contribution, group_by_embedders
+    from textgauge.bench.inputs.ngrams import NgramGenerator, join_words, split_words, write_ngram_corpora
     from textgauge.bench.inputs.pair_sources import read_paraphrases, read_rated
     from textgauge.bench.inputs.sources import (
         PairSources,
         Sources,
         TaskSources,
+        format_step_role,
+        list_step_files,
         read_steps,
         read_two,
-        step_files,
-        step_role,
     )
     from textgauge.bench.plan import make_plans
     from textgauge.bench.protocols import (
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
         Speed,
         Task,
         Verdict,
-        known_tasks,
+        list_tasks,
         register_protocol,
     )
-    from textgauge.bench.protocols.base import over_repetitions
+    from textgauge.bench.protocols.base import summarise_repetitions
     from textgauge.bench.protocols.task import WORD_METRICS
     from textgauge.bench.results import Group, Judged, Results
     from textgauge.bench.run import compute
-    from textgauge.bench.suites import Metrics, Program, Suite, known_suites, register_suite, task_plans
+    from textgauge.bench.suites import Metrics, Program, Suite, known_suites, make_task_plans, register_suite
 
 __all__ = [
     "WORD_METRICS",
@@ -86,15 +86,15 @@ __all__ = [
     "TaskSources",
     "Verdict",
     "compute",
+    "format_step_role",
+    "get_pair_columns",
+    "group_by_embedders",
     "join_words",
     "known_suites",
-    "known_tasks",
+    "list_step_files",
+    "list_tasks",
     "make_plans",
-    "means_over_embedders",
-    "ngram_corpora",
-    "over_repetitions",
-    "pair_columns",
-    "rated_groups",
+    "make_task_plans",
     "read_paraphrases",
     "read_rated",
     "read_steps",
@@ -102,29 +102,29 @@ __all__ = [
     "register_protocol",
     "register_suite",
     "run",
+    "select_rated_groups",
     "split_words",
-    "step_files",
-    "step_role",
-    "task_plans",
+    "summarise_repetitions",
+    "write_ngram_corpora",
 ]
 
 if not TYPE_CHECKING:
     __getattr__ = export_lazily(
         __name__,
         {
-            "contrasts": "pair_columns rated_groups",
-            "ensembles": "Contribution means_over_embedders",
-            "inputs.ngrams": "NgramGenerator join_words ngram_corpora split_words",
+            "contrasts": "get_pair_columns select_rated_groups",
+            "ensembles": "Contribution group_by_embedders",
+            "inputs.ngrams": "NgramGenerator join_words write_ngram_corpora split_words",
             "inputs.pair_sources": "read_paraphrases read_rated",
-            "inputs.sources": "PairSources Sources TaskSources read_steps read_two step_files step_role",
+            "inputs.sources": "PairSources Sources TaskSources read_steps read_two list_step_files format_step_role",
             "plan": "make_plans",
             "protocols": "Agreement Clustering ComparedAlignment Distributionality Ifc Ksc Measure Observations "
-            "Perturbation Protocol RatedAlignment Retrieval Robustness Sensitivity Size Speed Task Verdict known_tasks "
+            "Perturbation Protocol RatedAlignment Retrieval Robustness Sensitivity Size Speed Task Verdict list_tasks "
             "register_protocol",
-            "protocols.base": "over_repetitions",
+            "protocols.base": "summarise_repetitions",
             "protocols.task": "WORD_METRICS",
             "results": "Group Judged Results",
             "run": "compute",
-            "suites": "Metrics Program Suite known_suites register_suite task_plans",
+            "suites": "Metrics Program Suite known_suites register_suite make_task_plans",
         },
     )

@@ -13,14 +13,14 @@ from textgauge.bench.protocols.base import Measure
 from textgauge.bench.results import Group, Judged
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.core.show import Row, plain, plain_row
+from textgauge.core.show import Row, drop_nonfinite, drop_nonfinite_values
 from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
-from textgauge.stats.correlation import Correlation, correlation_interval, pearson, spearman
-from textgauge.stats.decisions import different
+from textgauge.stats.correlation import Correlation, estimate_correlation_interval, pearson, spearman
+from textgauge.stats.decisions import is_different
 from textgauge.stats.orders import kendall_b
-from textgauge.stats.paired_tests import bootstrap_test, permutation_test, williams_test
-from textgauge.stats.rankings import holm, pair_p_values, student_interval
-from textgauge.stats.resampling import percentile_interval
+from textgauge.stats.paired_tests import run_bootstrap_test, run_permutation_test, run_williams_test
+from textgauge.stats.rankings import adjust_by_holm, compute_student_interval, pair_p_values
+from textgauge.stats.resampling import compute_percentile_interval
 
 SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "low", "high", "p_holm", "ahead")
 CORRELATIONS: dict[str, Correlation] = {"pearson": pearson, "spearman": spearman, "kendall": kendall_b}
@@ -28,7 +28,7 @@ _KENDALL_PAIRS = 2_000  # every resample counts all pairs of rows again: beyond 
 _LEVEL = 0.95
 
 
-def rated_groups(groups: Sequence[Group]) -> list[Group]:
+def select_rated_groups(groups: Sequence[Group]) -> list[Group]:
     """Groups of rated pairs, one for each data set; metrics of which results are missing are left out."""
     found: dict[str, Group] = {}
     for group in groups:
@@ -40,14 +40,14 @@ def rated_groups(groups: Sequence[Group]) -> list[Group]:
     return list(found.values())
 
 
-def pair_columns(group: Group) -> dict[str, NDArray[Any]]:
-    """What is known about the pairs of a group: ratings, sets, items."""
+def get_pair_columns(group: Group) -> dict[str, NDArray[Any]]:
+    """Return what is known about the pairs of a group: ratings, sets, items."""
     columns = {name: column for seen in group.observed.values() for name, column in seen.columns.items()}
     return {name: column for name, column in columns.items() if name != "reason" and "." not in name}
 
 
-def contrast_rows(groups: Sequence[Group], *, correlation: str = "spearman", seed: int = 0) -> list[Row]:
-    """One row for every two metrics on the same rated pairs: difference of correlations, interval, three tests.
+def contrast_correlations(groups: Sequence[Group], *, correlation: str = "spearman", seed: int = 0) -> list[Row]:
+    """Return one row for every two metrics on the same rated pairs: difference of correlations, interval, three tests.
 
     Pairs that either metric leaves undefined are left out for both. `p_bootstrap` and `p_permutation` are of the named
     correlation, resampled by item where there are items; `p_williams` is of Pearson's r and takes pairs as independent.
@@ -59,26 +59,26 @@ def contrast_rows(groups: Sequence[Group], *, correlation: str = "spearman", see
         raise InputError(f"a correlation is one of {', '.join(CORRELATIONS)}, not {correlation!r}")
     rows = [
         row
-        for group in rated_groups(groups)
-        for row in _adjusted(list(_correlation_contrasts(group, correlation, seed)))
+        for group in select_rated_groups(groups)
+        for row in _adjust_rows(list(_contrast_correlations(group, correlation, seed)))
     ]
     if not rows:
         raise InputError("tests need two metrics on the same rated pairs")
     return rows
 
 
-def ceiling_rows(groups: Sequence[Group]) -> list[Row]:
-    """How far raters agree, for each data set with several ratings of a pair: the most a metric can reach."""
-    rated = rated_groups(groups)
+def measure_ceilings(groups: Sequence[Group]) -> list[Row]:
+    """Return how far raters agree, for each data set with several ratings of a pair: the most a metric can reach."""
+    rated = select_rated_groups(groups)
     if not rated:
         raise InputError("there is no run of agreement: a ceiling is of rated pairs")
-    rows = [plain_row(row) for group in rated for row in _ceilings(group)]
+    rows = [drop_nonfinite_values(row) for group in rated for row in _measure_ceilings(group)]
     if not rows:
         raise InputError("a ceiling needs several ratings of each pair")
     return rows
 
 
-def paired_rows(judged: Iterable[Judged]) -> list[Row]:
+def contrast_measures(judged: Iterable[Judged]) -> list[Row]:
     """One row for every two metrics of a run and every measure that has draws: difference, and its 95 % interval.
 
     Draws are of the same resamples, so their differences are paired. `ahead` is the metric at the better end of the
@@ -89,7 +89,7 @@ def paired_rows(judged: Iterable[Judged]) -> list[Row]:
     for item in judged:
         if not item.missing:
             groups.setdefault((item.data, item.fingerprint, item.protocol, item.seed), []).append(item)
-    rows = [row for items in groups.values() for row in _measure_contrasts(items)]
+    rows = [row for items in groups.values() for row in _contrast_measures(items)]
     if not rows:
         raise InputError(
             "no two metrics of this run can be tested against each other: that needs two finished ones on rated pairs, "
@@ -98,20 +98,20 @@ def paired_rows(judged: Iterable[Judged]) -> list[Row]:
     return rows
 
 
-def _correlation_contrasts(group: Group, correlation: str, seed: int) -> Iterator[Row]:
-    of, columns = CORRELATIONS[correlation], pair_columns(group)
+def _contrast_correlations(group: Group, correlation: str, seed: int) -> Iterator[Row]:
+    of, columns = CORRELATIONS[correlation], get_pair_columns(group)
     gold, item = columns.get("rating"), columns.get("item")
     near = {metric: -seen.value for metric, seen in group.observed.items()}
     for first, second in combinations(near, 2):
         known = np.isfinite(near[first]) & np.isfinite(near[second])
-        rows = _fewer(np.flatnonzero(known), correlation, seed)
+        rows = _sample_rows(np.flatnonzero(known), correlation, seed)
         if gold is None or len(rows) < 2:
             continue
         y, a, b = (np.asarray(column[rows], dtype=np.float64) for column in (gold, near[first], near[second]))
         cluster = None if item is None else item[rows]
         units = len(rows) if cluster is None else len(np.unique(cluster))
-        boot = bootstrap_test(of, y, a, b, seed=seed, cluster=cluster)
-        yield plain_row(
+        boot = run_bootstrap_test(of, y, a, b, seed=seed, cluster=cluster)
+        yield drop_nonfinite_values(
             {
                 "data": group.data,
                 "metric": first,
@@ -122,41 +122,43 @@ def _correlation_contrasts(group: Group, correlation: str, seed: int) -> Iterato
                 "difference": boot.difference,
                 "low": boot.low,
                 "high": boot.high,
-                "p_value": _student(boot.difference, (boot.high - boot.low) / 2 / _reach(units), units),
+                "p_value": _compute_student_p(
+                    boot.difference, (boot.high - boot.low) / 2 / _compute_student_reach(units), units
+                ),
                 "p_bootstrap": boot.p,
-                "p_permutation": permutation_test(of, y, a, b, trials=500, seed=seed, cluster=cluster).p,
-                "p_williams": williams_test(pearson(y, a), pearson(y, b), pearson(a, b), len(rows)).p,
+                "p_permutation": run_permutation_test(of, y, a, b, trials=500, seed=seed, cluster=cluster).p,
+                "p_williams": run_williams_test(pearson(y, a), pearson(y, b), pearson(a, b), len(rows)).p,
                 "n": len(rows),
             }
         )
 
 
-def _student(gap: float, error: float, units: int) -> float:
+def _compute_student_p(gap: float, error: float, units: int) -> float:
     return float(pair_p_values(*(np.array([number]) for number in (gap, error, units - 1.0)))[0])
 
 
-def _reach(units: int) -> float:
-    return student_interval(0.0, 1.0, units - 1.0, _LEVEL)[1]
+def _compute_student_reach(units: int) -> float:
+    return compute_student_interval(0.0, 1.0, units - 1.0, _LEVEL)[1]
 
 
-def _adjusted(rows: list[Row], *, larger: bool = True) -> list[Row]:
-    """The rows with Holm's correction of their p-values, and the metric that is ahead by it."""
-    adjusted = holm(np.array([float("nan") if row["p_value"] is None else row["p_value"] for row in rows]))
+def _adjust_rows(rows: list[Row], *, larger: bool = True) -> list[Row]:
+    """Return the rows with Holm's correction of their p-values, and the metric that is ahead by it."""
+    adjusted = adjust_by_holm(np.array([float("nan") if row["p_value"] is None else row["p_value"] for row in rows]))
     for row, p in zip(rows, adjusted.tolist(), strict=True):
         first = (row["difference"] or 0.0) > 0
-        row["p_holm"] = plain(p)
-        row["ahead"] = (row["metric"] if first == larger else row["other"]) if different(p) else None
+        row["p_holm"] = drop_nonfinite(p)
+        row["ahead"] = (row["metric"] if first == larger else row["other"]) if is_different(p) else None
     return rows
 
 
-def _fewer(rows: NDArray[np.intp], correlation: str, seed: int) -> NDArray[np.intp]:
+def _sample_rows(rows: NDArray[np.intp], correlation: str, seed: int) -> NDArray[np.intp]:
     if correlation != "kendall" or len(rows) <= _KENDALL_PAIRS:
         return rows
     return np.sort(np.random.default_rng([seed, 11]).permutation(rows)[:_KENDALL_PAIRS])
 
 
-def _ceilings(group: Group) -> Iterator[Row]:
-    columns = pair_columns(group)
+def _measure_ceilings(group: Group) -> Iterator[Row]:
+    columns = get_pair_columns(group)
     names = sorted(name for name in columns if name.startswith("rating_"))
     if len(names) < 2:
         return
@@ -170,12 +172,12 @@ def _ceilings(group: Group) -> Iterator[Row]:
         known = found[~np.isnan(found)]
         row = {**about, "measure": f"leave_one_out_{name}", "value": float(known.mean()) if len(known) else np.nan}
         if name != "kendall" and len(known):
-            row |= dict(zip(("low", "high"), _rater_interval(of, ratings), strict=True))
+            row |= dict(zip(("low", "high"), _estimate_rater_interval(of, ratings), strict=True))
         yield row
 
 
-def _rater_interval(of: Correlation, ratings: Floats) -> tuple[float, float]:
-    """The mean over raters of the interval's ends: the pairs are the same, so that their errors go together."""
+def _estimate_rater_interval(of: Correlation, ratings: Floats) -> tuple[float, float]:
+    """Return the mean over raters of the interval's ends: the pairs are the same, so that their errors go together."""
     rated = np.isfinite(ratings)
     ends = []
     for rater, one in enumerate(ratings):
@@ -183,30 +185,30 @@ def _rater_interval(of: Correlation, ratings: Floats) -> tuple[float, float]:
         count = np.isfinite(others).sum(axis=0)
         here = rated[rater] & (count > 0)
         mean = np.where(np.isfinite(others), others, 0.0).sum(axis=0)[here] / count[here]
-        ends.append(correlation_interval(of, one[here], mean))
+        ends.append(estimate_correlation_interval(of, one[here], mean))
     low, high = np.mean(ends, axis=0).tolist()
     return low, high
 
 
-def _measure_contrasts(items: list[Judged]) -> Iterator[Row]:
+def _contrast_measures(items: list[Judged]) -> Iterator[Row]:
     there = {verdict.measure for item in items for verdict in item.verdicts if verdict.draws}
     for measure in items[0].protocol.measures:
         if measure.name in there:
-            rows = [_measure_contrast(measure, first, second) for first, second in combinations(items, 2)]
-            yield from _adjusted(rows, larger=measure.best == "larger")
+            rows = [_contrast_measure(measure, first, second) for first, second in combinations(items, 2)]
+            yield from _adjust_rows(rows, larger=measure.best == "larger")
 
 
-def _measure_contrast(measure: Measure, first: Judged, second: Judged) -> Row:
+def _contrast_measure(measure: Measure, first: Judged, second: Judged) -> Row:
     a, b = first.verdict(measure.name), second.verdict(measure.name)
     units = min(a.units, b.units)
     low = high = p = float("nan")
     if a.draws and b.draws and units > 1:
         gaps = np.subtract(a.draws, b.draws)
-        low, high = percentile_interval(gaps, units, _LEVEL)
+        low, high = compute_percentile_interval(gaps, units, _LEVEL)
         error = float(np.nanstd(gaps)) * (units / (units - 1)) ** 0.5
-        p = _student(a.value - b.value, error, units)
+        p = _compute_student_p(a.value - b.value, error, units)
     reasons = [f"{item.metric}: {of.reason}" for item, of in ((first, a), (second, b)) if of.reason]
-    return plain_row(
+    return drop_nonfinite_values(
         {
             "data": first.data,
             "protocol": first.protocol.key,

@@ -23,11 +23,11 @@ from textgauge.bench.protocols.base import RESAMPLES, Protocol, Verdict
 from textgauge.bench.protocols.task import Columns, Examples, Task
 from textgauge.bench.store import Store
 from textgauge.core.arrays import Floats, Masks
-from textgauge.core.parallel import one_thread
+from textgauge.core.parallel import use_one_thread
 from textgauge.core.progress import Stage
 from textgauge.metrics import PairMetric, get_metric
-from textgauge.metrics.base import versions
-from textgauge.stats.resampling import resampled_sums
+from textgauge.metrics.base import list_versions
+from textgauge.stats.resampling import resample_sums
 
 if TYPE_CHECKING:
     from textgauge.bench.results import Group
@@ -120,10 +120,10 @@ def split_by_embedder(metrics: Sequence[str]) -> dict[str, list[str]]:
     return {embedder: [metric for metric in metrics if on[metric] in ("", embedder)] for embedder in embedders}
 
 
-def means_over_embedders(metrics: Sequence[str]) -> dict[str, list[str]]:
+def group_by_embedders(metrics: Sequence[str]) -> dict[str, list[str]]:
     """Return the metrics that are there on several embedders, under the name of their mean.
 
-    >>> means_over_embedders(["jaccard", "cosine", "cosine@wordllama"])
+    >>> group_by_embedders(["jaccard", "cosine", "cosine@wordllama"])
     {'cosine, mean of 2 embedders': ['cosine', 'cosine@wordllama']}
     """
     alike: dict[str, list[str]] = {}
@@ -152,7 +152,7 @@ def _select_tasks(groups: Sequence[Group]) -> dict[str, Group]:
     """Return groups that ensembles are trained on, sorted: no order of metrics or of runs changes a number."""
     chosen = [item for item in groups if item.protocol.ensembles and len(item.complete) > 1]
     # Another process trains on the observations alone, not on all that the store holds.
-    return {_place(item): replace(item, results=None) for item in sorted(chosen, key=_place)}
+    return {_format_place(item): replace(item, results=None) for item in sorted(chosen, key=_format_place)}
 
 
 def _list_jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, list[Group]]]:
@@ -170,17 +170,20 @@ def _list_jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, lis
         jobs.append(("universal", usable))
     named = {}
     for kind, members in jobs:
-        decides = [[_place(item), {key: _digest(o.value) for key, o in item.complete.items()}] for item in members]
-        text = json.dumps([_VERSION, kind, seeds, decides, versions("numpy", "scikit-learn")], sort_keys=True)
+        decides = [
+            [_format_place(item), {key: _compute_digest(o.value) for key, o in item.complete.items()}]
+            for item in members
+        ]
+        text = json.dumps([_VERSION, kind, seeds, decides, list_versions("numpy", "scikit-learn")], sort_keys=True)
         named[hashlib.blake2b(text.encode(), digest_size=16).hexdigest()] = (kind, members)
     return named
 
 
-def _place(item: Group) -> str:
+def _format_place(item: Group) -> str:
     return f"{item.protocol!r}|{item.fingerprint}|{item.seed}"
 
 
-def _digest(values: Floats) -> str:
+def _compute_digest(values: Floats) -> str:
     return hashlib.blake2b(np.ascontiguousarray(values).tobytes(), digest_size=8).hexdigest()
 
 
@@ -215,7 +218,7 @@ def _make_row(kind: Kind, item: Group, runs: Sequence[tuple[list[str], EnsembleS
             shares.setdefault(metric, []).append((share, fallen))
     return {
         "kind": kind,
-        "place": _place(item),
+        "place": _format_place(item),
         "value": np.mean([part.value for part in parts], axis=0).tolist(),
         "drawn": np.mean([part.draws for part in parts], axis=0).T.tolist(),
         "units": parts[0].units,
@@ -333,7 +336,7 @@ def score_ensemble(
     drops: list[list[Floats]] = [[] for _ in data]
     model_kind = "boosting" if kind == "universal" else data[0].task.model
     shares = []
-    with one_thread():
+    with use_one_thread():
         for seed, left_out in enumerate(split_trials(data, seeds)):
             model = fit_model(*_collect_examples(data, left_out, kind, seed), kind=model_kind, seed=seed)
             shares.append(model.shares)
@@ -411,7 +414,7 @@ def _summarise(task: Task, sums: Floats, shares: Floats, drops: Floats) -> Ensem
     """Average over splits the values and their resamples; the units of all splits are resampled alike."""
     count, units, width = sums.shape
     value = _average_known(task.of_sums(sums.sum(axis=1)))
-    flat = resampled_sums(sums.transpose(1, 0, 2).reshape(units, count * width), RESAMPLES, 0)
+    flat = resample_sums(sums.transpose(1, 0, 2).reshape(units, count * width), RESAMPLES, 0)
     draws = task.of_sums(flat.reshape(RESAMPLES * count, width)).reshape(RESAMPLES, count, -1)
     return EnsembleScore(value, _average_known(draws.transpose(1, 0, 2)), units, shares, _average_known(drops))
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from textgauge.bench.protocols.batch import Batch, Values
 from textgauge.core.errors import InputError
-from textgauge.core.parallel import dask_executor, one_blas_thread, workers_of
+from textgauge.core.parallel import count_workers_of, open_dask_executor, use_one_blas_thread
 from textgauge.metrics.base import VALUE
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def observe(batch: Batch, metric: Any, *, timed: bool = False) -> pl.DataFrame:
     """
     import polars as pl
 
-    with one_blas_thread():
-        values, reasons, errors, seconds = _times(batch, metric) if timed else _values(batch, metric)
+    with use_one_blas_thread():
+        values, reasons, errors, seconds = _measure_times(batch, metric) if timed else _compute_values(batch, metric)
     columns: dict[str, Any] = {**batch.columns, "value": metric.select(values)}
     columns |= {f"part.{part.name}": values[part.name] for part in metric.parts if part.name in values}
     columns["reason"] = pl.Series(reasons, dtype=pl.String)
@@ -44,14 +44,14 @@ def observe(batch: Batch, metric: Any, *, timed: bool = False) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _values(batch: Batch, metric: Any) -> tuple[Values, Reasons, Reasons, float]:
-    """Values and parts, why a value does not exist, which errors were raised, and CPU seconds."""
+def _compute_values(batch: Batch, metric: Any) -> tuple[Values, Reasons, Reasons, float]:
+    """Return values and parts, why a value does not exist, which errors were raised, and CPU seconds."""
     start = time.process_time()
     errors: Reasons = [None] * len(batch)
     try:
         values = batch.compute(metric)
     except Exception:  # one trial may have failed: the others still count
-        values, errors = _one_by_one(batch, metric)
+        values, errors = _compute_one_by_one(batch, metric)
     seconds = time.process_time() - start
     reasons = list(errors)
     for trial in np.flatnonzero(np.isnan(metric.select(values))):
@@ -59,7 +59,7 @@ def _values(batch: Batch, metric: Any) -> tuple[Values, Reasons, Reasons, float]
     return values, reasons, errors, seconds
 
 
-def _times(batch: Batch, metric: Any) -> tuple[Values, Reasons, Reasons, float]:
+def _measure_times(batch: Batch, metric: Any) -> tuple[Values, Reasons, Reasons, float]:
     """CPU seconds of every trial, the better of two."""
     seconds, errors = np.full(len(batch), np.nan), list[str | None]([None] * len(batch))
     for trial in range(len(batch)):
@@ -67,11 +67,11 @@ def _times(batch: Batch, metric: Any) -> tuple[Values, Reasons, Reasons, float]:
             seconds[trial] = min(batch.seconds(metric, trial) for _ in range(2))
         except Exception as error:
             errors[trial] = _format_error(error)
-    return dict.fromkeys(_names(metric), seconds), errors, errors, float(np.nansum(seconds))
+    return dict.fromkeys(_list_values(metric), seconds), errors, errors, float(np.nansum(seconds))
 
 
-def _one_by_one(batch: Batch, metric: Any) -> tuple[Values, Reasons]:
-    values = {name: np.full(len(batch), np.nan) for name in _names(metric)}
+def _compute_one_by_one(batch: Batch, metric: Any) -> tuple[Values, Reasons]:
+    values = {name: np.full(len(batch), np.nan) for name in _list_values(metric)}
     errors: Reasons = [None] * len(batch)
     for trial in range(len(batch)):
         try:
@@ -84,7 +84,7 @@ def _one_by_one(batch: Batch, metric: Any) -> tuple[Values, Reasons]:
     return values, errors
 
 
-def _names(metric: Any) -> list[str]:
+def _list_values(metric: Any) -> list[str]:
     return [VALUE, *(part.name for part in metric.parts)]
 
 
@@ -94,9 +94,9 @@ def _format_error(error: Exception) -> str:
 
 @contextlib.contextmanager
 def open_executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor | None]:
-    """An executor of jobs: None (here, one by one), local processes, or a Dask scheduler's workers."""
+    """Yield an executor of jobs: None (here, one by one), local processes, or a Dask scheduler's workers."""
     if scheduler is not None:
-        with dask_executor(scheduler) as cluster:
+        with open_dask_executor(scheduler) as cluster:
             yield cluster
         return
     if jobs > _MOST_JOBS:
@@ -104,7 +104,7 @@ def open_executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Ex
     if jobs <= 1:
         yield None
         return
-    with _started_pool(jobs) as pool:
+    with _start_pool(jobs) as pool:
         try:
             yield pool
         except KeyboardInterrupt:
@@ -115,7 +115,7 @@ def open_executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Ex
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _started_pool(jobs: int) -> ProcessPoolExecutor:
+def _start_pool(jobs: int) -> ProcessPoolExecutor:
     try:
         spawn = multiprocessing.get_context("spawn")
         pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_start_worker)
@@ -137,9 +137,9 @@ def _start_all(pool: ProcessPoolExecutor, jobs: int) -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def workers(where: Executor | None, jobs: int) -> int:
-    """How many jobs an executor can work on at once."""
-    return jobs if where is None or isinstance(where, ProcessPoolExecutor) else workers_of(where)
+def count_workers(where: Executor | None, jobs: int) -> int:
+    """Return how many jobs an executor can work on at once."""
+    return jobs if where is None or isinstance(where, ProcessPoolExecutor) else count_workers_of(where)
 
 
 def _start_worker() -> None:

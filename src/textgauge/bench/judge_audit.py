@@ -20,20 +20,20 @@ from textgauge.core.result import Column, Result
 from textgauge.core.show import FlatRow, format_cell, format_interval
 from textgauge.data.formats import read_table
 from textgauge.data.tables import TextTable
-from textgauge.encode.tokenizers import words_of
+from textgauge.encode.tokenizers import split_folded_words
 from textgauge.stats.annotators import (
     MIN_ITEMS,
     AlternativeAnnotator,
     Closeness,
     Scale,
-    alternative_annotator_test,
+    estimate_prediction_powered_mean,
     kappa,
-    kappa_draws,
     krippendorff_alpha,
-    prediction_powered_mean,
+    resample_kappa,
+    run_alternative_annotator_test,
 )
-from textgauge.stats.correlation import correlation_interval, draws, spearman
-from textgauge.stats.resampling import percentile_interval
+from textgauge.stats.correlation import draw_weights, estimate_correlation_interval, spearman
+from textgauge.stats.resampling import compute_percentile_interval
 
 MARGIN = 0.2
 HELPED = "people, with the judge's help"
@@ -79,9 +79,10 @@ class JudgeAudit(Result):
     def answer(self) -> str:
         """Whether the judge may take the place of a person, how it agrees with people, and the mean human score."""
         with_people, among = (self[("kappa", of)] for of in ("judge and people", "people"))
-        agreed = f"Cohen's κ with people {_interval(with_people)}, people among themselves {_interval(among)}."
+        ours, theirs = _format_row_interval(with_people), _format_row_interval(among)
+        agreed = f"Cohen's κ with people {ours}, people among themselves {theirs}."
         mean = self[("mean score", HELPED)]
-        return f"{self._verdict} {agreed} Mean human score {_interval(mean)}."
+        return f"{self._verdict} {agreed} Mean human score {_format_row_interval(mean)}."
 
     @property
     def _verdict(self) -> str:
@@ -121,7 +122,7 @@ def audit_judge(
     >>> audit_judge(columns, rating=["ann", "bob"], judge="model").answer.split(":")[0]
     'The judge may take the place of a person'
     """
-    found = _table(table)
+    found = _get_table(table)
     if len(set(rating)) < 2:
         raise ArgumentError(
             "an audit of a judge needs the ratings of two people or more: name their columns by {rating}, one at a time"
@@ -131,17 +132,23 @@ def audit_judge(
     other = None if swapped is None else np.array(found.get_scores([swapped])[swapped])
     _check(found.name, judge, own, people)
     lengths = (
-        None if text is None else np.array([len(words_of(cell)) for cell in found.get_filled(text)], dtype=np.float64)
+        None
+        if text is None
+        else np.array([len(split_folded_words(cell)) for cell in found.get_filled(text)], dtype=np.float64)
     )
-    used, warned = _on_scale(people, own)
-    audit = _Audit(people, used, scale or _scale(people), list(dict.fromkeys(rating)), level, seed)
-    test = alternative_annotator_test(people, used, margin=margin, closeness=audit.closeness)
-    rows = [*audit.agreement(), *audit.base_rates(own), *audit.replacement(test), *audit.means(own)]
-    rows += [*audit.consistency(own, again), *audit.position(own, other), *audit.length(lengths)]
+    used, warned = _move_to_scale(people, own)
+    audit = _Audit(people, used, scale or _choose_scale(people), list(dict.fromkeys(rating)), level, seed)
+    test = run_alternative_annotator_test(people, used, margin=margin, closeness=audit.closeness)
+    rows = [*audit.measure_agreement(), *audit.count_base_rates(own), *audit.list_replacement(test), *audit.means(own)]
+    rows += [
+        *audit.measure_consistency(own, again),
+        *audit.measure_position_bias(own, other),
+        *audit.measure_length_bias(lengths),
+    ]
     return JudgeAudit(tuple(rows), test, margin, warned)
 
 
-def _table(table: Any) -> TextTable:
+def _get_table(table: Any) -> TextTable:
     if isinstance(table, str | os.PathLike):
         return read_table(table)
     if isinstance(table, TextTable):
@@ -160,12 +167,12 @@ def _check(name: str, judge: str, own: Floats, people: Floats) -> None:
         raise InputError(f"{name}: no item has the ratings of two people and a score of {judge!r}")
 
 
-def _scale(people: Floats) -> Scale:
+def _choose_scale(people: Floats) -> Scale:
     kinds = len(np.unique(people[np.isfinite(people)]))
     return "nominal" if kinds <= 2 else "ordinal" if kinds <= _MOST_KINDS else "interval"
 
 
-def _on_scale(people: Floats, judge: Floats) -> tuple[Floats, tuple[str, ...]]:
+def _move_to_scale(people: Floats, judge: Floats) -> tuple[Floats, tuple[str, ...]]:
     """The judge's scores on people's scale: as they are, or moved to people's mean and spread where they leave it."""
     known, own = people[np.isfinite(people)], judge[np.isfinite(judge)]
     if own.min() >= known.min() and own.max() <= known.max():
@@ -191,7 +198,7 @@ class _Audit:
     def closeness(self) -> Closeness:
         return "accuracy" if self.scale == "nominal" else "rmse"
 
-    def agreement(self) -> Iterator[AuditRow]:
+    def measure_agreement(self) -> Iterator[AuditRow]:
         """κ and α of people among themselves, and with the judge."""
         squared = self.scale != "nominal"
         note = "mean over pairs, squared differences" if squared else "mean over pairs"
@@ -204,18 +211,18 @@ class _Audit:
             of: float(np.mean([kappa(everyone[a], everyone[b], squared=squared) for a, b in chosen]))
             for of, chosen in pairs.items()
         }
-        drawn = {of: self._kappa_draws(everyone, chosen, squared) for of, chosen in pairs.items()}
+        drawn = {of: self._resample_kappa(everyone, chosen, squared) for of, chosen in pairs.items()}
         values["difference"] = values["judge and people"] - values["people"]
         drawn["difference"] = drawn["judge and people"] - drawn["people"]
         items = int((np.isfinite(self.people).sum(axis=0) > 1).sum())
         for of, value in values.items():
-            low, high = percentile_interval(drawn[of], items, self.level)
+            low, high = compute_percentile_interval(drawn[of], items, self.level)
             yield AuditRow(measure="kappa", of=of, value=value, low=low, high=high, n=items, note=note)
-        yield self._alpha_row("alpha", "people", self.people)
-        yield self._alpha_row("alpha", "people and judge", everyone)
+        yield self._measure_alpha("alpha", "people", self.people)
+        yield self._measure_alpha("alpha", "people and judge", everyone)
 
-    def base_rates(self, judge: Floats) -> Iterator[AuditRow]:
-        """How often people and the judge give each rating; where there are many, mean and deviation."""
+    def count_base_rates(self, judge: Floats) -> Iterator[AuditRow]:
+        """Yield how often people and the judge give each rating; where there are many, mean and deviation."""
         sides = {"people": self.people[np.isfinite(self.people)], "judge": judge[np.isfinite(judge)]}
         kinds = np.unique(np.concatenate(list(sides.values())))
         for of, ratings in sides.items():
@@ -227,8 +234,8 @@ class _Audit:
                 yield AuditRow(measure="mean", of=of, value=float(ratings.mean()), n=len(ratings))
                 yield AuditRow(measure="deviation", of=of, value=float(ratings.std(ddof=1)), n=len(ratings))
 
-    def replacement(self, test: AlternativeAnnotator) -> Iterator[AuditRow]:
-        """The alternative-annotator test: all people, then one after the other."""
+    def list_replacement(self, test: AlternativeAnnotator) -> Iterator[AuditRow]:
+        """Yield the alternative-annotator test: all people, then one after the other."""
         rated = np.isfinite(self.people) & np.isfinite(self.judge)
         counts = (rated & (rated.sum(axis=0) > 1)).sum(axis=1)
         how = f"by {self.closeness}"
@@ -247,62 +254,64 @@ class _Audit:
         return np.where(count > 0, np.where(known, self.people, 0.0).sum(axis=0) / np.maximum(count, 1), np.nan)
 
     def means(self, judge: Floats) -> Iterator[AuditRow]:
-        """The mean human score by people alone, and with the judge's help."""
+        """Yield the mean human score by people alone, and with the judge's help."""
         rated = self.human[np.isfinite(self.human)]
-        alone = prediction_powered_mean(rated, np.zeros(len(rated)), level=self.level)
-        helped = prediction_powered_mean(self.human, judge, level=self.level)
+        alone = estimate_prediction_powered_mean(rated, np.zeros(len(rated)), level=self.level)
+        helped = estimate_prediction_powered_mean(self.human, judge, level=self.level)
         added = f"{helped.unrated} more items by the judge, weight {helped.weight:.2g}"
         for of, found, note in (("people alone", alone, None), (HELPED, helped, added)):
             ends = {"low": found.low, "high": found.high}
             yield AuditRow(measure="mean score", of=of, value=found.value, n=found.rated, note=note, **ends)
 
-    def consistency(self, judge: Floats, again: Sequence[Floats]) -> Iterator[AuditRow]:
-        """How far the judge agrees with itself when asked again."""
+    def measure_consistency(self, judge: Floats, again: Sequence[Floats]) -> Iterator[AuditRow]:
+        """Yield how far the judge agrees with itself when asked again."""
         if again:
-            yield self._alpha_row("self-consistency", "judge", np.vstack([judge, *again]))
+            yield self._measure_alpha("self-consistency", "judge", np.vstack([judge, *again]))
 
-    def position(self, judge: Floats, swapped: Floats | None) -> Iterator[AuditRow]:
-        """What exchanging both texts changes: the mean difference, and how often the score is another one."""
+    def measure_position_bias(self, judge: Floats, swapped: Floats | None) -> Iterator[AuditRow]:
+        """Yield what exchanging both texts changes: the mean difference, and how often the score is another one."""
         if swapped is not None:
             gaps = (judge - swapped)[np.isfinite(judge - swapped)]
             for measure, values in (("position bias", gaps), ("changed by position", (gaps != 0).astype(np.float64))):
-                low, high = self._interval(lambda rows, of=values: float(of[rows].mean()), len(gaps))  # type: ignore[misc]
+                low, high = self._estimate_interval(lambda rows, of=values: float(of[rows].mean()), len(gaps))  # type: ignore[misc]
                 value = float(values.mean()) if len(values) else float("nan")
                 yield AuditRow(measure=measure, of="judge", value=value, low=low, high=high, n=len(gaps))
 
-    def length(self, lengths: Floats | None) -> Iterator[AuditRow]:
-        """Whether the judge prefers long texts more than people do: ρ of its excess over people and the words."""
+    def measure_length_bias(self, lengths: Floats | None) -> Iterator[AuditRow]:
+        """Yield whether the judge prefers long texts more than people do: ρ of its excess over people and the words."""
         if lengths is not None:
             rows = np.isfinite(self.human - self.judge)
             excess, words = (self.judge - self.human)[rows], lengths[rows]
-            low, high = correlation_interval(spearman, excess, words, level=self.level, seed=self.seed)
+            low, high = estimate_correlation_interval(spearman, excess, words, level=self.level, seed=self.seed)
             value, note = spearman(excess, words), "Spearman's ρ of judge less people with words"
             yield AuditRow(measure="length bias", of="judge", value=value, low=low, high=high, n=len(words), note=note)
 
-    def _alpha_row(self, measure: str, of: str, ratings: Floats) -> AuditRow:
+    def _measure_alpha(self, measure: str, of: str, ratings: Floats) -> AuditRow:
         """Krippendorff's α of the items with two ratings or more."""
         shared = ratings[:, np.isfinite(ratings).sum(axis=0) > 1]
-        low, high = self._interval(lambda rows: krippendorff_alpha(shared[:, rows], scale=self.scale), shared.shape[1])
+        low, high = self._estimate_interval(
+            lambda rows: krippendorff_alpha(shared[:, rows], scale=self.scale), shared.shape[1]
+        )
         value, note = krippendorff_alpha(shared, scale=self.scale), f"Krippendorff's α, {self.scale}"
         return AuditRow(measure=measure, of=of, value=value, low=low, high=high, n=shared.shape[1], note=note)
 
-    def _kappa_draws(self, ratings: Floats, pairs: Sequence[tuple[int, int]], squared: bool) -> Floats:
-        """The mean of κ over pairs of raters on each resample of the items."""
+    def _resample_kappa(self, ratings: Floats, pairs: Sequence[tuple[int, int]], squared: bool) -> Floats:
+        """Return the mean of κ over pairs of raters on each resample of the items."""
         parts = []
-        for weights in draws(ratings.shape[1], _RESAMPLES, self.seed):
+        for weights in draw_weights(ratings.shape[1], _RESAMPLES, self.seed):
             found = []
             for a, b in pairs:
                 both = np.isfinite(ratings[a]) & np.isfinite(ratings[b])
-                found.append(kappa_draws(ratings[a, both], ratings[b, both], weights[:, both], squared=squared))
+                found.append(resample_kappa(ratings[a, both], ratings[b, both], weights[:, both], squared=squared))
             parts.append(np.mean(found, axis=0))
         return np.concatenate(parts)
 
-    def _interval(self, of: Callable[[Ints], float], n: int) -> tuple[float, float]:
-        """The interval of a statistic of items drawn again."""
+    def _estimate_interval(self, of: Callable[[Ints], float], n: int) -> tuple[float, float]:
+        """Return the interval of a statistic of items drawn again."""
         rng = np.random.default_rng([self.seed, 22])
         found = [of(rng.integers(n, size=n)) for _ in range(_ALPHA_RESAMPLES)] if n > 1 else []
-        return percentile_interval(np.array(found, dtype=np.float64), n, self.level)
+        return compute_percentile_interval(np.array(found, dtype=np.float64), n, self.level)
 
 
-def _interval(row: AuditRow) -> str:
+def _format_row_interval(row: AuditRow) -> str:
     return f"{format_cell(row.value)} ({format_interval(row.low, row.high)})"

@@ -16,22 +16,22 @@ from textgauge.bench.overall import (
     Gaps,
     MeasureTable,
     Scope,
+    average_known,
+    compute_overall_scores,
     estimate_gaps,
+    get_widest_scope,
     has_alike_data_sets,
-    mean_known,
-    overall_scores,
     weigh_tables,
-    widest_scope,
 )
 from textgauge.bench.protocols.base import Measure, Verdict
 from textgauge.bench.results import Judged, check_measures
 from textgauge.core.arrays import Floats
-from textgauge.core.charts import without_network
+from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.result import Column, Result, show_rows
-from textgauge.core.show import Row, format_cell, format_interval, listed, plain_row, text_table
-from textgauge.stats.decisions import ranking_sentence
-from textgauge.stats.rankings import better_than, rank_ranges, student_interval, tiers
+from textgauge.core.show import Row, drop_nonfinite_values, format_cell, format_interval, join_words, render_text
+from textgauge.stats.decisions import format_ranking
+from textgauge.stats.rankings import compute_student_interval, find_better, rank_ranges, split_into_tiers
 
 if TYPE_CHECKING:
     import altair as alt
@@ -70,13 +70,13 @@ class RankedMetric:
     tier: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """A flat dictionary; NaN becomes None."""
+        """Return a flat dictionary; NaN becomes None."""
         flat: dict[str, Any] = {"metric": self.metric, **self.measures, "overall": self.overall}
         flat |= {"overall_low": self.low, "overall_high": self.high}
         if not math.isnan(self.new_data_low):
             flat |= {"new_data_low": self.new_data_low, "new_data_high": self.new_data_high}
         flat |= {"rank": self.rank, "rank_low": self.rank_low, "rank_high": self.rank_high, "tier": self.tier}
-        return plain_row(flat)
+        return drop_nonfinite_values(flat)
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,7 +99,7 @@ class Leaderboard(Result):
     def answer(self) -> str:
         """The best metric and what it is tied with, in one sentence."""
         ranked = [row for row in self.rows if row.rank is not None]
-        return ranking_sentence([row.metric for row in ranked], self.tied, self.scope)
+        return format_ranking([row.metric for row in ranked], self.tied, self.scope)
 
     @property
     def details(self) -> dict[str, Any]:
@@ -111,14 +111,14 @@ class Leaderboard(Result):
         return show_rows(self.to_dicts(), [*_COLUMNS, *(Column(name, form=format_cell) for name in self.measures)])
 
     def plot(self) -> alt.LayerChart:
-        """The rank of every metric with the ranks it may have, coloured by tier."""
-        return without_network(rank_chart(self.to_dicts()))
+        """Return the rank of every metric with the ranks it may have, coloured by tier."""
+        return draw_without_network(draw_ranks(self.to_dicts()))
 
     def __str__(self) -> str:
-        return "\n".join([self.answer, "", text_table(self.readable()), *(f"note: {line}" for line in self.notes)])
+        return "\n".join([self.answer, "", render_text(self.readable()), *(f"note: {line}" for line in self.notes)])
 
 
-def leaderboard(
+def rank_metrics(
     judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, scope: Scope | None = None
 ) -> Leaderboard:
     """Order metrics by the weighted mean of their measures, each as a share of the way from its worst to its best.
@@ -139,13 +139,13 @@ def leaderboard(
     check_measures(weights, names)
     if any(not (weight >= 0 and math.isfinite(weight)) for weight in weights.values()):
         raise InputError("weights are finite numbers, zero or more")
-    shown_only = _no_qualities(tables, weights)
+    shown_only = _list_descriptive_columns(tables, weights)
     counted = weigh_tables(tables, {**dict.fromkeys(shown_only, 0.0), **weights})
     chosen = _choose_scope(counted, scope)
     unknown = np.full((len(metrics) + 1, len(metrics) + 1), np.nan)
     gaps = estimate_gaps(counted, chosen) if counted else Gaps(unknown, unknown, unknown)
     new_data = estimate_gaps(counted, "data") if has_alike_data_sets(counted) else None
-    shown = {name: _shown([table for table in tables if table.column == name]) for name in names}
+    shown = {name: _average_column([table for table in tables if table.column == name]) for name in names}
     values = [{name: float(shown[name][m]) for name in names} for m in range(len(metrics))]
     rows, tied = _rank(metrics, values, gaps, new_data)
     return Leaderboard(
@@ -156,18 +156,18 @@ def leaderboard(
 def _rank(
     metrics: list[str], values: list[dict[str, float]], gaps: Gaps, new_data: Gaps | None
 ) -> tuple[list[RankedMetric], tuple[str, ...]]:
-    """The rows in order, and the metrics that are tied with the first."""
+    """Return the rows in order, and the metrics that are tied with the first."""
     overall = gaps.gap[:-1, -1]
     order = sorted(range(len(metrics)), key=lambda m: (math.isnan(overall[m]), -overall[m], metrics[m]))
     ranked = [m for m in order if not math.isnan(overall[m])]
     here = np.ix_(ranked, ranked)
-    better = better_than(gaps.gap[here], gaps.error[here], gaps.freedom[here])
+    better = find_better(gaps.gap[here], gaps.error[here], gaps.freedom[here])
     firsts, lasts = rank_ranges(better)
-    tier = tiers(range(len(ranked)), better)
+    tier = split_into_tiers(range(len(ranked)), better)
     rows = []
     for place, m in enumerate(order):
-        low, high = _interval(gaps, m)
-        new_low, new_high = _interval(new_data, m) if new_data else (math.nan, math.nan)
+        low, high = _estimate_interval(gaps, m)
+        new_low, new_high = _estimate_interval(new_data, m) if new_data else (math.nan, math.nan)
         row = RankedMetric(metrics[m], values[m], float(overall[m]), low, high, new_low, new_high)
         if place < len(ranked):
             first, last = firsts[place], lasts[place]
@@ -177,14 +177,14 @@ def _rank(
     return rows, tuple(metrics[m] for m, ahead in zip(ranked[1:], behind, strict=True) if not ahead)
 
 
-def _interval(gaps: Gaps, m: int) -> tuple[float, float]:
-    """The interval of one overall score, which is its gap to 0; a score lies between 0 and 1."""
-    low, high = student_interval(gaps.gap[m, -1], gaps.error[m, -1], gaps.freedom[m, -1], _LEVEL)
+def _estimate_interval(gaps: Gaps, m: int) -> tuple[float, float]:
+    """Return the interval of one overall score, which is its gap to 0; a score lies between 0 and 1."""
+    low, high = compute_student_interval(gaps.gap[m, -1], gaps.error[m, -1], gaps.freedom[m, -1], _LEVEL)
     return max(low, 0.0), min(high, 1.0)
 
 
 def _choose_scope(tables: Sequence[MeasureTable], wanted: Scope | None) -> Scope:
-    widest = widest_scope(tables)
+    widest = get_widest_scope(tables)
     if wanted is None:
         return widest
     if wanted not in SCOPES:
@@ -202,43 +202,45 @@ def _list_notes(tables: Sequence[MeasureTable], shown_only: list[str], scope: Sc
     if used:
         columns = dict.fromkeys(table.column for table in tables)
         weights = {round(sum(t.weight for t in tables if t.column == column), 12) for column in columns}
-        parts = list(_formulas(used))
+        parts = list(_list_formulas(used))
         kind = f"the {'' if len(weights) == 1 else 'weighted '}mean of " if len(parts) > 1 else ""
-        yield f"overall is {kind}{listed(parts)}"
+        yield f"overall is {kind}{join_words(parts)}"
         chance = [f"{m.name} {format_cell(m.chance)}" for m in used if m.chance is not None]
         if chance:
             others = [m.name for m in used if m.chance is None]
-            rest = f"; for {listed(others)} that depends on the data" if others else ""
-            yield f"a metric that knows nothing has {listed(chance)}{rest}"
+            rest = f"; for {join_words(others)} that depends on the data" if others else ""
+            yield f"a metric that knows nothing has {join_words(chance)}{rest}"
         yield f"intervals, ranks and tiers are for {SCOPES[scope]}; ranks and tiers hold together at 95 %"
     yield from dict.fromkeys(table.common for table in tables if table.common)
     yield from (f"{name} says what a metric is like, not how good it is: overall leaves it out" for name in shown_only)
 
 
-def _formulas(measures: Sequence[Measure]) -> Iterator[str]:
-    """What counts for each column: the measure, or the mean of the measures that share the column."""
+def _list_formulas(measures: Sequence[Measure]) -> Iterator[str]:
+    """Yield what counts for each column: the measure, or the mean of the measures that share the column."""
     columns: dict[str, list[str]] = {}
     for measure in measures:
         columns.setdefault(measure.column or measure.name, []).append(measure.formula)
     for column, formulas in columns.items():
-        yield formulas[0] if len(formulas) == 1 else f"{column} (itself the mean of {listed(formulas)})"
+        yield formulas[0] if len(formulas) == 1 else f"{column} (itself the mean of {join_words(formulas)})"
 
 
 def _read_tables(judged: Sequence[Judged]) -> tuple[list[str], list[MeasureTable], list[str]]:
-    """The metrics, a table of each measure of each protocol on each data set, and notes.
+    """Return the metrics, a table of each measure of each protocol on each data set, and notes.
 
     Of trials that were judged in several ways, the last way counts.
     """
-    ways = {_trials(item): item.protocol for item in judged}
-    latest = [item for item in judged if item.protocol == ways[_trials(item)]]
-    several = {f"{item.protocol.key} on {item.data}" for item in judged if item.protocol != ways[_trials(item)]}
+    ways = {_identify_trials(item): item.protocol for item in judged}
+    latest = [item for item in judged if item.protocol == ways[_identify_trials(item)]]
+    several = {
+        f"{item.protocol.key} on {item.data}" for item in judged if item.protocol != ways[_identify_trials(item)]
+    }
     notes = [f"{trials}: judged in several ways, the last one counts" for trials in sorted(several)]
     metrics = list(dict.fromkeys(item.metric for item in latest))
     groups: dict[tuple[str, str, str, int], dict[str, Judged]] = {}
     for item in latest:
-        groups.setdefault(_trials(item), {})[item.metric] = item
+        groups.setdefault(_identify_trials(item), {})[item.metric] = item
     tables = [
-        _table(measure, trials, [members.get(metric) for metric in metrics])
+        _make_table(measure, trials, [members.get(metric) for metric in metrics])
         for trials, members in groups.items()
         for measure in ways[trials].measures
         if not measure.detail
@@ -246,23 +248,23 @@ def _read_tables(judged: Sequence[Judged]) -> tuple[list[str], list[MeasureTable
     return metrics, [table for table in tables if table.values.size], notes
 
 
-def _trials(item: Judged) -> tuple[str, str, str, int]:
+def _identify_trials(item: Judged) -> tuple[str, str, str, int]:
     return item.data, item.fingerprint, item.protocol.key, item.seed
 
 
-def _table(measure: Measure, trials: tuple[object, ...], members: list[Judged | None]) -> MeasureTable:
+def _make_table(measure: Measure, trials: tuple[object, ...], members: list[Judged | None]) -> MeasureTable:
     one = next(item for item in members if item is not None)
     nothing = Verdict(measure.name, math.nan)
     verdicts = [
         nothing if item is None else next((v for v in item.verdicts if v.measure == measure.name), nothing)
         for item in members
     ]
-    draws = _padded([verdict.draws for verdict in verdicts])
+    draws = _pad_rows([verdict.draws for verdict in verdicts])
     return MeasureTable(
         measure,
         one.fingerprint or one.data,
         trials,
-        _padded([verdict.values for verdict in verdicts]),
+        _pad_rows([verdict.values for verdict in verdicts]),
         draws if draws.size else None,
         max(verdict.units for verdict in verdicts),
         one.pool_share,
@@ -271,24 +273,24 @@ def _table(measure: Measure, trials: tuple[object, ...], members: list[Judged | 
     )
 
 
-def _padded(rows: list[tuple[float, ...]]) -> Floats:
-    """Rows of equal length, filled up with NaN."""
+def _pad_rows(rows: list[tuple[float, ...]]) -> Floats:
+    """Return rows of equal length, filled up with NaN."""
     filled = np.full((len(rows), max(map(len, rows))), np.nan)
     for place, row in zip(filled, rows, strict=True):
         place[: len(row)] = row
     return filled
 
 
-def _shown(tables: list[MeasureTable]) -> Floats:
+def _average_column(tables: list[MeasureTable]) -> Floats:
     """The plain value of a column for every metric: the mean over data sets, then over the measures of the column."""
     groups: dict[str, list[Floats]] = {}
     for table in tables:
-        groups.setdefault(table.measure.name, []).append(mean_known(table.values))
-    return mean_known(np.array([mean_known(np.array(group).T) for group in groups.values()]).T)
+        groups.setdefault(table.measure.name, []).append(average_known(table.values))
+    return average_known(np.array([average_known(np.array(group).T) for group in groups.values()]).T)
 
 
-def _no_qualities(tables: list[MeasureTable], weights: Mapping[str, float]) -> list[str]:
-    """Columns that are shown and not averaged; none where nothing else could be averaged."""
+def _list_descriptive_columns(tables: list[MeasureTable], weights: Mapping[str, float]) -> list[str]:
+    """Return columns that are shown and not averaged; none where nothing else could be averaged."""
     counting = [table for table in tables if table.measure.best == "larger" and np.isfinite(table.measure.high)]
     found = {table.column for table in counting if not table.measure.quality and table.column not in weights}
     others = {table.column for table in counting} - found
@@ -305,13 +307,13 @@ class Board:
     @cached_property
     def ranking(self) -> Leaderboard:
         """The leaderboard."""
-        return leaderboard(self.judged)
+        return rank_metrics(self.judged)
 
     @property
     def title(self) -> str:
         """What is ranked: the protocol as people call it, or what several are for, and which they are."""
         one, *more = dict.fromkeys(item.protocol.heading or item.protocol.name for item in self.judged)
-        return f"{self.purpose} ({listed(name[:1].lower() + name[1:] for name in (one, *more))})" if more else one
+        return f"{self.purpose} ({join_words(name[:1].lower() + name[1:] for name in (one, *more))})" if more else one
 
     @property
     def heading(self) -> str:
@@ -364,19 +366,19 @@ class Board:
         return tuple([name for name, of in ended.items() if any(m.quality for m in of)] or ended)
 
     def first(self) -> list[RankedMetric]:
-        """The first row and those tied with it; none where nothing has an overall score."""
+        """Return the first row and those tied with it; none where nothing has an overall score."""
         best = [row.metric for row in self.ranking if row.rank == 1]
         return [row for row in self.ranking if row.metric in (*best, *self.ranking.tied)]
 
 
-def grouped_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, ...]]]:
-    """A board for all protocols that rank mostly the same metrics, with those of its protocols one by one.
+def group_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, ...]]]:
+    """Return a board for all protocols that rank mostly the same metrics, with those of its protocols one by one.
 
     Every protocol with a result is in one; a protocol that ranks nothing (speed) goes with the others that its metrics
     went through.
     """
     names = list(dict.fromkeys(item.protocol.name for item in judged if item.verdicts))
-    single = {name: Board((name,), _of_protocols(judged, name)) for name in names}
+    single = {name: Board((name,), _select_protocols(judged, name)) for name in names}
     groups = _find_alike(single)
     went = {name: {item.metric for item in judged if item.protocol.name == name} for name in names}
     for name in [name for name in names if not any(name in group for group in groups)]:
@@ -387,22 +389,22 @@ def grouped_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, .
             groups.append([name])
     return [
         (
-            single[group[0]] if len(group) == 1 else Board(tuple(group), _of_protocols(judged, *group)),
+            single[group[0]] if len(group) == 1 else Board(tuple(group), _select_protocols(judged, *group)),
             tuple(single[name] for name in group),
         )
         for group in groups
     ]
 
 
-def _of_protocols(judged: Sequence[Judged], *names: str) -> tuple[Judged, ...]:
+def _select_protocols(judged: Sequence[Judged], *names: str) -> tuple[Judged, ...]:
     return tuple(item for item in judged if item.protocol.name in names)
 
 
 def _find_alike(single: Mapping[str, Board]) -> list[list[str]]:
-    """The names of protocols that rank mostly the same metrics: at least half of all are ranked by each."""
+    """Return the names of protocols that rank mostly the same metrics: at least half of all are ranked by each."""
     groups: list[tuple[list[str], set[str], set[str]]] = []
     for name, board in single.items():
-        ranked = _ranked_metrics(board.judged)
+        ranked = _list_ranked_metrics(board.judged)
         for names, common, either in groups:
             if 2 * len(common & ranked) >= len(either | ranked):
                 names.append(name)
@@ -414,66 +416,66 @@ def _find_alike(single: Mapping[str, Board]) -> list[list[str]]:
     return [names for names, common, _ in groups if common]
 
 
-def _ranked_metrics(judged: Sequence[Judged]) -> set[str]:
-    """The metrics that a leaderboard of these verdicts ranks."""
+def _list_ranked_metrics(judged: Sequence[Judged]) -> set[str]:
+    """Return the metrics that a leaderboard of these verdicts ranks."""
     metrics, tables, _ = _read_tables(judged)
-    counted = weigh_tables(tables, dict.fromkeys(_no_qualities(tables, {}), 0.0))
-    overall = overall_scores(counted).tolist() if counted else []
+    counted = weigh_tables(tables, dict.fromkeys(_list_descriptive_columns(tables, {}), 0.0))
+    overall = compute_overall_scores(counted).tolist() if counted else []
     return {metric for metric, score in zip(metrics, overall, strict=False) if not math.isnan(score)}
 
 
-def leaderboards(
+def rank_by_kind(
     judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, scope: Scope | None = None
 ) -> dict[str, Leaderboard]:
     """Return leaderboards by their titles: of all protocols that rank mostly the same metrics; one where all do.
 
     A weight counts on every board that has the measure.
     """
-    boards = [board for board, _ in grouped_boards(judged)]
+    boards = [board for board, _ in group_boards(judged)]
     if len(boards) <= 1:
-        return {"": leaderboard(judged, weights, scope=scope)}
+        return {"": rank_metrics(judged, weights, scope=scope)}
     given = weights or {}
     measures = [dict.fromkeys(table.column for table in _read_tables(board.judged)[1]) for board in boards]
     check_measures(given, list(dict.fromkeys(name for names in measures for name in names)))
     return {
-        board.title: leaderboard(board.judged, {name: given[name] for name in given if name in names}, scope=scope)
+        board.title: rank_metrics(board.judged, {name: given[name] for name in given if name in names}, scope=scope)
         for board, names in zip(boards, measures, strict=True)
     }
 
 
-def boards_answer(boards: Mapping[str, Leaderboard]) -> str:
-    """The answers of leaderboards, each after its title."""
-    return " ".join(titled(title, board.answer) for title, board in boards.items())
+def join_answers(boards: Mapping[str, Leaderboard]) -> str:
+    """Return the answers of leaderboards, each after its title."""
+    return " ".join(format_titled(title, board.answer) for title, board in boards.items())
 
 
-def boards_rows(rows: Mapping[str, Sequence[Row]]) -> list[Row]:
-    """The rows of leaderboards by title, one after the other; `board` is the title where there are several."""
+def join_rows(rows: Mapping[str, Sequence[Row]]) -> list[Row]:
+    """Return the rows of leaderboards by title, one after the other; `board` is the title where there are several."""
     return [({"board": title} if title else {}) | row for title, own in rows.items() for row in own]
 
 
-def boards_details(boards: Mapping[str, Leaderboard]) -> Row:
-    """What each leaderboard is about, and what its overall score is made of."""
+def join_details(boards: Mapping[str, Leaderboard]) -> Row:
+    """Return what each leaderboard is about, and what its overall score is made of."""
     return {"boards": [({"board": title} if title else {}) | board.details for title, board in boards.items()]}
 
 
-def titled(title: str, text: str) -> str:
-    """A text after a title, if there is one."""
+def format_titled(title: str, text: str) -> str:
+    """Return a text after a title, if there is one."""
     return f"{title}: {text}" if title else text
 
 
-def rank_charts(rows: Sequence[dict[str, Any]]) -> alt.LayerChart | alt.VConcatChart:
-    """A chart of the board that rows are of, or of each board that they name."""
+def draw_boards(rows: Sequence[dict[str, Any]]) -> alt.LayerChart | alt.VConcatChart:
+    """Return a chart of the board that rows are of, or of each board that they name."""
     import altair as alt
 
     boards = dict.fromkeys(row.get("board") for row in rows)
     if len(boards) < 2:
-        return rank_chart(rows)
+        return draw_ranks(rows)
     parts = {board: [row for row in rows if row.get("board") == board] for board in boards}
-    return alt.vconcat(*(rank_chart(own).properties(title=board) for board, own in parts.items()))
+    return alt.vconcat(*(draw_ranks(own).properties(title=board) for board, own in parts.items()))
 
 
-def rank_chart(rows: Sequence[dict[str, Any]]) -> alt.LayerChart:
-    """One line per metric, best first: rank with its interval, coloured by tier."""
+def draw_ranks(rows: Sequence[dict[str, Any]]) -> alt.LayerChart:
+    """Return one line per metric, best first: rank with its interval, coloured by tier."""
     import altair as alt
 
     kept = ("metric", "overall", "rank", "rank_low", "rank_high", "tier")

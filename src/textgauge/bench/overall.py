@@ -54,7 +54,7 @@ class MeasureTable:
     @property
     def shares(self) -> Floats:
         """Each metric's mean over repetitions, as a share of the way to the best."""
-        return np.asarray(self.measure.share(mean_known(self.values)))
+        return np.asarray(self.measure.share(average_known(self.values)))
 
     @property
     def scope(self) -> Scope:
@@ -97,12 +97,12 @@ def weigh_tables(tables: Sequence[MeasureTable], weights: Mapping[str, float]) -
     ]
 
 
-def overall_scores(tables: Sequence[MeasureTable]) -> Floats:
+def compute_overall_scores(tables: Sequence[MeasureTable]) -> Floats:
     """Return the weighted sum of shares; NaN for a metric that lacks one of them."""
     return np.asarray(np.sum([table.weight * table.shares for table in tables], axis=0))
 
 
-def widest_scope(tables: Sequence[MeasureTable]) -> Scope:
+def get_widest_scope(tables: Sequence[MeasureTable]) -> Scope:
     """Return the widest scope of one data set that all tables support."""
     return "sources" if {table.scope for table in tables} == {"sources"} else "texts"
 
@@ -123,12 +123,12 @@ def estimate_gaps(tables: Sequence[MeasureTable], scope: Scope) -> Gaps:
     protocols on one data set, so it adds up there; between data sets all errors are independent.
     """
     if scope == "data":
-        return _between_data_sets(tables)
+        return _estimate_between_data_sets(tables)
     size = len(tables[0].values) + 1
     own, satterthwaite = np.zeros((size, size)), np.zeros((size, size))
     pools: dict[str, Floats] = {}
     for members in _group_by_trials(tables):
-        variance, degrees = _own_variance(members)
+        variance, degrees = _compute_own_variance(members)
         first = members[0]
         share = first.pool_share if scope == "sources" and first.draws is None else None
         extra = variance * first.values.shape[1] * (share / (1 - share)) if share else np.zeros_like(variance)
@@ -140,17 +140,17 @@ def estimate_gaps(tables: Sequence[MeasureTable], scope: Scope) -> Gaps:
     fewest = min(table.values.shape[1] if table.draws is None else table.units for table in tables)
     with np.errstate(invalid="ignore", divide="ignore"):
         freedom = np.where(satterthwaite > 0, total**2 / satterthwaite, fewest - 1.0)
-    return Gaps(_differences(overall_scores(tables)), np.sqrt(total), freedom)
+    return Gaps(_compute_differences(compute_overall_scores(tables)), np.sqrt(total), freedom)
 
 
-def _between_data_sets(tables: Sequence[MeasureTable]) -> Gaps:
+def _estimate_between_data_sets(tables: Sequence[MeasureTable]) -> Gaps:
     """Errors from the spread of data sets, which has that of documents and repetitions in it."""
     parts: dict[str, Floats] = {}
     for table in tables:
         parts[table.data] = parts.get(table.data, 0.0) + table.weight * table.shares
     values = len(parts) * np.array(list(parts.values())).T
-    spread, n = _spread(values)
-    return Gaps(_differences(values.mean(axis=1)), np.sqrt(spread / n), np.full(spread.shape, n - 1.0))
+    spread, n = _compute_spread(values)
+    return Gaps(_compute_differences(values.mean(axis=1)), np.sqrt(spread / n), np.full(spread.shape, n - 1.0))
 
 
 def _group_by_trials(tables: Sequence[MeasureTable]) -> list[list[MeasureTable]]:
@@ -160,19 +160,19 @@ def _group_by_trials(tables: Sequence[MeasureTable]) -> list[list[MeasureTable]]
     return list(groups.values())
 
 
-def _own_variance(members: Sequence[MeasureTable]) -> tuple[Floats, float]:
+def _compute_own_variance(members: Sequence[MeasureTable]) -> tuple[Floats, float]:
     """Variance of the differences of what the tables of one protocol add up to, and its degrees of freedom."""
     drawn = [(table.measure, table.weight, table.values if table.draws is None else table.draws) for table in members]
     # Shares of the way to the best, beyond the ends too, so that errors are not cut off.
     lines = [weight * ((values - m.low) / (m.high - m.low)) for m, weight, values in drawn]
-    spread, n = _spread(np.sum(lines, axis=0))
+    spread, n = _compute_spread(np.sum(lines, axis=0))
     if members[0].draws is None:
         return spread / n, n - 1.0
     units = min(table.units for table in members)
     return spread * units / max(units - 1, 1), units - 1.0
 
 
-def _spread(values: Floats) -> tuple[Floats, int]:
+def _compute_spread(values: Floats) -> tuple[Floats, int]:
     """The variance over columns of the difference of every two rows, a row of zeros added, and how many columns count.
 
     Columns count that all rows have; rows without any value are NaN, and all rows with fewer than two columns.
@@ -187,12 +187,12 @@ def _spread(values: Floats) -> tuple[Floats, int]:
     return np.array([np.square(centred - row).sum(axis=1) for row in centred]) / (n - 1), n
 
 
-def _differences(scores: Floats) -> Floats:
+def _compute_differences(scores: Floats) -> Floats:
     with_zero = np.append(scores, 0.0)
     return np.asarray(with_zero[:, None] - with_zero)
 
 
-def mean_known(values: Floats) -> Floats:
+def average_known(values: Floats) -> Floats:
     """Return the mean of each row over the values that are known; NaN where none is."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):

@@ -14,11 +14,11 @@ import numpy as np
 
 from textgauge.bench.inputs.kinds import load_data
 from textgauge.bench.inputs.sources import Data, PairSources
-from textgauge.bench.protocols import Batch, Protocol, protocols_named
+from textgauge.bench.protocols import Batch, Protocol, find_protocols
 from textgauge.core.errors import ArgumentError, UnknownName
 from textgauge.metrics import Metric, get_metrics
-from textgauge.metrics.base import versions
-from textgauge.metrics.pair.models import column_names
+from textgauge.metrics.base import list_versions
+from textgauge.metrics.pair.models import list_column_names
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Cell:
         return hashlib.blake2b(json.dumps(decides).encode(), digest_size=16).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain dictionary, for the manifest."""
+        """Return a plain dictionary, for the manifest."""
         names = ("protocol", "data", "fingerprint", "seed", "batch", "metric", "signature", "name")
         return {name: getattr(self, name) for name in names}
 
@@ -67,7 +67,7 @@ class Plan:
         return tuple(self.protocol.batch_numbers(self.sources, self.seed))
 
     def cell(self, batch: int, metric: Metric) -> Cell:
-        """The cell of one metric on one batch."""
+        """Return the cell of one metric on one batch."""
         return Cell(
             self.protocol.key,
             self.sources.name,
@@ -79,11 +79,11 @@ class Plan:
         )
 
     def cells(self) -> list[Cell]:
-        """All cells."""
+        """Return all cells."""
         return [self.cell(number, metric) for number in self.numbers for metric in self.metrics]
 
     def to_dict(self) -> dict[str, Any]:
-        """What a manifest says of the plan."""
+        """Return what a manifest says of the plan."""
         return {
             "protocol": {"name": self.protocol.name, "parameters": asdict(self.protocol)},
             "data": {
@@ -92,14 +92,14 @@ class Plan:
                 "pool_share": self.protocol.pool_share(self.sources),
             },
             "seed": self.seed,
-            "versions": list(versions("textgauge", "numpy", "scipy", "scikit-learn", "polars")),
+            "versions": list(list_versions("textgauge", "numpy", "scipy", "scikit-learn", "polars")),
         }
 
 
 def make_plans(
     protocols: Sequence[Protocol], sources: Sequence[Data], metrics: str | Sequence[Any], seed: int
 ) -> list[Plan]:
-    """Every protocol on every data set; metrics that a protocol judges all others by are added to its own."""
+    """Return every protocol on every data set; metrics that a protocol judges all others by are added to its own."""
     plans = []
     for data, protocol in product(sources, protocols):
         chosen = protocol.metrics_for(metrics, data)
@@ -110,18 +110,18 @@ def make_plans(
     return plans
 
 
-def protocol_plans(
+def make_protocol_plans(
     name: str, metrics: str | Sequence[Any] | None, parameters: Mapping[str, Any], seed: int, given: Mapping[str, Any]
 ) -> list[Plan]:
-    """The plans of a protocol, or of a family of them, on the data that `given` names.
+    """Return the plans of a protocol, or of a family of them, on the data that `given` names.
 
     A value that names data of other protocols may be a parameter of this one: then it is the parameter.
     """
-    kinds = protocols_named(name)
+    kinds = find_protocols(name)
     own = {item.name for kind in kinds for item in fields(kind)}
     parameters = {**parameters, **{key: value for key, value in given.items() if key in own}}
     made = [make_protocols(kind, parameters) for kind in kinds]
-    scores = column_names(metrics)
+    scores = list_column_names(metrics)
     if scores and any("scores" in kind.data.takes for kind in kinds):
         given = {**given, "scores": scores}
     found = load_data(
@@ -136,25 +136,25 @@ def protocol_plans(
 
 
 def make_protocols(kind: type[Protocol], given: Mapping[str, Any]) -> list[Protocol]:
-    """One protocol for every combination of values."""
+    """Return one protocol for every combination of values."""
     kinds: dict[str, type[Any]] = {item.name: type(item.default) for item in fields(kind)}
     unknown = [name for name in given if name not in kinds]
     if unknown:
         has = ", ".join(kinds) or "none"
         raise UnknownName(f"{kind.name} has no parameter {unknown[0]!r}; its parameters: {has}")
-    values = [[_convert(kinds[name], value) for value in _listed(several)] for name, several in given.items()]
+    values = [[_convert(kinds[name], value) for value in _split_values(several)] for name, several in given.items()]
     return [kind(**dict(zip(given, chosen, strict=True))) for chosen in product(*values)]
 
 
-def _listed(given: Any) -> Sequence[Any]:
-    """One value or several, as they are or as they are typed."""
+def _split_values(given: Any) -> Sequence[Any]:
+    """Return one value or several, as they are or as they are typed."""
     if isinstance(given, str):
         return given.split(",")
     return given if isinstance(given, Sequence) else [given]
 
 
 def _convert(kind: type[Any], value: Any) -> Any:
-    """A value as its protocol keeps it, so that 1, 1.0 and "1" of a fraction name the same cells."""
+    """Return a value as its protocol keeps it, so that 1, 1.0 and "1" of a fraction name the same cells."""
     if kind is int and not isinstance(value, str | np.integer):
         return value
     try:

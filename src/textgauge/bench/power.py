@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from textgauge.bench.protocols import Sources
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.parallel import map_threads, one_blas_thread
-from textgauge.core.show import FlatRow, plain_row
+from textgauge.core.parallel import map_threads, use_one_blas_thread
+from textgauge.core.show import FlatRow, drop_nonfinite_values
 from textgauge.data import Comparison
 from textgauge.measure.comparing import PERMUTATIONS as COMPARED
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
-from textgauge.stats.correlation import draws, resampled, spearman
-from textgauge.stats.decisions import different
+from textgauge.stats.correlation import draw_weights, resample_correlation, spearman
+from textgauge.stats.decisions import is_different
 
 LEVEL = 0.05
 PERMUTATIONS = 39  # of a simulated test
@@ -73,13 +73,14 @@ def compute_needed_shift(power: float, level: float = LEVEL) -> float:
     it does not move in steps of 1/(permutations + 1); so what few permutations cost is taken from a test at 5 %.
     """
     few, many, wanted = (
-        float(np.interp(power, _rates(*test), _SHIFTS)) for test in ((COMPARED, LEVEL), (_MANY, LEVEL), (_MANY, level))
+        float(np.interp(power, _compute_rates(*test), _SHIFTS))
+        for test in ((COMPARED, LEVEL), (_MANY, LEVEL), (_MANY, level))
     )
     return wanted * few / many
 
 
 @cache
-def _rates(permutations: int, level: float) -> Floats:
+def _compute_rates(permutations: int, level: float) -> Floats:
     return compute_rejection_rate(_SHIFTS, permutations=permutations, level=level)
 
 
@@ -97,7 +98,7 @@ class PowerCurve:
         found = np.repeat(prior[None], len(_SIZES), axis=0)
         for n, (rejected, tests) in self.outcomes.items():
             shift = compute_needed_shift(self.power) * (n / _SIZES[:, None]) ** _GROWTHS
-            chance = np.clip(np.interp(shift, _SHIFTS, _rates(self.permutations, LEVEL)), _SURE, 1.0 - _SURE)
+            chance = np.clip(np.interp(shift, _SHIFTS, _compute_rates(self.permutations, LEVEL)), _SURE, 1.0 - _SURE)
             found = found + rejected * np.log(chance) + (tests - rejected) * np.log1p(-chance)
         return np.asarray(found - found.max())
 
@@ -177,7 +178,7 @@ class TextsNeeded:
         """Return a flat row."""
         names = ("metric", "count", "low", "high", "together", "extrapolated", "largest", "tests")
         powers = {f"power.{n}": share for n, share in self.powers.items()}
-        return plain_row({name: getattr(self, name) for name in names} | powers)
+        return drop_nonfinite_values({name: getattr(self, name) for name in names} | powers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,12 +219,12 @@ class Contaminated:
 
 def is_rejected(metric: CorpusMetric, comparison: Comparison, *, permutations: int, seed: int = 0) -> bool:
     """Return whether the metric's own test finds the corpora different; no where the metric is undefined."""
-    with one_blas_thread():
+    with use_one_blas_thread():
         try:
             p_value, _ = metric.p_value(comparison, permutations=permutations, seed=seed)
         except Undefined:
             return False
-    return different(p_value, LEVEL)
+    return is_different(p_value, LEVEL)
 
 
 def simulate_tests(
@@ -249,7 +250,7 @@ def estimate_shared_level(metrics: Sequence[CorpusMetric], samples: Contaminated
     if len(metrics) < 2:
         return LEVEL
     comparison = samples.sample(min(_TOGETHER, samples.most), 0)
-    with one_blas_thread():
+    with use_one_blas_thread():
         nulls = [metric.null_values(comparison, permutations=_EXCHANGES, seed=samples.seed) for metric in metrics]
     shared = [null.ranked() for null in nulls if null.shares_draws]
     least = LEVEL / len(nulls)
@@ -295,8 +296,10 @@ def estimate_pairs_needed(
 
     known = np.isfinite(similarity[best]) & np.isfinite(similarity[other])
     y, a, b = ratings[known], similarity[best][known], similarity[other][known]
-    parts = draws(len(y), _RESAMPLES, seed, None if items is None else items[known])
-    gaps = np.concatenate([resampled(spearman, y, a, w) - resampled(spearman, y, b, w) for w in parts] or [y[:0]])
+    parts = draw_weights(len(y), _RESAMPLES, seed, None if items is None else items[known])
+    gaps = np.concatenate(
+        [resample_correlation(spearman, y, a, w) - resample_correlation(spearman, y, b, w) for w in parts] or [y[:0]]
+    )
     gap, error = spearman(y, a) - spearman(y, b), float(np.std(gaps[np.isfinite(gaps)])) if len(gaps) else np.nan
     reach = float(ndtri(0.975))
     scale = np.sqrt(len(y)) * (reach + float(ndtri(power))) * error

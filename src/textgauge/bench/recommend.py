@@ -14,7 +14,7 @@ import numpy as np
 
 from textgauge.bench.inputs.pair_sources import read_rated
 from textgauge.bench.inputs.sources import Data
-from textgauge.bench.leaderboard import Leaderboard, leaderboard
+from textgauge.bench.leaderboard import Leaderboard, rank_metrics
 from textgauge.bench.plan import Plan
 from textgauge.bench.power import (
     MOST,
@@ -38,25 +38,25 @@ from textgauge.bench.protocols import (
     Task,
     TaskSources,
     Verdict,
-    known_tasks,
-    protocols_named,
+    find_protocols,
+    list_tasks,
 )
 from textgauge.bench.protocols.base import PAIR_METRICS, RESAMPLES
 from textgauge.bench.protocols.batch import compact_corpus
 from textgauge.bench.recommendation import Answer, MetricCost, Recommendation
-from textgauge.bench.results import Judged, Results, total_times
+from textgauge.bench.results import Judged, Results, sum_times
 from textgauge.bench.run import run
 from textgauge.bench.store import Store
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.core.naming import split_names
-from textgauge.core.parallel import one_blas_thread
-from textgauge.core.show import format_percent, listed
+from textgauge.core.parallel import use_one_blas_thread
+from textgauge.core.show import format_percent, join_words
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
 from textgauge.measure.comparing import DEFAULT_METRICS
 from textgauge.measure.confounds import find_confounds
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
-from textgauge.metrics.pair.models import column_names
+from textgauge.metrics.pair.models import list_column_names
 from textgauge.metrics.pair_metric import BROUGHT
 
 __all__ = ["Answer", "MetricCost", "Recommendation", "recommend"]
@@ -166,7 +166,7 @@ def recommend(
         raise InputError("give two corpora (reference and candidate), or rated pairs, or a task with its data")
     if task is not None and data is None:
         raise InputError(f"the task {task} needs data: a path, a sample or a dataset's name")
-    if task is not None and any(kind.rated for kind in protocols_named(task)):
+    if task is not None and any(kind.rated for kind in find_protocols(task)):
         pairs = data  # type: ignore[assignment]
     with contextlib.ExitStack() as stack:
         folder = out if out is not None else stack.enter_context(tempfile.TemporaryDirectory(prefix="textgauge-"))
@@ -175,10 +175,10 @@ def recommend(
             if not isinstance(pairs, PairSources):
                 ratings = [rating] if isinstance(rating, str) else list(rating or [])
                 columns: dict[str, Any] = {"left": left, "right": right, "ratings": ratings}
-                pairs = read_rated(os.fspath(pairs), **columns, scores=column_names(metrics), seed=seed)
+                pairs = read_rated(os.fspath(pairs), **columns, scores=list_column_names(metrics), seed=seed)
             return work.recommend_for_pairs(pairs)
         if task is not None:
-            tasks = {kind.name: kind for kind in known_tasks()}
+            tasks = {kind.name: kind for kind in list_tasks()}
             if task not in tasks:
                 raise UnknownName.among("task", task, [*tasks, Agreement.name])
             sources = data if isinstance(data, TaskSources) else tasks[task].data.read(os.fspath(data))  # type: ignore[arg-type]
@@ -348,7 +348,7 @@ class _Recommender:
         def show(_: int, __: int, what: str) -> None:
             self.on_step(f"{protocol.name}: {what}" if what else protocol.name)
 
-        with one_blas_thread():
+        with use_one_blas_thread():
             report = run([plan], self.store, on_progress=show)
         self.on_step("judging")
         results = Results(self.store)
@@ -361,7 +361,7 @@ class _Recommender:
             Judged(sources.name, protocol, self.seed, metric, tuple(verdicts), *about)
             for metric, verdicts in protocol.judge_all(observed).items()
         ]
-        return _Ranking(plan, leaderboard(judged), observed, report.failures, unavailable, results)
+        return _Ranking(plan, rank_metrics(judged), observed, report.failures, unavailable, results)
 
     def _find_texts_needed(
         self, ranking: _Ranking, samples: Contaminated
@@ -388,7 +388,7 @@ class _Recommender:
 
     def _time_pair_metrics(self, ranking: _Ranking, texts: Any) -> list[MetricCost]:
         """Return the CPU seconds of a thousand pairs, by the results of the run, and of embedding their texts."""
-        times = total_times(t for t in ranking.results.times() if t.protocol == ranking.plan.protocol.name)
+        times = sum_times(t for t in ranking.results.times() if t.protocol == ranking.plan.protocol.name)
         each = {one.metric: one.each for one in times}
         timed = [(metric, _COST_PAIRS * each[metric.key]) for metric in ranking.plan.metrics if metric.key in each]
         return _compute_costs(timed, _COST_PAIRS, texts)
@@ -408,7 +408,7 @@ class _Recommender:
         about: Mapping[str, Any] | None = None,
     ) -> Recommendation:
         protocol, order = ranking.plan.protocol, [row.metric for row in ranking.board]
-        absent = [f"not installed here: {listed(ranking.unavailable)}"] if ranking.unavailable else []
+        absent = [f"not installed here: {join_words(ranking.unavailable)}"] if ranking.unavailable else []
         how = f"metrics are ranked by {experiment} (`textgauge run {protocol.name}`), effort {self.effort_name}"
         settings = {"effort": self.effort_name, "seed": self.seed, "protocol": protocol.key, "experiment": experiment}
         return Recommendation(
@@ -483,12 +483,12 @@ def rank_by_texts_needed(curves: Mapping[str, PowerCurve], samples: Contaminated
             value = float(scale(curve.texts))
             verdict = Verdict("detection", value, values=(value,), draws=tuple(drawn), units=needed.tests)
             judged.append(Judged(samples.sources.name, _Detection(), samples.seed, metric, (verdict,)))
-    return leaderboard(judged) if judged else Leaderboard((), ())
+    return rank_metrics(judged) if judged else Leaderboard((), ())
 
 
 def _compute_costs(timed: Sequence[tuple[Any, float]], size: int, texts: Any) -> list[MetricCost]:
     """Add the CPU seconds of embedding twice as many texts as the size, by a few texts, past the cache."""
-    from textgauge.encode.embedders import embedder
+    from textgauge.encode.embedders import get_embedder
 
     each: dict[str, float] = {}
     costs = []
@@ -496,7 +496,7 @@ def _compute_costs(timed: Sequence[tuple[Any, float]], size: int, texts: Any) ->
         name = _get_embedder(metric)
         if name and name not in each:
             some = list(texts.texts[:_TIMED_TEXTS])
-            encoder = embedder(name)
+            encoder = get_embedder(name)
             encoder.encode(some[:1])  # the first use loads the model
             start = time.process_time()
             encoder.encode(some)

@@ -17,18 +17,18 @@ from textgauge.core.show import (
     STATIC_PAGE_POLICY,
     FlatRow,
     Row,
-    column_names,
-    count_of,
+    drop_nonfinite,
     format_about,
+    format_count,
     format_duration,
     format_percent,
-    html_table,
-    listed,
-    markdown_table,
-    plain,
-    printable,
+    join_words,
+    list_columns,
+    make_printable,
+    render_html,
+    render_markdown,
 )
-from textgauge.stats.decisions import standing
+from textgauge.stats.decisions import format_standing
 
 _STYLE = (
     ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;"
@@ -147,7 +147,7 @@ class Recommendation(Result):
             "leaderboard": self.board.to_dicts(),
             "power": [row.to_dict() for row in self.power],
             "costs": [row.to_dict() for row in self.costs],
-            "about": {name: plain(value) for name, value in self.about.items()},
+            "about": {name: drop_nonfinite(value) for name, value in self.about.items()},
         }
 
     def tables(self) -> list[tuple[str, list[Row]]]:
@@ -168,7 +168,7 @@ class Recommendation(Result):
             return [f"## {title}", "\n".join(f"- {_escape_markdown(item)}" for item in items)] if items else []
 
         tables = [
-            part for title, rows in self.tables() for part in (f"## {title}", markdown_table(rows, column_names(rows)))
+            part for title, rows in self.tables() for part in (f"## {title}", render_markdown(rows, list_columns(rows)))
         ]
         first = [f"# {_escape_markdown(self.title)}", *map(_escape_markdown, self.sentences)]
         last = section("How this was found", self.notes)
@@ -176,7 +176,7 @@ class Recommendation(Result):
 
     def html(self) -> str:
         """Return the answer as an HTML page of its own."""
-        title = html.escape(printable(self.title))
+        title = html.escape(make_printable(self.title))
         head = f'<meta charset="utf-8"><title>{title}</title><meta name="viewport" content="width=device-width">'
         return (
             f'<!doctype html><html lang="en"><head>{STATIC_PAGE_POLICY}{head}<style>{_STYLE}</style></head>'
@@ -185,11 +185,11 @@ class Recommendation(Result):
 
     def _repr_html_(self) -> str:
         def section(title: str, items: Sequence[str]) -> str:
-            inside = "".join(f"<li>{html.escape(printable(item))}</li>" for item in items)
+            inside = "".join(f"<li>{html.escape(make_printable(item))}</li>" for item in items)
             return f"<h2>{title}</h2><ul>{inside}</ul>" if items else ""
 
-        first = "".join(f"<p>{html.escape(printable(text))}</p>" for text in self.sentences)
-        tables = "".join(f"<h2>{title}</h2>{html_table(rows)}" for title, rows in self.tables())
+        first = "".join(f"<p>{html.escape(make_printable(text))}</p>" for text in self.sentences)
+        tables = "".join(f"<h2>{title}</h2>{render_html(rows)}" for title, rows in self.tables())
         return f"{first}{section('Warnings', self.warnings)}{tables}{section('How this was found', self.notes)}"
 
     def __str__(self) -> str:
@@ -197,7 +197,7 @@ class Recommendation(Result):
 
 
 def _escape_markdown(text: str) -> str:
-    return re.sub(r"([\\`*<>\[\]#])", r"\\\1", " ".join(printable(text).split()))
+    return re.sub(r"([\\`*<>\[\]#])", r"\\\1", " ".join(make_printable(text).split()))
 
 
 def _name_best(answer: Answer) -> str:
@@ -207,7 +207,7 @@ def _name_best(answer: Answer) -> str:
     ranked = [row for row in answer.board if row.rank is not None]
     if len(ranked) == 1:
         return f"Only {first} was ranked: there is nothing to compare it with"
-    return f"To {answer.purpose}, use {first}{';' if others else ':'} {standing(others, len(ranked) - 1)}"
+    return f"To {answer.purpose}, use {first}{';' if others else ':'} {format_standing(others, len(ranked) - 1)}"
 
 
 def _write_texts_needed(answer: Answer, rows: dict[str, TextsNeeded], whole: Recommendation) -> Iterator[str]:
@@ -219,17 +219,17 @@ def _write_texts_needed(answer: Answer, rows: dict[str, TextsNeeded], whole: Rec
     first, *others = answer.choice
     best = rows[first]
     use = f"{goal}, use {first}: it needs {_format_texts(best)}"
-    yield f"{use}; {standing(others, len(others))}." if others else f"{use}."
+    yield f"{use}; {format_standing(others, len(others))}." if others else f"{use}."
     unclear = [row.metric for row in rows.values() if not row.known and row.low < best.count]
     if unclear:
-        named = [*unclear[:_NAMED], *([count_of(len(unclear) - _NAMED, "other")] if len(unclear) > _NAMED else [])]
-        yield f"Too few tests were simulated to rule out fewer texts for {listed(named)}: a higher effort decides."
+        named = [*unclear[:_NAMED], *([format_count(len(unclear) - _NAMED, "other")] if len(unclear) > _NAMED else [])]
+        yield f"Too few tests were simulated to rule out fewer texts for {join_words(named)}: a higher effort decides."
     ranked = [rows[metric] for metric in whole.choice if metric in rows and metric not in answer.choice]
     if ranked:
-        yield f"For this, {listed(f'{row.metric} needs {_format_texts(row)}' for row in ranked[:_NAMED])}."
+        yield f"For this, {join_words(f'{row.metric} needs {_format_texts(row)}' for row in ranked[:_NAMED])}."
     tested = len({metric for one in whole.answers for metric in one.choice})
     if tested > 1:
-        together = f"Tested together with the other recommended metrics, {count_of(tested, 'metric')} in all,"
+        together = f"Tested together with the other recommended metrics, {format_count(tested, 'metric')} in all,"
         yield f"{together} {first} needs at most about {format_about(best.together)}: p-values are adjusted then."
 
 
@@ -271,7 +271,7 @@ def _write_costs(whole: Recommendation) -> Iterator[str]:
     known = [costs[metric] for metric in wanted]
     size = known[0].size
     what = f"A comparison of {size:,} texts a side" if whole.kind == "corpora" else f"Scoring {size:,} pairs"
-    yield f"{what} takes {listed(f'{_format_seconds(cost)} with {cost.metric}' for cost in known)}."
+    yield f"{what} takes {join_words(f'{_format_seconds(cost)} with {cost.metric}' for cost in known)}."
     tied = [costs[metric] for metric in whole.choice if metric in costs]
     quickest = min(tied, key=lambda cost: cost.seconds + cost.embedding_seconds, default=known[0])
     if quickest.metric not in wanted:

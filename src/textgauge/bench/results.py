@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.ensembles import KeptEnsembles, average_verdicts, means_over_embedders, read_ensembles
+from textgauge.bench.ensembles import KeptEnsembles, average_verdicts, group_by_embedders, read_ensembles
 from textgauge.bench.overall import SCOPES
 from textgauge.bench.plan import Cell
-from textgauge.bench.protocols import Ksc, known_protocols
+from textgauge.bench.protocols import Ksc, list_protocols
 from textgauge.bench.protocols.base import Observations, Protocol, Verdict
 from textgauge.bench.store import Store
 from textgauge.core.errors import ArgumentError, InputError
-from textgauge.core.show import Row, listed, plain
+from textgauge.core.show import Row, drop_nonfinite, join_words
 from textgauge.metrics import get_metric
-from textgauge.metrics.pair_metric import similarity_of
+from textgauge.metrics.pair_metric import to_similarity
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,7 +51,7 @@ class Judged:
     pool_share: float | None = None
 
     def verdict(self, measure: str) -> Verdict:
-        """One measure."""
+        """Return one measure."""
         return next(verdict for verdict in self.verdicts if verdict.measure == measure)
 
 
@@ -130,24 +130,26 @@ class Results:
         return len({cell["name"] for manifest in self.manifests for cell in manifest["cells"]})
 
     def groups(self, options: Options | None = None) -> list[Group]:
-        """What is held of each protocol on each data set, metrics of several runs together.
+        """Return what is held of each protocol on each data set, metrics of several runs together.
 
         `options` are parameters of protocols that decide how trials are judged; the others are as the run has them.
         """
-        key = _key(options)
+        key = _make_key(options)
         if key not in self._groups:
             self._groups[key] = self._read_groups(options or {})
         return self._groups[key]
 
     def judged(self, options: Options | None = None) -> list[Judged]:
-        """All verdicts, the latest where several runs have the same one under other versions.
+        """Return all verdicts, the latest where several runs have the same one under other versions.
 
         Tasks of pair metrics are also judged for the mean over embedders and for the ensembles that the run trained.
         """
-        key = _key(options)
+        key = _make_key(options)
         if key not in self._judged:
-            found = [item for group in self.groups(options) for item in _verdicts(group)]
-            self._judged[key] = found + [_judged(one.group, one.name, one.verdicts) for one in self.ensembles.found]
+            found = [item for group in self.groups(options) for item in _judge_group(group)]
+            self._judged[key] = found + [
+                _make_judged(one.group, one.name, one.verdicts) for one in self.ensembles.found
+            ]
         return self._judged[key]
 
     @cached_property
@@ -165,7 +167,7 @@ class Results:
         cells = dict.fromkeys(
             (metric, str(manifest["protocol"]["name"]), cell.name)
             for manifest in self.manifests
-            for metric, of in cells_by_metric(manifest["cells"]).items()
+            for metric, of in group_cells(manifest["cells"]).items()
             for cell in of
         )
         self.groups()
@@ -179,12 +181,12 @@ class Results:
         found: dict[tuple[str, Protocol, int], dict[str, list[Cell]]] = {}
         pool_shares: dict[tuple[str, Protocol], float | None] = {}
         for manifest in self.manifests:
-            protocol = _protocol(manifest["protocol"], options)
+            protocol = _make_protocol(manifest["protocol"], options)
             pool_shares[manifest["data"]["fingerprint"], protocol] = manifest["data"].get("pool_share")
-            for metric, cells in cells_by_metric(manifest["cells"]).items():
+            for metric, cells in group_cells(manifest["cells"]).items():
                 found.setdefault((cells[0].fingerprint, protocol, cells[0].seed), {})[metric] = cells
         # Manifests of one run may be equally old: protocols have an order of their own.
-        order = list(known_protocols())
+        order = list(list_protocols())
         ranked = sorted(found.items(), key=lambda item: order.index(item[0][1].name))
         return [
             self._group(protocol, cells, pool_shares.get((data, protocol))) for (data, protocol, _), cells in ranked
@@ -198,12 +200,12 @@ class Results:
         return Group(first.data, protocol, first.seed, first.fingerprint, observed, missing, self, pool_share)
 
     def _observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
-        """What one metric gave, as the protocol judges it, and how many results are missing."""
+        """Return what one metric gave, as the protocol judges it, and how many results are missing."""
         names = tuple(cell.name for cell in cells)
         if names not in self._observed:
             found, lacking = self._read_observations(cells, protocol)
             trials = self._trials.setdefault((cells[0].protocol, cells[0].fingerprint, cells[0].seed), found)
-            self._observed[names] = _sharing(found, trials), lacking
+            self._observed[names] = _share_arrays(found, trials), lacking
         return self._observed[names]
 
     def _read_observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
@@ -213,9 +215,9 @@ class Results:
         values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
         names = [name for name in there[0][1].columns if name not in _OWN_COLUMNS]
         return Observations(
-            _as_judged(get_metric(cells[0].metric), values, protocol),
+            _orient_values(get_metric(cells[0].metric), values, protocol),
             np.concatenate([np.full(len(frame), batch) for batch, frame in there]),
-            {name: np.concatenate([_column(frame[name]) for _, frame in there]) for name in names},
+            {name: np.concatenate([_read_column(frame[name]) for _, frame in there]) for name in names},
         ), len(cells) - len(there)
 
     def _read(self, cell: Cell) -> pl.DataFrame | None:
@@ -225,7 +227,7 @@ class Results:
         return frame
 
 
-def _column(series: pl.Series) -> NDArray[Any]:
+def _read_column(series: pl.Series) -> NDArray[Any]:
     """A column as an array; equal strings are one object, because a column has millions of cells and few strings."""
     import polars as pl
 
@@ -236,18 +238,18 @@ def _column(series: pl.Series) -> NDArray[Any]:
     return np.array(different.to_list(), dtype=object).take(places.to_numpy())
 
 
-def _sharing(own: Observations, other: Observations) -> Observations:
+def _share_arrays(own: Observations, other: Observations) -> Observations:
     """Observations with the arrays of others where they are the same: all metrics see the same trials."""
-    columns = {name: _one_of(of, other.columns.get(name, of)) for name, of in own.columns.items()}
-    return replace(own, batch=_one_of(own.batch, other.batch), columns=columns)
+    columns = {name: _choose_equal(of, other.columns.get(name, of)) for name, of in own.columns.items()}
+    return replace(own, batch=_choose_equal(own.batch, other.batch), columns=columns)
 
 
-def _one_of(own: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+def _choose_equal(own: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
     return other if np.array_equal(own, other, equal_nan=own.dtype.kind == other.dtype.kind == "f") else own
 
 
-def total_times(times: Iterable[MetricTime]) -> list[MetricTime]:
-    """The sum of the times of each metric under each protocol."""
+def sum_times(times: Iterable[MetricTime]) -> list[MetricTime]:
+    """Return the sum of the times of each metric under each protocol."""
     found: dict[tuple[str, str], MetricTime] = {}
     for time in times:
         key = (time.metric, time.protocol)
@@ -257,8 +259,8 @@ def total_times(times: Iterable[MetricTime]) -> list[MetricTime]:
     return list(found.values())
 
 
-def cells_by_metric(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Cell]]:
-    """The cells of a manifest, metric by metric."""
+def group_cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Cell]]:
+    """Return the cells of a manifest, metric by metric."""
     names = [item.name for item in fields(Cell)]
     found: dict[str, list[Cell]] = {}
     for row in rows:
@@ -267,13 +269,13 @@ def cells_by_metric(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Cell]]:
     return found
 
 
-def _key(options: Options | None) -> Key:
+def _make_key(options: Options | None) -> Key:
     return tuple(sorted((options or {}).items()))
 
 
-def _protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
-    """The protocol a manifest names, with options that change how it judges."""
-    kind = known_protocols().get(str(declared["name"]))
+def _make_protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
+    """Return the protocol a manifest names, with options that change how it judges."""
+    kind = list_protocols().get(str(declared["name"]))
     if kind is None:
         raise InputError(f"this version knows no protocol {declared['name']!r}")
     known = {item.name for item in fields(kind)}
@@ -285,13 +287,13 @@ def _protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
         raise InputError(f"stored by another version ({error}); run the same command again into a new folder") from None
 
 
-def _as_judged(metric: Any, values: NDArray[np.float64], protocol: Protocol) -> NDArray[np.float64]:
+def _orient_values(metric: Any, values: NDArray[np.float64], protocol: Protocol) -> NDArray[np.float64]:
     if protocol.timed:
         return values
-    return np.asarray(similarity_of(metric, values) if protocol.similarities else metric.orient(values))
+    return np.asarray(to_similarity(metric, values) if protocol.similarities else metric.orient(values))
 
 
-def _verdicts(group: Group) -> Iterator[Judged]:
+def _judge_group(group: Group) -> Iterator[Judged]:
     there = {metric: found for metric, found in group.observed.items() if len(found.value)}
     try:
         verdicts = group.protocol.judge_all(there)
@@ -299,19 +301,19 @@ def _verdicts(group: Group) -> Iterator[Judged]:
         # A manifest may say of its results what they are not: other parameters, another protocol.
         raise InputError(f"{group.data}: stored results do not fit {group.protocol.key} ({error})") from error
     if group.protocol.ensembles:
-        for name, metrics in means_over_embedders(list(verdicts)).items():
+        for name, metrics in group_by_embedders(list(verdicts)).items():
             verdicts[name] = average_verdicts([verdicts[metric] for metric in metrics], group.protocol)
     for metric in dict.fromkeys([*group.observed, *verdicts]):
-        yield _judged(group, metric, verdicts.get(metric, ()), group.missing.get(metric, 0))
+        yield _make_judged(group, metric, verdicts.get(metric, ()), group.missing.get(metric, 0))
 
 
-def _judged(group: Group, metric: str, verdicts: Iterable[Verdict], missing: int = 0) -> Judged:
+def _make_judged(group: Group, metric: str, verdicts: Iterable[Verdict], missing: int = 0) -> Judged:
     about = missing, group.fingerprint, group.pool_share
     return Judged(group.data, group.protocol, group.seed, metric, tuple(verdicts), *about)
 
 
-def judging(**options: str | None) -> dict[str, str]:
-    """The given options of judging: `judgements`, `ties`, `linearity`."""
+def check_judging(**options: str | None) -> dict[str, str]:
+    """Return the given options of judging: `judgements`, `ties`, `linearity`."""
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
         if value not in _CHOICES[name]:
@@ -328,7 +330,7 @@ def check_measures(names: Iterable[str], known: Sequence[str]) -> None:
 
 
 def filter_measures(judged: Sequence[Judged], measures: str | Sequence[str] | None) -> list[Judged]:
-    """The verdicts on some measures, as `spearman,kendall`; on all by default."""
+    """Return the verdicts on some measures, as `spearman,kendall`; on all by default."""
     if measures is None:
         return list(judged)
     names = [name.strip() for name in measures.split(",")] if isinstance(measures, str) else list(measures)
@@ -336,60 +338,60 @@ def filter_measures(judged: Sequence[Judged], measures: str | Sequence[str] | No
     return [replace(item, verdicts=tuple(v for v in item.verdicts if v.measure in names)) for item in judged]
 
 
-def verdict_warnings(results: Results, judged: Sequence[Judged]) -> list[str]:
+def list_verdict_warnings(results: Results, judged: Sequence[Judged]) -> list[str]:
     """What to know before trusting verdicts: missing results or ensembles, measures that are undefined or partial."""
     missing = sum(item.missing for item in judged)
-    found = [missing_results(missing)] if missing else []
+    found = [format_missing_results(missing)] if missing else []
     found += results.warnings
     for item in judged:
         for reason in dict.fromkeys(verdict.reason for verdict in item.verdicts if verdict.reason):
             names = [verdict.measure for verdict in item.verdicts if verdict.reason == reason]
-            about = listed(names) if len(names) <= _FEW else f"{len(names)} measures"
+            about = join_words(names) if len(names) <= _FEW else f"{len(names)} measures"
             found.append(f"{about} of {item.metric} ({item.data}): {reason}")
     return found
 
 
-def missing_results(count: int) -> str:
-    """That results are missing, and what computes them."""
+def format_missing_results(count: int) -> str:
+    """Say that results are missing, and what computes them."""
     return f"{count} results are missing; the same `textgauge run` command computes them"
 
 
-def detailed(judged: Sequence[Judged]) -> list[Row]:
-    """One row per data set, protocol, metric and measure; `scope` is what its intervals are for."""
+def list_verdicts(judged: Sequence[Judged]) -> list[Row]:
+    """Return one row per data set, protocol, metric and measure; `scope` is what its intervals are for."""
     return [
         {
             "data": item.data,
             "protocol": item.protocol.key,
             "metric": item.metric,
             "measure": verdict.measure,
-            **{name: plain(getattr(verdict, name)) for name in NUMBERS},
+            **{name: drop_nonfinite(getattr(verdict, name)) for name in NUMBERS},
             "scope": SCOPES[item.protocol.resampled if verdict.draws else "texts"],
             "repetitions": len(verdict.values),
             "reason": verdict.reason,
-            **_rated(item, verdict),
+            **_list_rated_fields(item, verdict),
         }
         for item in judged
         for verdict in item.verdicts
     ]
 
 
-def _rated(item: Judged, verdict: Verdict) -> Row:
-    """What a measure of rated pairs has in addition."""
+def _list_rated_fields(item: Judged, verdict: Verdict) -> Row:
+    """Return what a measure of rated pairs has in addition."""
     if verdict.n is None:
         return {}
     about = next(measure.about for measure in item.protocol.measures if measure.name == verdict.measure)
-    return {"n": verdict.n, "chance": plain(verdict.chance), "about": about}
+    return {"n": verdict.n, "chance": drop_nonfinite(verdict.chance), "about": about}
 
 
-def verdict_frame(judged: Sequence[Judged]) -> pl.DataFrame:
-    """The same rows as a frame."""
+def make_verdict_frame(judged: Sequence[Judged]) -> pl.DataFrame:
+    """Return the same rows as a frame."""
     import polars as pl
 
-    return pl.DataFrame(detailed(judged), schema_overrides={"reason": pl.String}, infer_schema_length=None)
+    return pl.DataFrame(list_verdicts(judged), schema_overrides={"reason": pl.String}, infer_schema_length=None)
 
 
 def make_observation_frame(groups: Sequence[Group]) -> pl.DataFrame:
-    """One row per trial and metric; columns that some protocols do not have are empty there."""
+    """Return one row per trial and metric; columns that some protocols do not have are empty there."""
     import polars as pl
 
     frames = []

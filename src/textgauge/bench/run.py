@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.execute import observe, open_executor, workers
+from textgauge.bench.execute import count_workers, observe, open_executor
 from textgauge.bench.plan import Cell, Plan
 from textgauge.bench.protocols.batch import Batch
 from textgauge.bench.store import Store
@@ -57,10 +57,10 @@ def run(
     there = {name: frame for name, cell in cells.items() if (frame := store.read(cell)) is not None}
     for plan in plans:
         store.write_manifest(plan.cells(), plan.to_dict())
-    failures = [text for name, frame in there.items() for text in _failures(cells[name], frame)]
+    failures = [text for name, frame in there.items() for text in _list_failures(cells[name], frame)]
     done = len(there)
     on_progress(done, len(cells), "")
-    for cell, failed in _kept(_work(plans, set(there), on_progress), store, executor, ahead):
+    for cell, failed in _compute_cells(_list_work(plans, set(there), on_progress), store, executor, ahead):
         failures += failed
         done += 1
         on_progress(done, len(cells), cell.metric)
@@ -85,7 +85,7 @@ def compute(
 
     with open_executor(jobs=jobs, scheduler=scheduler) as where:
         with progress() as step:
-            report = run(plans, store, executor=where, ahead=max(8, 2 * workers(where, jobs)), on_progress=step)
+            report = run(plans, store, executor=where, ahead=max(8, 2 * count_workers(where, jobs)), on_progress=step)
         on_cells(report)
         if any(plan.protocol.ensembles for plan in plans):
             with progress() as step:
@@ -94,12 +94,12 @@ def compute(
     return report
 
 
-def warnings_of(plans: Iterable[Plan]) -> list[str]:
-    """What is left out of the data, and what to watch out for in them; each once."""
+def list_warnings(plans: Iterable[Plan]) -> list[str]:
+    """Return what is left out of the data, and what to watch out for in them; each once."""
     return list(dict.fromkeys(text for plan in plans for text in plan.protocol.notes(plan.sources)))
 
 
-def _work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iterator[_Work]:
+def _list_work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iterator[_Work]:
     """Batches that lack cells, with the metrics they lack; rows are prepared when the first one is met.
 
     Plans may have cells in common: those are computed for the first of them.
@@ -126,7 +126,7 @@ def _prepare(plan: Plan, batch: Batch, on_progress: Progress) -> None:
         batch.prepare(metric)
 
 
-def _kept(
+def _compute_cells(
     work: Iterator[_Work], store: Store, executor: Executor | None, ahead: int
 ) -> Iterator[tuple[Cell, list[str]]]:
     """Cells as they are written, with what failed in them."""
@@ -140,17 +140,17 @@ def _kept(
     for item in work:
         if item.timed:  # here, and alone
             while running:
-                yield from _finished(running, store, local)
+                yield from _collect_finished(running, store, local)
             yield from _keep(item, store)
             continue
         running.add(executor.submit(_keep_all, item, store) if local else executor.submit(_observe_all, item))
         if len(running) >= ahead:
-            yield from _finished(running, store, local)
+            yield from _collect_finished(running, store, local)
     while running:
-        yield from _finished(running, store, local)
+        yield from _collect_finished(running, store, local)
 
 
-def _finished(running: set[Future[Any]], store: Store, local: bool) -> Iterator[tuple[Cell, list[str]]]:
+def _collect_finished(running: set[Future[Any]], store: Store, local: bool) -> Iterator[tuple[Cell, list[str]]]:
     for future in wait(running, return_when=FIRST_COMPLETED).done:
         running.remove(future)
         try:
@@ -160,7 +160,7 @@ def _finished(running: set[Future[Any]], store: Store, local: bool) -> Iterator[
         except Exception as error:  # metrics' own errors are caught where they run: this one is the worker's
             reason = f"a worker process ended early ({type(error).__name__}: {error})"
             raise ResourceError(f"{reason}; run the same command again to resume") from error
-        yield from found if local else (_written(cell, frame, store) for cell, frame in found)
+        yield from found if local else (_write_cell(cell, frame, store) for cell, frame in found)
 
 
 def _keep_all(work: _Work, store: Store) -> list[tuple[Cell, list[str]]]:
@@ -168,24 +168,24 @@ def _keep_all(work: _Work, store: Store) -> list[tuple[Cell, list[str]]]:
 
 
 def _keep(work: _Work, store: Store) -> Iterator[tuple[Cell, list[str]]]:
-    return (_written(cell, frame, store) for cell, frame in _observed(work))
+    return (_write_cell(cell, frame, store) for cell, frame in _observe_cells(work))
 
 
 def _observe_all(work: _Work) -> list[tuple[Cell, pl.DataFrame]]:
-    return list(_observed(work))
+    return list(_observe_cells(work))
 
 
-def _observed(work: _Work) -> Iterator[tuple[Cell, pl.DataFrame]]:
+def _observe_cells(work: _Work) -> Iterator[tuple[Cell, pl.DataFrame]]:
     for cell, metric in zip(work.cells, work.metrics, strict=True):
         yield cell, observe(work.batch, metric, timed=work.timed)
 
 
-def _written(cell: Cell, frame: pl.DataFrame, store: Store) -> tuple[Cell, list[str]]:
+def _write_cell(cell: Cell, frame: pl.DataFrame, store: Store) -> tuple[Cell, list[str]]:
     store.write(cell, frame)
-    return cell, _failures(cell, frame)
+    return cell, _list_failures(cell, frame)
 
 
-def _failures(cell: Cell, frame: pl.DataFrame) -> list[str]:
+def _list_failures(cell: Cell, frame: pl.DataFrame) -> list[str]:
     failed = frame.filter("failed")
     if not len(failed):
         return []

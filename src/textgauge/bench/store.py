@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from textgauge.bench.plan import Cell
 from textgauge.core.errors import InputError, ResourceError, warn
-from textgauge.core.files import replacing
-from textgauge.core.limits import stored_bytes
-from textgauge.core.sealed import Damaged, seal_json, seal_parquet, shape_error, unsealed_json, unsealed_parquet
+from textgauge.core.files import replace_file
+from textgauge.core.limits import read_stored_bytes
+from textgauge.core.sealed import Damaged, find_shape_error, seal_json, seal_parquet, unseal_json, unseal_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +48,7 @@ class Store:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
-        """An existing store, to read from."""
+        """Return an existing store, to read from."""
         store = cls(folder)
         if not store.folder.is_dir():
             raise InputError(f"{folder}: no such run; make one by `textgauge run ... --out {folder}`")
@@ -57,16 +57,16 @@ class Store:
         return store
 
     def path(self, cell: Cell) -> Path:
-        """Where a cell is kept."""
+        """Return where a cell is kept."""
         return self.folder / "cells" / cell.name[:2] / f"{cell.name}.parquet"
 
     def read(self, cell: Cell) -> pl.DataFrame | None:
-        """The observations of a cell; None where they are missing or, with a warning, damaged."""
+        """Return the observations of a cell; None where they are missing or, with a warning, damaged."""
         import polars as pl
 
         path = self.path(cell)
         try:
-            return pl.read_parquet(io.BytesIO(unsealed_parquet(stored_bytes(path))))
+            return pl.read_parquet(io.BytesIO(unseal_parquet(read_stored_bytes(path))))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, Damaged, InputError, pl.exceptions.PolarsError) as error:
@@ -74,7 +74,7 @@ class Store:
             return None
 
     def has(self, cell: Cell) -> bool:
-        """Whether a cell is there and can be read."""
+        """Return whether a cell is there and can be read."""
         return self.read(cell) is not None
 
     def write(self, cell: Cell, observations: pl.DataFrame) -> None:
@@ -87,7 +87,7 @@ class Store:
         """Something derived from cells that is slow to make again; None where it is missing or damaged."""
         path = self._extra(name)
         try:
-            return unsealed_json(stored_bytes(path).decode())
+            return unseal_json(read_stored_bytes(path).decode())
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError) as error:
@@ -132,35 +132,35 @@ class Store:
                 raise
 
     def manifests(self) -> list[dict[str, Any]]:
-        """What the runs of this store compute, the latest last."""
+        """Return what the runs of this store compute, the latest last."""
         paths = sorted((self.folder / "manifests").glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path))
-        return [_manifest(path) for path in paths]
+        return [_read_manifest(path) for path in paths]
 
     def _keep(self, path: Path, content: bytes) -> None:
         """Write a file whole or not at all; trouble with the disk is one clear error."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path, named_by_user=False) as part:
+            with replace_file(path, named_by_user=False) as part:
                 part.write_bytes(content)
         except OSError as error:
             raise ResourceError(f"cannot write to {self.folder}: {error.strerror or error}") from None
 
 
 def _processor_seconds() -> float:
-    """Of this process and of those it started that have ended."""
+    """Return the CPU seconds of this process and of those it started that have ended."""
     return sum(os.times()[:4])
 
 
-def _manifest(path: Path) -> dict[str, Any]:
+def _read_manifest(path: Path) -> dict[str, Any]:
     try:
-        found = unsealed_json(stored_bytes(path).decode())
+        found = unseal_json(read_stored_bytes(path).decode())
     except Damaged as error:
         raise InputError(f"{path}: a damaged manifest ({error}); delete it and run the same command again") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: not a manifest ({error})") from None
     if found.get("format") != _FORMAT:
         raise InputError(f"{path}: a manifest of another version of textgauge")
-    if (problem := shape_error(found, _MANIFEST)) is not None:
+    if (problem := find_shape_error(found, _MANIFEST)) is not None:
         raise InputError(f"{path}: not a manifest ({problem})")
     return found
 

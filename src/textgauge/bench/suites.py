@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from textgauge.bench.inputs.pair_sources import read_paraphrases, read_rated
-from textgauge.bench.inputs.sources import Sources, learned_steps, read_two
-from textgauge.bench.plan import Plan, make_plans, protocol_plans
+from textgauge.bench.inputs.sources import Sources, make_learned_steps, read_two
+from textgauge.bench.plan import Plan, make_plans, make_protocol_plans
 from textgauge.bench.protocols import (
     Agreement,
     Distributionality,
@@ -17,8 +17,8 @@ from textgauge.bench.protocols import (
     Ksc,
     Size,
     Task,
-    known_protocols,
-    known_tasks,
+    list_protocols,
+    list_tasks,
 )
 from textgauge.bench.protocols.base import CORPUS_METRICS
 from textgauge.core.errors import InputError, UnknownName
@@ -58,7 +58,7 @@ class Suite:
     program: Callable[..., Program] | None = None
 
     def make_program(self, given: Mapping[str, Any]) -> Program:
-        """The program with parameters as they are typed."""
+        """Return the program with parameters as they are typed."""
         if self.program is None:
             raise InputError(f"the suite {self.name} makes plans, not a program")
         kinds: dict[str, Any] = {item.name: type(item.default) for item in fields(self.program)}  # type: ignore[arg-type]
@@ -100,20 +100,20 @@ def known_suites() -> Mapping[str, Suite]:
 
 def find_suite(name: str) -> Suite | None:
     """Return the suite of that name, None if there is none; packages load only for names that no protocol has."""
-    return None if name in known_protocols() else SUITES.get(name)
+    return None if name in list_protocols() else SUITES.get(name)
 
 
-def suite_or_protocol_plans(
+def make_suite_or_protocol_plans(
     what: str, metrics: Metrics, parameters: Mapping[str, Any], seed: int, given: Mapping[str, Any]
 ) -> list[Plan]:
-    """The plans of a suite, or of a protocol on the data that `given` names."""
+    """Return the plans of a suite, or of a protocol on the data that `given` names."""
     suite = find_suite(what)
     if suite is None:
-        known = known_protocols()
+        known = list_protocols()
         families = {kind.family for kind in known.values() if kind.family}
         if what not in known and what not in families:
             raise UnknownName.among("suite or protocol", what, [*SUITES, *known, *families])
-        return protocol_plans(what, metrics, parameters, seed, given)
+        return make_protocol_plans(what, metrics, parameters, seed, given)
     if suite.plans is None:
         raise InputError(f"the suite {what} has no results of single metrics: run it by `textgauge run {what}`")
     if parameters or given:
@@ -121,13 +121,13 @@ def suite_or_protocol_plans(
     return suite.plans(metrics, seed)
 
 
-def task_plans(
+def make_task_plans(
     data: Mapping[type[Task], Sequence[str]],
     metrics: str | Sequence[Any],
     seed: int,
     options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[Plan]:
-    """Every task on its data sets, with `options` of tasks by name."""
+    """Return every task on its data sets, with `options` of tasks by name."""
     return [
         plan
         for kind, specs in data.items()
@@ -139,12 +139,12 @@ def task_plans(
 
 @register_suite("quick")
 def quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """A first look at everything on built-in data: mixtures, size, paraphrases, ratings, the five tasks."""
+    """Return a first look at everything on built-in data: mixtures, size, paraphrases, ratings, the five tasks."""
     if metrics is not None:
         raise InputError("the suite quick runs metrics of corpora and of pairs and names its own; name a protocol")
     size = Size(smallest=50, step=100, total=400, large=450, draws=3, repetitions=5)
     return [
-        *make_plans([Ksc(n=50, repetitions=5), size], [_two_samples()], _FIRST_METRICS, seed),
+        *make_plans([Ksc(n=50, repetitions=5), size], [_read_two_samples()], _FIRST_METRICS, seed),
         *make_plans([Distributionality()], [read_paraphrases("sample:banking")], _FIRST_METRICS, seed),
         *make_plans([Agreement()], [read_rated("sample:graded", limit=300)], _FIRST_PAIR_METRICS, seed),
         *usmb_quick(None, seed),
@@ -154,7 +154,7 @@ def quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
 @register_suite("ksc-quick")
 def ksc_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     """Known-similarity corpora of two built-in corpora: about a minute."""
-    return make_plans([Ksc(n=50, repetitions=5)], [_two_samples()], metrics or CORPUS_METRICS, seed)
+    return make_plans([Ksc(n=50, repetitions=5)], [_read_two_samples()], metrics or CORPUS_METRICS, seed)
 
 
 @register_suite("distributionality-quick")
@@ -166,17 +166,17 @@ def distributionality_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan
 
 @register_suite("ifc-quick")
 def ifc_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """A trigram model that learns more and more of built-in texts: about a minute."""
-    return make_plans([Ifc()], [learned_steps()], metrics or f"{CORPUS_METRICS},mauve", seed)
+    """Return a trigram model that learns more and more of built-in texts: about a minute."""
+    return make_plans([Ifc()], [make_learned_steps()], metrics or f"{CORPUS_METRICS},mauve", seed)
 
 
 @register_suite("usmb-quick")
 def usmb_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """The five tasks on built-in data, with ensembles: about a minute."""
-    return task_plans(
-        {kind: kind.data.samples for kind in known_tasks()}, metrics or Task.default_metrics, seed, _SMALL
+    """Return the five tasks on built-in data, with ensembles: about a minute."""
+    return make_task_plans(
+        {kind: kind.data.samples for kind in list_tasks()}, metrics or Task.default_metrics, seed, _SMALL
     )
 
 
-def _two_samples() -> Sources:
+def _read_two_samples() -> Sources:
     return read_two("sample:banking", "sample:travel")

@@ -132,10 +132,10 @@ def main() -> None:
         sys.exit(0)
 
     from textgauge.cli.output import DETAIL, note, say
-    from textgauge.core.show import one_line
+    from textgauge.core.show import shorten_line
 
     def fail(text: str, code: int) -> NoReturn:
-        say(f"textgauge: {one_line(text, _LONGEST)}", err=True)
+        say(f"textgauge: {shorten_line(text, _LONGEST)}", err=True)
         sys.exit(code)
 
     _open_streams()
@@ -154,7 +154,7 @@ def main() -> None:
     except TextgaugeError as error:
         fail(error.worded(_option_name) if isinstance(error, ArgumentError) else str(error), 2)
     except MemoryError as error:
-        fail(f"not enough memory ({one_line(str(error), 200) or 'for this'})", 1)
+        fail(f"not enough memory ({shorten_line(str(error), 200) or 'for this'})", 1)
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:  # of the disk or the system, where nothing better is known to say

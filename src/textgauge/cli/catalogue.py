@@ -16,9 +16,9 @@ from cyclopts import App
 
 from textgauge.cli.door import argument, command, option
 from textgauge.cli.output import Format, FormatOption, SeedOption, print_next, print_result, say
-from textgauge.core.errors import ResourceError, TextgaugeError, UnknownName, install_line, installed_from
+from textgauge.core.errors import ResourceError, TextgaugeError, UnknownName, get_install_source, install_line
 from textgauge.core.result import TableResult
-from textgauge.core.show import Row, count_of, listed
+from textgauge.core.show import Row, format_count, join_words
 
 if TYPE_CHECKING:
     from textgauge.data import DatasetCard
@@ -68,7 +68,7 @@ def ls(
     Example: textgauge ls metrics corpora embeddings
     """
     rows = _LISTINGS[what]()
-    matches = [row for row in rows if all(_contains(row, word) for word in words or ())]
+    matches = [row for row in rows if all(_has_word(row, word) for word in words or ())]
     shown = [{name: value for name, value in row.items() if name not in _LONG} for row in matches]
     of = f" of {len(rows)}" if words else ""
     print_result(TableResult("ls", matches, f"{len(matches)}{of} {what.replace('-', ' ')}.", shown=shown), form)
@@ -76,13 +76,13 @@ def ls(
         print_next(["textgauge ls metrics corpora · textgauge ls metrics pairs tokens"], form)
 
 
-def _contains(row: Row, word: str) -> bool:
+def _has_word(row: Row, word: str) -> bool:
     return any(word.lower() in str(value).lower() for value in row.values())
 
 
-def _metrics() -> list[Row]:
+def _list_metrics() -> list[Row]:
     from textgauge.metrics import CorpusMetric, list_metrics
-    from textgauge.metrics.base import parameters
+    from textgauge.metrics.base import get_parameters
 
     return [
         {
@@ -92,7 +92,7 @@ def _metrics() -> list[Row]:
             "needs": metric.needs,
             "label": metric.label,
             "on": metric.on,
-            "parameters": ", ".join(f"{name}={getattr(metric, name)}" for name in parameters(type(metric))),
+            "parameters": ", ".join(f"{name}={getattr(metric, name)}" for name in get_parameters(type(metric))),
             "parts": ", ".join(part.name for part in metric.parts),
             "closer": metric.closer,
             "symmetric": metric.symmetric,
@@ -103,26 +103,26 @@ def _metrics() -> list[Row]:
     ]
 
 
-def _embedders() -> list[Row]:
+def _list_embedders() -> list[Row]:
     from textgauge.encode.embedders import list_embedders
 
     return list_embedders()
 
 
-def _tokenizers() -> list[Row]:
+def _list_tokenizers() -> list[Row]:
     from textgauge.encode.tokenizers import list_tokenizers
 
     return [{"name": name} for name in list_tokenizers()]
 
 
-def _word_vectors() -> list[Row]:
+def _list_word_vectors() -> list[Row]:
     from textgauge.encode.word_vectors import list_word_vectors
 
     return list_word_vectors()
 
 
-def _protocols() -> list[Row]:
-    from textgauge.bench.protocols import known_protocols
+def _list_protocols() -> list[Row]:
+    from textgauge.bench.protocols import list_protocols
 
     return [
         {
@@ -131,19 +131,19 @@ def _protocols() -> list[Row]:
             "measures": ", ".join(measure.name for measure in kind.measures),
             "about": (kind.__doc__ or "").strip().splitlines()[0],
         }
-        for name, kind in known_protocols().items()
+        for name, kind in list_protocols().items()
     ]
 
 
-def _figures() -> list[Row]:
-    from textgauge.bench.protocols import known_protocols
+def _list_figures() -> list[Row]:
+    from textgauge.bench.protocols import list_protocols
     from textgauge.report.figures import KINDS
 
-    drawn = {name: [kind.name for kind in known_protocols().values() if name in kind.figures] for name in KINDS}
+    drawn = {name: [kind.name for kind in list_protocols().values() if name in kind.figures] for name in KINDS}
     return [{"name": name, "protocols": ", ".join(of)} for name, of in drawn.items()]
 
 
-def _suites() -> list[Row]:
+def _list_suites() -> list[Row]:
     from textgauge.bench import known_suites
 
     return [{"name": suite.name, "about": suite.about} for suite in known_suites().values()]
@@ -153,7 +153,7 @@ def _suites() -> list[Row]:
 @command
 def list_datasets(form: FormatOption = Format.table) -> None:
     """List all datasets with their size, licence, and whether they are on this machine."""
-    rows = dataset_rows()
+    rows = list_dataset_rows()
     here = sum(row["available"] for row in rows)
     print_result(TableResult("datasets ls", rows, f"{len(rows)} datasets, {here} of them on this machine."), form)
 
@@ -165,12 +165,12 @@ def fetch_datasets(
     form: FormatOption = Format.table,
 ) -> None:
     """Fetch datasets and check them by their sha256; from then on they are used offline."""
-    known = dict(_named_cards())
+    known = dict(_get_named_cards())
     for name in names:
         if name not in known:
             raise UnknownName.among("dataset", name, known)
     rows: list[Row] = [{"name": name, "files": _fetch_dataset(known[name], name), "available": True} for name in names]
-    print_result(TableResult("datasets fetch", rows, f"On this machine: {listed(names)}."), form)
+    print_result(TableResult("datasets fetch", rows, f"On this machine: {join_words(names)}."), form)
 
 
 @datasets.command(name="show")
@@ -185,7 +185,7 @@ def show_dataset(
     """Print a few texts or pairs of a dataset."""
     from textgauge.data import load_pairs, load_texts
 
-    kinds = {card.kind for known, card in _named_cards() if known == name.partition("/")[0]}
+    kinds = {card.kind for known, card in _get_named_cards() if known == name.partition("/")[0]}
     rows: list[Row]
     if pairs or kinds == {"pairs"}:
         both = load_pairs(name, limit=n, seed=seed)
@@ -202,7 +202,7 @@ def show_dataset(
     print_result(TableResult("datasets show", rows, f"{len(rows)} {what} of {name}, drawn at random."), form)
 
 
-def dataset_rows() -> list[Row]:
+def list_dataset_rows() -> list[Row]:
     """Return one row per dataset."""
     return [
         {
@@ -213,11 +213,11 @@ def dataset_rows() -> list[Row]:
             "available": _is_available(card, name),
             "about": card.about,
         }
-        for name, card in _named_cards()
+        for name, card in _get_named_cards()
     ]
 
 
-def _named_cards() -> list[tuple[str, DatasetCard]]:
+def _get_named_cards() -> list[tuple[str, DatasetCard]]:
     from textgauge.data import list_published, list_samples
     from textgauge.data.samples import PREFIX
 
@@ -240,7 +240,7 @@ def _fetch_dataset(card: DatasetCard, name: str) -> int:
 
     if not name.startswith(PREFIX):
         return len(fetch_dataset(card.name))
-    needs = {need for known, other in _named_cards() if known == name for need in other.needs}
+    needs = {need for known, other in _get_named_cards() if known == name for need in other.needs}
     return len([locate(need) for need in sorted(needs)])
 
 
@@ -248,7 +248,7 @@ def _fetch_dataset(card: DatasetCard, name: str) -> int:
 @command
 def list_resources(form: FormatOption = Format.table) -> None:
     """List every resource: what it is for, size, licence, whether it is on this machine, where it comes from."""
-    rows = resource_rows()
+    rows = list_resource_rows()
     here = sum(row["here"] for row in rows)
     print_result(TableResult("resources ls", rows, f"{len(rows)} resources, {here} of them on this machine."), form)
 
@@ -284,12 +284,12 @@ def verify_resources(
     cached = [entry.name for entry in store.list_resources() if store.get_cached_folder(entry.name).is_dir()]
     rows: list[Row] = [{"name": name, "state": state(name)} for name in names or cached]
     wrong = [f"{row['name']} is {row['state']}" for row in rows if row["state"] != "ok"]
-    answer = f"{listed(wrong)}." if wrong else f"{count_of(len(rows), 'resource')}: every byte is right."
+    answer = f"{join_words(wrong)}." if wrong else f"{format_count(len(rows), 'resource')}: every byte is right."
     print_result(TableResult("resources verify", rows, answer[0].upper() + answer[1:]), form)
     return 1 if wrong else 0
 
 
-def resource_rows() -> list[Row]:
+def list_resource_rows() -> list[Row]:
     """Return one row per resource."""
     from textgauge.encode import resources as store
 
@@ -310,21 +310,21 @@ def resource_rows() -> list[Row]:
 @command
 def list_cache(form: FormatOption = Format.table) -> None:
     """List what the cache holds, its size, and which option of `textgauge cache clean` removes it."""
-    from textgauge.data.cache import cache_use
-    from textgauge.encode.resources import cache_root
+    from textgauge.data.cache import measure_cache
+    from textgauge.encode.resources import get_cache_root
 
-    rows = [use.to_dict() for use in cache_use()]
+    rows = [use.to_dict() for use in measure_cache()]
     total = sum(row["megabytes"] for row in rows)
-    print_result(TableResult("cache ls", rows, f"{total:.1f} MB in {cache_root()}"), form)
+    print_result(TableResult("cache ls", rows, f"{total:.1f} MB in {get_cache_root()}"), form)
 
 
 @cache.command(name="path")
 @command
 def print_cache_path() -> None:
     """Print the cache folder; the environment variable TEXTGAUGE_CACHE sets it."""
-    from textgauge.encode.resources import cache_root
+    from textgauge.encode.resources import get_cache_root
 
-    say(str(cache_root()))
+    say(str(get_cache_root()))
 
 
 @cache.command(name="clean")
@@ -339,11 +339,11 @@ def clean(
 ) -> None:
     """Remove embeddings and models from the cache folder, without asking; with --all everything else too."""
     from textgauge.data.cache import Removable, clean_cache
-    from textgauge.encode.resources import cache_root
+    from textgauge.encode.resources import get_cache_root
 
     kinds: dict[Removable, bool] = {"embeddings": embeddings, "models": models, "all": everything}
     freed = clean_cache(*(kind for kind, wanted in kinds.items() if wanted))
-    say(f"Freed {freed / 1e6:.1f} MB in {cache_root()}")
+    say(f"Freed {freed / 1e6:.1f} MB in {get_cache_root()}")
 
 
 @command
@@ -371,15 +371,15 @@ def doctor(form: FormatOption = Format.table) -> int:
         except (TextgaugeError, OSError, ImportError) as error:
             rows.append({"check": name, "ok": False, "found": str(error)})
     failed = [row["check"] for row in rows if not row["ok"]]
-    answer = f"{len(failed)} of {len(rows)} checks failed: {listed(failed)}." if failed else "Everything works."
+    answer = f"{len(failed)} of {len(rows)} checks failed: {join_words(failed)}." if failed else "Everything works."
     print_result(TableResult("doctor", rows, answer), form)
     return 1 if failed else 0
 
 
 def _check_cache_folder() -> str:
-    from textgauge.encode.resources import cache_root, make_cache_folder
+    from textgauge.encode.resources import get_cache_root, make_cache_folder
 
-    folder = make_cache_folder(cache_root())
+    folder = make_cache_folder(get_cache_root())
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{folder} cannot be written; set TEXTGAUGE_CACHE to a folder that can")
     return str(folder)
@@ -398,7 +398,7 @@ def _count_resources() -> str:
 def _count_extras() -> str:
     missing = [extra for extra, packages in EXTRAS.items() if not all(map(_is_installed, packages))]
     here = f"{len(EXTRAS) - len(missing)} of {len(EXTRAS)} here"
-    line = install_line(",".join(missing), sys.prefix, *installed_from())
+    line = install_line(",".join(missing), sys.prefix, *get_install_source())
     return f"{here}; to get the others: {line}" if missing else here
 
 
@@ -418,14 +418,14 @@ def _count_metrics() -> str:
 def _check_encoder() -> str:
     import numpy as np
 
-    from textgauge.encode.embedders import embedder
+    from textgauge.encode.embedders import get_embedder
     from textgauge.encode.resources import get_resource, is_available
 
     missing = [name for name in ("wordpiece", "minilm") if not is_available(name)]
     if missing:
         size = sum(get_resource(name).size for name in missing) / 1e6
         raise ResourceError(f"not on this machine ({size:.0f} MB); run: textgauge resources fetch {' '.join(missing)}")
-    near, same, far = embedder("minilm").encode(["A cat sat down.", "A cat was sitting.", "Stocks fell sharply."])
+    near, same, far = get_embedder("minilm").encode(["A cat sat down.", "A cat was sitting.", "Stocks fell sharply."])
     if not float(near @ same) > float(near @ far) + 0.3 or not np.isclose(np.linalg.norm(near), 1.0, atol=1e-5):
         raise ResourceError("the encoder runs but its vectors make no sense; run `textgauge resources verify minilm`")
     return "runs, and finds a paraphrase closer than another sentence"
@@ -433,13 +433,13 @@ def _check_encoder() -> str:
 
 _LONG = ("label", "parameters", "parts", "symmetric", "explains", "source", "sources")  # in JSON and CSV
 _LISTINGS: dict[What, Callable[[], list[Row]]] = {
-    What.metrics: _metrics,
-    What.embedders: _embedders,
-    What.tokenizers: _tokenizers,
-    What.word_vectors: _word_vectors,
-    What.protocols: _protocols,
-    What.suites: _suites,
-    What.figures: _figures,
-    What.datasets: dataset_rows,
-    What.resources: resource_rows,
+    What.metrics: _list_metrics,
+    What.embedders: _list_embedders,
+    What.tokenizers: _list_tokenizers,
+    What.word_vectors: _list_word_vectors,
+    What.protocols: _list_protocols,
+    What.suites: _list_suites,
+    What.figures: _list_figures,
+    What.datasets: list_dataset_rows,
+    What.resources: list_resource_rows,
 }

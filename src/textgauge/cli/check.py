@@ -22,7 +22,7 @@ from textgauge.cli.output import (
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
-from textgauge.data.source import accepted, load_references
+from textgauge.data.source import describe_accepted, load_references
 from textgauge.measure.check import Check
 from textgauge.measure.check_report import CheckReport, Outcome
 from textgauge.measure.checking import parse_number, read_checks, run_checks
@@ -121,7 +121,7 @@ def file(
 @app.command(name="drift")
 @command
 def drift(
-    reference: Annotated[str, argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
+    reference: Annotated[str, argument(help=f"The reference corpus. {describe_accepted(embeddings=True)}")],
     candidate: Annotated[str, argument(help="The new texts.")],
     metric: Annotated[str, option("-m", "--metric", help="A corpus metric.")] = "energy",
     max_ratio: MaxRatio = None,
@@ -135,14 +135,14 @@ def drift(
 
     Example: textgauge check drift sample:banking sample:travel --max-ratio 3
     """
-    limits = _numbers(max_ratio=max_ratio, max=max, min=min, max_rise=max_rise)
+    limits = _parse_limits(max_ratio=max_ratio, max=max, min=min, max_rise=max_rise)
     how.check("drift", name="drift", reference=reference, candidate=candidate, metric=metric, **limits)
 
 
 @app.command(name="copies")
 @command
 def copies(
-    generated: Annotated[str, argument(help=f"The generated texts. {accepted()}")],
+    generated: Annotated[str, argument(help=f"The generated texts. {describe_accepted()}")],
     train: Annotated[str, option(help="The texts that the generator learned from.")],
     max: Max = None,  # noqa: A002
     max_rise: MaxRise = None,
@@ -156,14 +156,14 @@ def copies(
 
     Example: textgauge check copies generated.txt --train train.txt --max 5%
     """
-    limits = _numbers(max=max, max_rise=max_rise)
+    limits = _parse_limits(max=max, max_rise=max_rise)
     how.check("copies", name="copies", generated=generated, train=train, threshold=threshold, **limits)
 
 
 @app.command(name="score")
 @command
 def score(
-    candidate: Annotated[str, argument(help=f"The texts of the system. {accepted()}")],
+    candidate: Annotated[str, argument(help=f"The texts of the system. {describe_accepted()}")],
     reference: Annotated[
         list[str],
         argument(help="The references, line by line; several files give several references for each text."),
@@ -180,7 +180,7 @@ def score(
 
     Example: textgauge check score out.txt ref.txt --baseline old.txt -m chrf --max-drop 0.005
     """
-    limits = _numbers(max_drop=max_drop, max=max, min=min)
+    limits = _parse_limits(max_drop=max_drop, max=max, min=min)
     right = load_references(reference, column=how.column)
     given = {"candidate": candidate, "reference": right, "metric": metric, "baseline": baseline}
     how.check("score", name="score", **given, **limits)
@@ -189,7 +189,7 @@ def score(
 @app.command(name="describe")
 @command
 def describe(
-    generated: Annotated[str, argument(help=f"The generated texts. {accepted()}")],
+    generated: Annotated[str, argument(help=f"The generated texts. {describe_accepted()}")],
     train: Annotated[str, option(help="The texts that the generator learned from.")],
     test: Annotated[str | None, option(help="Real texts that the generator has not seen.")] = None,
     min: MinOf = None,  # noqa: A002
@@ -216,15 +216,15 @@ def describe(
         embedder=embedder,
         grammar=grammar,
         plausibility=plausibility,
-        **{name: _by_property(name, given) for name, given in limits.items() if given},
+        **{name: _parse_limits_by_property(name, given) for name, given in limits.items() if given},
     )
 
 
-def _numbers(**given: str | None) -> dict[str, Any]:
+def _parse_limits(**given: str | None) -> dict[str, Any]:
     return {name: parse_number(text, f"--{name.replace('_', '-')}") for name, text in given.items() if text is not None}
 
 
-def _by_property(option: str, given: Sequence[str]) -> dict[str, float]:
+def _parse_limits_by_property(option: str, given: Sequence[str]) -> dict[str, float]:
     found = {}
     for one in given:
         name, equals, limit = one.partition("=")

@@ -14,26 +14,26 @@ from textgauge.cli.output import (
     OutputOption,
     check_output,
     fill_line,
-    names_of,
+    format_this_command,
+    name_sources,
     note,
     print_next,
     print_result,
     print_table,
     say,
-    this_command,
 )
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically, write_table
 from textgauge.core.result import TableResult, show_rows
-from textgauge.core.show import Row, count_of, one_line, printable
-from textgauge.data.source import accepted
+from textgauge.core.show import Row, format_count, make_printable, shorten_line
+from textgauge.data.source import describe_accepted
 from textgauge.measure.compare_report import COLUMNS, IN_PARTS, CompareReport
 from textgauge.measure.comparing import DEFAULT_METRICS
 from textgauge.measure.comparing import compare as run_compare
 from textgauge.measure.explaining import Explanation
 from textgauge.metrics import Score, get_corpus_metrics
-from textgauge.metrics.registry import explained_metrics
+from textgauge.metrics.registry import list_explained_metrics
 
 _FILES = (".json", ".csv", ".html", ".svg", ".png")  # of explanations
 _WIDTH = 56
@@ -43,7 +43,7 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>#&!])")
 @calling(run_compare, without=["candidate"])
 def compare(
     given: dict[str, Any],
-    reference: Annotated[str, argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
+    reference: Annotated[str, argument(help=f"The reference corpus. {describe_accepted(embeddings=True)}")],
     candidates: Annotated[
         list[str],
         argument(help="The corpus to compare with the reference. Several are ranked by their distance to it."),
@@ -78,14 +78,16 @@ def compare(
             finished.append(score)
             watch.row(show_rows([score.to_dict()], COLUMNS)[0])
 
-        report = run_compare(reference, candidates[0] if is_alone else names_of(candidates), **given, on_score=keep)
+        report = run_compare(reference, candidates[0] if is_alone else name_sources(candidates), **given, on_score=keep)
     print_result(_join_explanations(report) if is_printed else report, form, output)
     if is_printed and form.for_people:
         _print_explanations(report, top, form)
     if not report.candidates:
         in_parts = any(text.startswith(IN_PARTS) for text in report.warnings)  # explaining would hold all texts
-        page = this_command("-o", "found.json") if output is None else f"textgauge report {output} -o report.html"
-        print_next([page] if is_printed or in_parts else [this_command("--explain"), page], form)
+        page = (
+            format_this_command("-o", "found.json") if output is None else f"textgauge report {output} -o report.html"
+        )
+        print_next([page] if is_printed or in_parts else [format_this_command("--explain"), page], form)
     if explain_to is not None:
         _write_explanations(report, explain_to, top)
     if all(score.reason for score in report):
@@ -97,19 +99,19 @@ def _print_finished(finished: Sequence[Score], metrics: Sequence[str], form: For
     if form.for_people:
         print_table(show_rows([score.to_dict() for score in finished], COLUMNS), form)
     left = [metric.key for metric in get_corpus_metrics(metrics)][len(finished) :]
-    done = f"{count_of(len(finished), 'metric')} finished, p-values not adjusted"
+    done = f"{format_count(len(finished), 'metric')} finished, p-values not adjusted"
     note(f"interrupted: {done}; for the others, run again with -m {','.join(left)}")
 
 
 def _join_explanations(report: CompareReport) -> TableResult:
-    rows = [{"kind": "metric", **row} for row in report.to_dicts()] + _explanation_rows(report)
+    rows = [{"kind": "metric", **row} for row in report.to_dicts()] + _list_explanation_rows(report)
     return TableResult(report.command, rows, report.answer, report.warnings, report.readable())
 
 
-def _explanation_rows(report: CompareReport) -> list[Row]:
+def _list_explanation_rows(report: CompareReport) -> list[Row]:
     """Return all rows of all explanations; what comes from a corpus is plain text that acts on nothing."""
     return [
-        {name: printable(value) if isinstance(value, str) else value for name, value in row.items()}
+        {name: make_printable(value) if isinstance(value, str) else value for name, value in row.items()}
         for row in report.explained_dicts()
     ]
 
@@ -117,11 +119,11 @@ def _explanation_rows(report: CompareReport) -> list[Row]:
 def _print_explanations(report: CompareReport, top: int, form: Format) -> None:
     """Print the top texts of each metric, the texts far from all others, and the top words, as titled tables."""
     _name_unexplained(report)
-    for title, rows in _sections(report, top):
+    for title, rows in _list_sections(report, top):
         if rows:
             latex = f"\n% {' '.join(title.split())}"
             say({Format.markdown: f"\n### {title}\n", Format.latex: latex}.get(form, fill_line(title)))
-            print_table([{name: _cell(value, form) for name, value in row.items()} for row in rows], form)
+            print_table([{name: _format_cell(value, form) for name, value in row.items()} for row in rows], form)
 
 
 def _write_explanations(report: CompareReport, path: Path, top: int) -> None:
@@ -129,55 +131,55 @@ def _write_explanations(report: CompareReport, path: Path, top: int) -> None:
     _name_unexplained(report)
     match path.suffix:
         case ".json":
-            TableResult(report.command, _explanation_rows(report), report.answer, report.warnings).save(path)
+            TableResult(report.command, _list_explanation_rows(report), report.answer, report.warnings).save(path)
         case ".csv":
-            write_table(path, _explanation_rows(report))
+            write_table(path, _list_explanation_rows(report))
         case ending:
-            from textgauge.core.charts import rendered
-            from textgauge.report.figures.corpora import explanation_figure
+            from textgauge.core.charts import render_chart
+            from textgauge.report.figures.corpora import draw_explanation
 
-            write_atomically(path, rendered(explanation_figure(report, top), ending[1:]))
+            write_atomically(path, render_chart(draw_explanation(report, top), ending[1:]))
     note(f"explanations written to {path}")
 
 
-def _sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[Row]]]:
+def _list_sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[Row]]]:
     explanations = list(report.explanations.values())
     for one in explanations:
         of = "" if one.of == "value" else f" ({one.of} {one.total:.4g})"
         yield (
             f"{one.metric}{of}: the texts that contribute most. Contribution of a text = {one.formula}.",
-            _top_texts(one, top),
+            _list_top_texts(one, top),
         )
         yield f"{one.metric}: the tokens that contribute most", one.tokens[:top]
     if explanations:
         first = explanations[0]
-        far = [_far_text(row) for row in (*first.uncovered(top), *first.outliers(top))]
+        far = [_make_far_row(row) for row in (*first.uncovered(top), *first.outliers(top))]
         yield f"Texts far from every text of the other corpus, by {first.distance}", far
     if len(report.terms):
         rows = [{"of": side, **row} for side in ("reference", "candidate") for row in report.terms.top(top, side)]
         yield "Words that separate the corpora, by log-odds with an informative prior", rows
 
 
-def _top_texts(explanation: Explanation, top: int) -> list[Row]:
+def _list_top_texts(explanation: Explanation, top: int) -> list[Row]:
     rows = [*explanation.top(top, "reference"), *explanation.top(top, "candidate")]
-    return [{"side": row["side"], "contribution": row["contribution"], **_far_text(row)} for row in rows]
+    return [{"side": row["side"], "contribution": row["contribution"], **_make_far_row(row)} for row in rows]
 
 
-def _far_text(row: Row) -> Row:
+def _make_far_row(row: Row) -> Row:
     text = f"text {row['index']}" if row["text"] is None else row["text"]
     nearest = f"text {row['nearest_index']}" if row["nearest"] is None else row["nearest"]
     return {"side": row["side"], "text": text, "nearest": nearest, "distance": row["distance"]}
 
 
-def _cell(value: object, form: Format) -> object:
+def _format_cell(value: object, form: Format) -> object:
     if not isinstance(value, str):
         return value
-    line = one_line(value, _WIDTH)
+    line = shorten_line(value, _WIDTH)
     return _MARKDOWN.sub(r"\\\1", line) if form is Format.markdown else line
 
 
 def _name_unexplained(report: CompareReport) -> None:
     left = [score.metric for score in report if score.reason is None and score.metric not in report.explanations]
     if left:
-        known = ", ".join(explained_metrics())
+        known = ", ".join(list_explained_metrics())
         note(f"not explained, because they have no per-text contributions: {', '.join(left)}; those that have: {known}")

@@ -13,18 +13,18 @@ from textgauge.cli.output import (
     OutputOption,
     check_output,
     fill_line,
-    names_of,
+    format_this_command,
+    name_sources,
     print_next,
     print_result,
     print_table,
     say,
-    this_command,
 )
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_atomically, write_table
-from textgauge.core.show import Row, format_cell, format_p, one_line
-from textgauge.data.source import accepted
+from textgauge.core.show import Row, format_cell, format_p, shorten_line
+from textgauge.data.source import describe_accepted
 from textgauge.measure.describing import describe as run_describe
 from textgauge.measure.description import Description
 from textgauge.measure.lists import check_threshold
@@ -48,7 +48,7 @@ _WIDTH = 60  # characters of a text that a table shows
 )
 def describe(
     given: dict[str, Any],
-    generated: Annotated[list[str], argument(help=f"One or several corpora. {accepted()}")],
+    generated: Annotated[list[str], argument(help=f"One or several corpora. {describe_accepted()}")],
     near_copies: Annotated[
         float | None,
         option(help="List texts whose wording is this similar or more to a train text; default: count those from 0.9."),
@@ -97,11 +97,11 @@ def describe(
     if near_copies is not None:
         given["near_copy"] = near_copies
     with progress():
-        description = run_describe({only: generated[0]} if len(generated) == 1 else names_of(generated), **given)
+        description = run_describe({only: generated[0]} if len(generated) == 1 else name_sources(generated), **given)
     _print(description, form, near_copies)
     files.write(description)
-    more = [] if lists else [this_command("--lists", "lists")]
-    print_next([*more, *([] if output else [this_command("-o", "found.json")])], form)
+    more = [] if lists else [format_this_command("--lists", "lists")]
+    print_next([*more, *([] if output else [format_this_command("-o", "found.json")])], form)
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
         return
     print_table([link.to_dict() for link in found.links], form)
     if len(found.generated) > 1:
-        print_table([_difference(row.to_dict()) for row in found.differences], form)
+        print_table([_format_difference(row.to_dict()) for row in found.differences], form)
     examples = {"uncovered test texts": found.uncovered(), "groups of equal or nearly equal texts": found.modes()}
     if near_copies is not None:
         examples = {"near copies": found.near_copies()} | examples
@@ -178,14 +178,14 @@ def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
         say(f"{name[0].upper()}{name[1:]} ({len(frame):,}{first}):")
         print_table(
             [
-                {key: one_line(cell, _WIDTH) if isinstance(cell, str) else cell for key, cell in row.items()}
+                {key: shorten_line(cell, _WIDTH) if isinstance(cell, str) else cell for key, cell in row.items()}
                 for row in frame.head(_EXAMPLES).to_dicts()
             ],
             form,
         )
 
 
-def _difference(row: Row) -> Row:
+def _format_difference(row: Row) -> Row:
     cells = {name: row[name] for name in ("property", "first", "second")}
     numbers = {
         "mean_first": "mean",
@@ -198,7 +198,7 @@ def _difference(row: Row) -> Row:
 
 
 def _draw(found: Description, path: Path) -> None:
-    from textgauge.core.charts import rendered
-    from textgauge.report.figures.corpora import plane_figure
+    from textgauge.core.charts import render_chart
+    from textgauge.report.figures.corpora import draw_plane
 
-    write_atomically(path, rendered(plane_figure(found), path.suffix.removeprefix(".")))
+    write_atomically(path, render_chart(draw_plane(found), path.suffix.removeprefix(".")))

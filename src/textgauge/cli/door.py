@@ -51,8 +51,8 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
 
     The fields of a last parameter that is a dataclass are options of their own.
     """
-    own, pack = _own_parameters(function)
-    return _command(function, own, lambda values: function(**pack(values)))
+    own, pack = _get_own_parameters(function)
+    return _make_command(function, own, lambda values: function(**pack(values)))
 
 
 def calling(
@@ -80,12 +80,12 @@ def calling(
     names = _NAMES | dict(named)
 
     def make(terminal: Callable[..., Any]) -> Callable[..., Any]:
-        own, pack = _own_parameters(terminal)
+        own, pack = _get_own_parameters(terminal)
         known = {parameter.name for parameter in own}
-        texts = parameter_texts(function)
+        texts = parse_parameter_texts(function)
         signature = inspect.signature(function).parameters
         taken = [
-            _terminal_parameter(
+            _make_terminal_parameter(
                 parameter.replace(kind=parameter.KEYWORD_ONLY) if parameter.name in named else parameter,
                 function,
                 texts.get(parameter.name, ""),
@@ -108,7 +108,7 @@ def calling(
 
         if not terminal.__doc__:
             terminal.__doc__ = function.__doc__
-        return _command(terminal, [*taken, *own[1:]], run)
+        return _make_command(terminal, [*taken, *own[1:]], run)
 
     return make
 
@@ -132,12 +132,12 @@ def refuse(what: str, *options: str) -> None:
     """Refuse options that were typed and would do nothing here; defaults of a configuration file may stand."""
     typed = [one for one in options if any(word == one or word.startswith(f"{one}=") for word in sys.argv[1:])]
     if typed:
-        from textgauge.core.show import listed
+        from textgauge.core.show import join_words
 
-        raise InputError(f"{what} does not take {listed(typed)}")
+        raise InputError(f"{what} does not take {join_words(typed)}")
 
 
-def parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
+def parse_parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
     """Return what the section Parameters of a docstring says of each parameter."""
     from docstring_parser import parse
     from docstring_parser.common import DocstringStyle
@@ -150,7 +150,7 @@ def parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
     }
 
 
-def _own_parameters(
+def _get_own_parameters(
     function: Callable[..., Any],
 ) -> tuple[list[inspect.Parameter], Callable[[dict[str, Any]], dict[str, Any]]]:
     """Return the parameters of a function, fields of a dataclass in its place, and what packs their values again."""
@@ -163,7 +163,7 @@ def _own_parameters(
     if not own or not is_dataclass(own[-1].annotation):
         return own, lambda values: values
     *own, last = own
-    fields, _ = _own_parameters(last.annotation)
+    fields, _ = _get_own_parameters(last.annotation)
 
     def pack(values: dict[str, Any]) -> dict[str, Any]:
         made = last.annotation(**{field.name: values.pop(field.name) for field in fields})
@@ -176,7 +176,7 @@ def _is_argument(annotation: Any) -> bool:
     return any(isinstance(item, Argument) for item in getattr(annotation, "__metadata__", ()))
 
 
-def _terminal_parameter(
+def _make_terminal_parameter(
     parameter: inspect.Parameter, function: Callable[..., Any], text: str, names: Sequence[str], kind: Any
 ) -> inspect.Parameter:
     is_argument = parameter.kind is not parameter.KEYWORD_ONLY
@@ -188,16 +188,16 @@ def _terminal_parameter(
         except (NameError, TypeError):  # a type that is imported for checks alone: texts of some kind
             annotation = str
     declared = argument(help=text) if is_argument else option(*names, help=text, min=_LEAST.get(parameter.name))
-    shown = kind or terminal_type(annotation, parameter.default)
+    shown = kind or get_terminal_type(annotation, parameter.default)
     place = parameter.POSITIONAL_ONLY if is_argument else parameter.KEYWORD_ONLY
     return parameter.replace(kind=place, annotation=Annotated[shown, declared])
 
 
-def terminal_type(annotation: Any, default: Any) -> Any:
+def get_terminal_type(annotation: Any, default: Any) -> Any:
     """Return the type that words of a terminal are converted to for a parameter of a Python function.
 
-    >>> terminal_type(int | None, None), terminal_type(str | Sequence[str], "bleu"), terminal_type(str | Path, "")
-    (int | None, list[str], <class 'str'>)
+    >>> get_terminal_type(int | None, None), get_terminal_type(str | Sequence[str], "bleu")
+    (int | None, list[str])
     """
     members = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
     members = tuple(member for member in members if member is not type(None))
@@ -208,18 +208,18 @@ def terminal_type(annotation: Any, default: Any) -> Any:
         shown = annotation
     elif any(isinstance(origin, type) and issubclass(origin, os.PathLike) for origin in origins):
         shown = str
-    elif any(origin in (Mapping, list, tuple, Sequence, Iterable) for origin in map(_abstract, origins)):
+    elif any(origin in (Mapping, list, tuple, Sequence, Iterable) for origin in map(_get_abstract, origins)):
         shown = list[str]
     else:
         shown = str
     return shown | None if default is None and type(None) not in get_args(shown) else shown
 
 
-def _abstract(origin: Any) -> Any:
+def _get_abstract(origin: Any) -> Any:
     return {typing.Sequence: Sequence, typing.Mapping: Mapping}.get(origin, origin)
 
 
-def _command(
+def _make_command(
     function: Callable[..., Any], parameters: Sequence[inspect.Parameter], call: Callable[[dict[str, Any]], Any]
 ) -> Callable[..., Any]:
     positional = [one for one in parameters if one.kind is one.POSITIONAL_ONLY]
@@ -232,11 +232,11 @@ def _command(
 
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
-    run.__name__, run.__doc__, run.__module__ = function.__name__, _without_sections(function), function.__module__
+    run.__name__, run.__doc__, run.__module__ = function.__name__, _strip_sections(function), function.__module__
     return run
 
 
-def _without_sections(function: Callable[..., Any]) -> str:
+def _strip_sections(function: Callable[..., Any]) -> str:
     """Return the docstring down to its first section; what follows is for readers of Python."""
     text = inspect.getdoc(function) or ""
     return text.partition("\nParameters\n")[0].partition("\n>>> ")[0].strip()

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from textgauge.bench import Store
-from textgauge.bench.leaderboard import Leaderboard, boards_answer, boards_details, boards_rows, leaderboards, titled
-from textgauge.bench.results import Results, detailed, filter_measures, judging, verdict_warnings
+from textgauge.bench.leaderboard import Leaderboard, format_titled, join_answers, join_details, join_rows, rank_by_kind
+from textgauge.bench.results import Results, check_judging, filter_measures, list_verdict_warnings, list_verdicts
 from textgauge.cli.door import argument, calling, option, refuse
 from textgauge.cli.output import (
     Format,
@@ -52,7 +52,7 @@ def leaderboard(
     Protocols that rank mostly the same metrics share a table; a run with several kinds of metrics has a table for each.
     Nothing is computed again: --judgements, --ties and --linearity only change how stored values are judged.
     """
-    from textgauge.bench.contrasts import ceiling_rows
+    from textgauge.bench.contrasts import measure_ceilings
 
     if not tests:
         refuse("a leaderboard without --tests", "--on")
@@ -61,21 +61,21 @@ def leaderboard(
     if tests or ceiling:
         refuse("--tests" if tests else "--ceiling", "--measures")
     weights, measures, scope = (given.pop(name) for name in ("weights", "measures", "scope"))
-    options = judging(**given)
+    options = check_judging(**given)
     results = Results(Store.open(folder))
     if tests:
-        _tests(results, on, options, form)
+        _print_tests(results, on, options, form)
         return
     if ceiling:
-        print_result(TableResult("leaderboard", ceiling_rows(results.groups())), form)
+        print_result(TableResult("leaderboard", measure_ceilings(results.groups())), form)
         return
     judged = results.judged(options)
-    warned = tuple(verdict_warnings(results, judged))
+    warned = tuple(list_verdict_warnings(results, judged))
     judged = filter_measures(judged, measures)
     if detail:
-        print_result(TableResult("leaderboard", detailed(judged), warnings=warned), form)
+        print_result(TableResult("leaderboard", list_verdicts(judged), warnings=warned), form)
         return
-    boards = leaderboards(judged, _weights(weights or {}), scope=scope)
+    boards = rank_by_kind(judged, _parse_weights(weights or {}), scope=scope)
     print_boards(boards, warned, form)
 
 
@@ -84,13 +84,13 @@ def print_boards(
 ) -> None:
     """Leaderboards by title, each with its answer first; JSON has the rows of all, all answers and notes."""
     if not form.for_people:
-        rows = boards_rows({title: board.to_dicts() for title, board in boards.items()})
-        answer, details = boards_answer(boards), boards_details(boards)
+        rows = join_rows({title: board.to_dicts() for title, board in boards.items()})
+        answer, details = join_answers(boards), join_details(boards)
         print_result(TableResult(command, rows, answer, tuple(warnings), extra=details), form)
         return
     for number, (title, board) in enumerate(boards.items()):
         say("\n" * bool(number), nl=False)
-        print_answer(titled(title, board.answer), form)
+        print_answer(format_titled(title, board.answer), form)
         print_table(board.readable(), form)
         for line in board.notes if form is not Format.latex else ():
             say(fill_line(f"note: {line}"))
@@ -98,18 +98,18 @@ def print_boards(
         note(f"warning: {text}")
 
 
-def _tests(results: Results, on: str | None, options: dict[str, str], form: Format) -> None:
-    from textgauge.bench.contrasts import SHOWN, contrast_rows, paired_rows, rated_groups
+def _print_tests(results: Results, on: str | None, options: dict[str, str], form: Format) -> None:
+    from textgauge.bench.contrasts import SHOWN, contrast_correlations, contrast_measures, select_rated_groups
 
-    if rated_groups(results.groups()):
-        rows, shown = contrast_rows(results.groups(), correlation=on or "spearman"), None
+    if select_rated_groups(results.groups()):
+        rows, shown = contrast_correlations(results.groups(), correlation=on or "spearman"), None
     else:
-        rows = paired_rows(filter_measures(results.judged(options), on))
+        rows = contrast_measures(filter_measures(results.judged(options), on))
         shown = [{name: row[name] for name in SHOWN} for row in rows]
     print_result(TableResult("leaderboard", rows, shown=shown), form)
 
 
-def _weights(given: Mapping[str, str]) -> dict[str, float]:
+def _parse_weights(given: Mapping[str, str]) -> dict[str, float]:
     weights = {}
     for name, value in given.items():
         try:

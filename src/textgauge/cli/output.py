@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 from textgauge.cli.door import OUTPUT, option
 from textgauge.core.errors import InputError
-from textgauge.core.files import without_formula
+from textgauge.core.files import escape_formula
 from textgauge.core.show import (
     Row,
-    fitting,
-    hidden_columns,
-    latex_table,
-    markdown_table,
-    printable,
-    rich_table,
-    table_width,
+    build_table,
+    fit_columns,
+    format_hidden_columns,
+    get_table_width,
+    make_printable,
+    render_latex,
+    render_markdown,
 )
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def print_result(result: Result, form: Format, output: Path | None = None) -> No
         for row in result.to_dicts():
             print_data(json.dumps(row, ensure_ascii=False, allow_nan=False))
     elif form is Format.csv:
-        _csv(result.to_dicts())
+        _print_csv(result.to_dicts())
     else:
         print_answer(result.answer, form)
         print_table(result.readable(), form)
@@ -103,8 +103,8 @@ def print_answer(answer: str | None, form: Format) -> None:
 
 
 def fill_line(text: str) -> str:
-    """A sentence for standard output; on a terminal it is broken between words."""
-    return "\n".join(wrap(text, table_width(), break_long_words=False)) if sys.stdout.isatty() else text
+    """Return a sentence for standard output; on a terminal it is broken between words."""
+    return "\n".join(wrap(text, get_table_width(), break_long_words=False)) if sys.stdout.isatty() else text
 
 
 def print_table(rows: Sequence[Row], form: Format) -> None:
@@ -119,27 +119,27 @@ def print_next(commands: Sequence[str], form: Format) -> None:
         say(f"{'next:' if not number else '     '} {text}")
 
 
-def this_command(*more: str) -> str:
-    """The command that is running, with more options, as a shell takes it, without passwords of addresses."""
-    from textgauge.encode.endpoint import without_user
+def format_this_command(*more: str) -> str:
+    """Return the command that is running, with more options, as a shell takes it, without passwords of addresses."""
+    from textgauge.encode.endpoint import hide_user
 
-    return without_user(shlex.join(["textgauge", *(word for word in sys.argv[1:] if word not in more), *more]))
+    return hide_user(shlex.join(["textgauge", *(word for word in sys.argv[1:] if word not in more), *more]))
 
 
-def option_name(value: str) -> str:
-    """The option of the command that gives a value.
+def get_option_name(value: str) -> str:
+    """Return the option of the command that gives a value.
 
-    >>> option_name("source_a"), option_name("metrics")
+    >>> get_option_name("source_a"), get_option_name("metrics")
     ('--source-a', '-m')
     """
     own = {"metrics": "-m", "groups": "--set, --system, --item", "held_out": "--test", "ratings": "--rating"}
     return own.get(value) or f"--{value.replace('_', '-')}"
 
 
-def names_of(sources: Sequence[str]) -> dict[str, str]:
+def name_sources(sources: Sequence[str]) -> dict[str, str]:
     """Sources by a short name: the file without folder and ending, the whole source where two would be called alike.
 
-    >>> names_of(["out/a.txt", "out/b.txt"]), names_of(["1/a.txt", "2/a.txt"])
+    >>> name_sources(["out/a.txt", "out/b.txt"]), name_sources(["1/a.txt", "2/a.txt"])
     ({'a': 'out/a.txt', 'b': 'out/b.txt'}, {'1/a.txt': '1/a.txt', '2/a.txt': '2/a.txt'})
     """
     from textgauge.data.packing import get_packing
@@ -172,12 +172,12 @@ def note(text: str) -> None:
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print for people: what acts on a terminal rather than shows is replaced."""
-    _write(printable(text), sys.stderr if err else sys.stdout, nl)
+    _write(make_printable(text), sys.stderr if err else sys.stdout, nl)
 
 
 def print_data(text: str, *, nl: bool = True) -> None:
     """Print for programs: exact, but on a terminal."""
-    _write(printable(text) if sys.stdout.isatty() else text, sys.stdout, nl)
+    _write(make_printable(text) if sys.stdout.isatty() else text, sys.stdout, nl)
 
 
 def _write(text: str, stream: TextIO, nl: bool) -> None:
@@ -185,28 +185,28 @@ def _write(text: str, stream: TextIO, nl: bool) -> None:
     stream.flush()
 
 
-def _table(rows: Sequence[Row], names: Sequence[str]) -> None:
+def _print_table(rows: Sequence[Row], names: Sequence[str]) -> None:
     from rich.console import Console
 
-    width = table_width()
-    shown, hidden = fitting(rows, names, width)
-    Console(width=width).print(rich_table(rows, shown, width))
+    width = get_table_width()
+    shown, hidden = fit_columns(rows, names, width)
+    Console(width=width).print(build_table(rows, shown, width))
     if hidden:
-        say(hidden_columns(hidden))
+        say(format_hidden_columns(hidden))
     say("")
 
 
-def _csv(rows: Sequence[Row]) -> None:
+def _print_csv(rows: Sequence[Row]) -> None:
     buffer = io.StringIO()
     names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(buffer, names, restval="", lineterminator="\n")
-    writer.writerow({name: without_formula(name) for name in names})
-    writer.writerows({name: without_formula(cell) for name, cell in row.items()} for row in rows)
+    writer.writerow({name: escape_formula(name) for name in names})
+    writer.writerows({name: escape_formula(cell) for name, cell in row.items()} for row in rows)
     print_data(buffer.getvalue(), nl=False)
 
 
 _WRITERS: dict[Format, Callable[[Sequence[Row], Sequence[str]], None]] = {
-    Format.table: _table,
-    Format.markdown: lambda rows, names: say(markdown_table(rows, names)),
-    Format.latex: lambda rows, names: say(latex_table(rows, names)),
+    Format.table: _print_table,
+    Format.markdown: lambda rows, names: say(render_markdown(rows, names)),
+    Format.latex: lambda rows, names: say(render_latex(rows, names)),
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from textgauge.cli.output import DETAIL, note
 from textgauge.core.progress import Stage, listen
-from textgauge.core.show import Row, fitting, format_duration, printable, rich_table
+from textgauge.core.show import Row, build_table, fit_columns, format_duration, make_printable
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -29,7 +29,7 @@ class Watch:
         """What is being done from now on; counts within a step are for terminals."""
         if isinstance(step, Stage) and step.part:
             return
-        kind = _kind(step)
+        kind = _get_kind(step)
         if kind != self.doing and self.seconds >= QUIET_SECONDS and not DETAIL.quiet:
             note(f"{kind} …")
         self.doing = kind
@@ -90,13 +90,13 @@ class _Terminal(Watch):
             return
         self.bar.update(self.part, visible=False)
         self.counted = ""
-        if _kind(step) != self.doing:
+        if _get_kind(step) != self.doing:
             self.bar.reset(self.task, total=None, count="")
-        self.doing = _kind(step)
+        self.doing = _get_kind(step)
         self._show(self.task, step, step)
 
     def _show(self, task: TaskID, text: str, step: str) -> None:
-        self.bar.update(task, description=printable(text), visible=True)
+        self.bar.update(task, description=make_printable(text), visible=True)
         if isinstance(step, Stage) and step.total:
             count = "" if step.kind.startswith("downloading") else f"{step.done:,} of {step.total:,}"
             self.bar.update(task, completed=step.done, total=step.total, count=count)
@@ -111,15 +111,15 @@ class _Terminal(Watch):
         from rich.console import Group
 
         width = self.console.width
-        names, _ = fitting(self.rows, list(dict.fromkeys(name for row in self.rows for name in row)), width)
-        return Group(rich_table(self.rows, names, width), self.bar) if self.rows else self.bar
+        names, _ = fit_columns(self.rows, list(dict.fromkeys(name for row in self.rows for name in row)), width)
+        return Group(build_table(self.rows, names, width), self.bar) if self.rows else self.bar
 
 
-def _kind(step: str) -> str:
+def _get_kind(step: str) -> str:
     return step.kind or str(step) if isinstance(step, Stage) else step.partition(":")[0]
 
 
-def _watch() -> Watch:
+def _make_watch() -> Watch:
     if DETAIL.verbose:
         return _Verbose()
     return _Terminal() if sys.stderr.isatty() and not DETAIL.quiet else Watch()
@@ -128,7 +128,7 @@ def _watch() -> Watch:
 @contextmanager
 def progress(on_interrupt: Callable[[], None] | None = None) -> Iterator[Watch]:
     """Show steps; at Ctrl-C `on_interrupt`, or one line, says what is left, and the exit code is 130."""
-    watch = _watch()
+    watch = _make_watch()
     try:
         with listen(watch):
             yield watch
@@ -148,8 +148,8 @@ def progress(on_interrupt: Callable[[], None] | None = None) -> Iterator[Watch]:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
-    """The same for results of runs, which are counted; their command says itself what Ctrl-C leaves."""
-    watch = _watch()
+    """Yield the same for results of runs, which are counted; their command says itself what Ctrl-C leaves."""
+    watch = _make_watch()
     try:
         with listen(watch):
             yield lambda done, total, what: watch(

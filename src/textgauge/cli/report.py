@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from textgauge.bench import Store
-from textgauge.bench.results import Results, missing_results
+from textgauge.bench.results import Results, format_missing_results
 from textgauge.cli.door import argument, command, option
 from textgauge.cli.output import note, say
 from textgauge.core.errors import InputError
@@ -34,11 +34,11 @@ def report(
 
     Example: textgauge report runs/x -o report.html --title "Which metric for intents?"
     """
-    from textgauge.report.page import page_and_summary, read_texts
+    from textgauge.report.page import read_texts, render_page_and_summary
 
     stores, results = _read(sources)
     tables = [table for path in texts or () for table in read_texts(path)]
-    made, summary = page_and_summary(stores, results, tables, title=title)
+    made, summary = render_page_and_summary(stores, results, tables, title=title)
     content = made.encode()
     write_atomically(out, content)
     for about, sentences in summary:
@@ -81,24 +81,24 @@ def figures(
     """
     from textgauge.report import figures as draw
 
-    kinds = _listed(kind, tuple(draw.KINDS), "figure")
-    formats = _listed(form, draw.FORMATS, "format")
+    kinds = _split_names(kind, tuple(draw.KINDS), "figure")
+    formats = _split_names(form, draw.FORMATS, "format")
     results = Results(Store.open(folder))
-    found = draw.latest_groups(results.groups())
+    found = draw.select_latest_groups(results.groups())
     missing = sum(sum(group.missing.values()) for group in found)
-    for text in [*([missing_results(missing)] if missing else []), *results.warnings]:
+    for text in [*([format_missing_results(missing)] if missing else []), *results.warnings]:
         note(f"warning: {text}")
-    chosen = draw.chosen_metrics(found, metrics)
+    chosen = draw.choose_metrics(found, metrics)
     drawn = 0
     for figure in draw.draw_figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
         for ending in formats:
             drawn += 1
-            say(str(write_atomically(out / f"{figure.name}.{ending}", draw.rendered(figure.chart, ending))))
+            say(str(write_atomically(out / f"{figure.name}.{ending}", draw.render_chart(figure.chart, ending))))
     if not drawn:
         raise InputError(f"{folder} holds nothing to draw as {', '.join(kinds)}")
 
 
-def _listed(text: str | None, known: tuple[str, ...], what: str) -> list[str]:
+def _split_names(text: str | None, known: tuple[str, ...], what: str) -> list[str]:
     names = list(known) if text is None else [name.strip() for name in text.split(",") if name.strip()]
     wrong = [name for name in names if name not in known]
     if wrong or not names:

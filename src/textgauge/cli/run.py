@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from textgauge.bench.inputs.kinds import drop_none
-from textgauge.bench.results import Results, verdict_warnings
+from textgauge.bench.results import Results, list_verdict_warnings
 from textgauge.bench.suites import find_suite
 from textgauge.cli.door import calling, option, refuse
 from textgauge.cli.leaderboard import print_boards
@@ -79,7 +79,7 @@ def run(
     for failure in finished.failures:
         note(f"warning: {failure}")
     results = Results(finished.store)
-    warned = (*finished.warnings, *verdict_warnings(results, results.judged()))
+    warned = (*finished.warnings, *list_verdict_warnings(results, results.judged()))
     print_boards(finished.leaderboards, warned, form, command="run")
     if finished.audit is not None:
         note(f"audit of the judge: {finished.audit.save(out / 'judge_audit.json')}")

@@ -12,27 +12,27 @@ from textgauge.cli.output import (
     FormatOption,
     OutputOption,
     check_output,
-    names_of,
+    format_this_command,
+    name_sources,
     note,
     print_next,
     print_result,
     print_table,
     say,
-    this_command,
 )
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import TableResult
-from textgauge.core.show import format_cell, listed
+from textgauge.core.show import format_cell, join_words
 from textgauge.data import Corpus
-from textgauge.data.source import accepted, load_aligned, load_pairs, load_references
+from textgauge.data.source import describe_accepted, load_aligned, load_pairs, load_references
 from textgauge.measure.score_report import ScoreReport
 from textgauge.measure.scoring import score as run_score
 from textgauge.measure.systems import contrast as run_contrast
 from textgauge.measure.systems import score_systems
 from textgauge.metrics import PairScores
-from textgauge.metrics.pair.models import column_names
+from textgauge.metrics.pair.models import list_column_names
 
 _SHOWN = 10  # pairs in a table for people
 
@@ -43,7 +43,7 @@ _ALONE = ("--background", "--scheduler", "--cluster", "--parts")  # options for 
 @calling(run_score, without=["columns"])
 def score(
     given: dict[str, Any],
-    left: Annotated[str | None, argument(help=f"The texts to score. {accepted(embeddings=True)}")] = None,
+    left: Annotated[str | None, argument(help=f"The texts to score. {describe_accepted(embeddings=True)}")] = None,
     right: Annotated[
         list[str] | None,
         argument(help="The references, line by line; several files give several references for each text."),
@@ -93,13 +93,13 @@ def score(
         if not reference:
             raise InputError("systems are ranked by --reference")
         refuse("ranking systems", "--pairs", "--baseline", "--limit", *_ALONE)
-        _print_systems(_systems(files, system or []), reference, shared, form, segments=segments, output=output)
+        _print_systems(_name_systems(files, system or []), reference, shared, form, segments=segments, output=output)
         return
     if baseline is not None:
         refuse("--baseline", *_ALONE)
     if pairs is None:
         refuse("scoring files without --pairs", "--limit", "--left", "--right")
-    sample = {"scores": column_names(given["metrics"]), "limit": limit, "seed": given["seed"]}
+    sample = {"scores": list_column_names(given["metrics"]), "limit": limit, "seed": given["seed"]}
     texts, references, scores = _read(left, right or [], pairs, (left_column, right_column), given["column"], sample)
     with progress() as step:
         if baseline is not None:
@@ -116,8 +116,8 @@ def score(
     if output is not None:
         report.save(output)
     _print(report, summary=summary, parts=parts, form=form)
-    other = [] if pairs else [this_command("--baseline", "other.txt")]
-    print_next([*other, this_command("-o", "found.json")] if output is None else other, form)
+    other = [] if pairs else [format_this_command("--baseline", "other.txt")]
+    print_next([*other, format_this_command("-o", "found.json")] if output is None else other, form)
     if all(not len(scores.defined) for scores in report):
         raise SystemExit(1)
 
@@ -159,7 +159,7 @@ def _read(
         raise InputError(f"column:{sample['scores'][0]} is a column of a table: give the table by --pairs")
     texts, references = load_aligned(left, column=column), load_references(right, column=column)
     if len(texts) != len(references):
-        counts = f"{left} has {len(texts)} texts, but {listed(right)} {len(references)}"
+        counts = f"{left} has {len(texts)} texts, but {join_words(right)} {len(references)}"
         raise InputError(f"{counts}: pairs need equal numbers")
     return texts, references, {}
 
@@ -187,8 +187,8 @@ def _print_systems(
     print_result(report, form, output)
 
 
-def _systems(files: Sequence[str], named: Sequence[str]) -> dict[str, str]:
-    found = names_of(files)
+def _name_systems(files: Sequence[str], named: Sequence[str]) -> dict[str, str]:
+    found = name_sources(files)
     for one in named:
         name, equals, path = one.partition("=")
         if not (name and equals and path):

@@ -13,9 +13,9 @@ from textgauge.cli.door import calling, option
 from textgauge.cli.output import Format, FormatOption, note, print_result
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
-from textgauge.core.show import count_of
+from textgauge.core.show import format_count
 from textgauge.data.source import has_builtin_columns
-from textgauge.metrics.pair.models import column_names
+from textgauge.metrics.pair.models import list_column_names
 
 _NAMED = 5  # metrics whose share is printed
 
@@ -62,11 +62,11 @@ def ensemble(
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --set part -o model.json
     """
     if given["scale"] is not None:
-        given["scale"] = _ends(given["scale"])
+        given["scale"] = _parse_ends(given["scale"])
     groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None
     columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
     options: dict[str, Any] = {"limit": limit, "seed": given["seed"], "with_sources": True}
-    own = read_rated(pairs, scores=column_names(given["metrics"]), **columns, **options)
+    own = read_rated(pairs, scores=list_column_names(given["metrics"]), **columns, **options)
     more = [read_rated(name, **{} if has_builtin_columns(name) else columns, **options) for name in also or ()]
     names = [Path(data.name).name for data in (own, *more)]
     first, *others = (
@@ -79,12 +79,12 @@ def ensemble(
     found.trained.save(out)
     print_result(found, form)
     most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in found.shares()[:_NAMED])
-    size = f"ridge over {count_of(len(found.trained.metrics), 'metric')}, {len(own.left)} pairs"
+    size = f"ridge over {format_count(len(found.trained.metrics), 'metric')}, {len(own.left)} pairs"
     note(f"wrote {out}: {size}; score with -m ensemble@{out}")
     note(f"most of it is {most}")
 
 
-def _ends(text: str) -> tuple[float, float]:
+def _parse_ends(text: str) -> tuple[float, float]:
     try:
         worst, best = map(float, text.split(","))
     except ValueError:

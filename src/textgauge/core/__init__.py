@@ -7,12 +7,12 @@ from textgauge.core.lazy import export_lazily
 if TYPE_CHECKING:
     from textgauge.core.arrays import Floats, Floats32, Ints
     from textgauge.core.errors import InputError, MissingExtra, ResourceError, TextgaugeError, UnknownName, warn
-    from textgauge.core.files import check_table_path, replacing, write_atomically, write_table
-    from textgauge.core.limits import stored_bytes
-    from textgauge.core.parallel import one_blas_thread
+    from textgauge.core.files import check_table_path, replace_file, write_atomically, write_table
+    from textgauge.core.limits import read_stored_bytes
+    from textgauge.core.parallel import use_one_blas_thread
     from textgauge.core.progress import Stage, Step, listen
     from textgauge.core.result import TableResult
-    from textgauge.core.show import STATIC_PAGE_POLICY, Row, format_cell, plain_row
+    from textgauge.core.show import STATIC_PAGE_POLICY, Row, drop_nonfinite_values, format_cell
 
 __all__ = [
     "STATIC_PAGE_POLICY",
@@ -29,12 +29,12 @@ __all__ = [
     "TextgaugeError",
     "UnknownName",
     "check_table_path",
+    "drop_nonfinite_values",
     "format_cell",
     "listen",
-    "one_blas_thread",
-    "plain_row",
-    "replacing",
-    "stored_bytes",
+    "read_stored_bytes",
+    "replace_file",
+    "use_one_blas_thread",
     "warn",
     "write_atomically",
     "write_table",
@@ -46,11 +46,11 @@ if not TYPE_CHECKING:
         {
             "arrays": "Floats Floats32 Ints",
             "errors": "InputError MissingExtra ResourceError TextgaugeError UnknownName warn",
-            "files": "check_table_path replacing write_atomically write_table",
-            "limits": "stored_bytes",
-            "parallel": "one_blas_thread",
+            "files": "check_table_path replace_file write_atomically write_table",
+            "limits": "read_stored_bytes",
+            "parallel": "use_one_blas_thread",
             "progress": "Stage Step listen",
             "result": "TableResult",
-            "show": "Row STATIC_PAGE_POLICY format_cell plain_row",
+            "show": "Row STATIC_PAGE_POLICY format_cell drop_nonfinite_values",
         },
     )

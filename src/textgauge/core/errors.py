@@ -51,7 +51,7 @@ class ArgumentError(InputError):
         self.texts = texts
 
     def worded(self, naming: Callable[[str], str]) -> str:
-        """The message with every value named by `naming`."""
+        """Return the message with every value named by `naming`."""
         return str(self.args[0]).format_map(_Naming(naming, self.texts))
 
     def __str__(self) -> str:
@@ -98,10 +98,10 @@ class MissingExtra(TextgaugeError):
     @classmethod
     def named(cls, what: str, extra: str) -> MissingExtra:
         """Build the error with the install line that fits how textgauge was installed."""
-        return cls(f"{what} needs an optional package: {install_line(extra, sys.prefix, *installed_from())}")
+        return cls(f"{what} needs an optional package: {install_line(extra, sys.prefix, *get_install_source())}")
 
 
-def installed_from() -> tuple[str, str | None]:
+def get_install_source() -> tuple[str, str | None]:
     """The program that installed textgauge, and the address it was installed from; None for the package index."""
     from importlib.metadata import PackageNotFoundError, distribution
 
@@ -116,7 +116,7 @@ def installed_from() -> tuple[str, str | None]:
 
 
 def install_line(extra: str, prefix: str, installer: str, address: str | None) -> str:
-    """The command that adds an extra to this installation.
+    """Return the command that adds an extra to this installation.
 
     >>> install_line("st", "/usr", "pip", None), install_line("st", "/usr", "uv", "file:///src/textgauge")
     ("pip install 'textgauge[st]'", "uv pip install 'textgauge[st] @ file:///src/textgauge'")

@@ -25,7 +25,7 @@ _DAY = 86_400  # seconds
 
 
 @contextlib.contextmanager
-def replacing(path: Path, *, named_by_user: bool = True) -> Iterator[Path]:
+def replace_file(path: Path, *, named_by_user: bool = True) -> Iterator[Path]:
     """A new file next to `path` that takes its place when the block ends without an error, and is removed otherwise.
 
     Links of users are followed, and what is no regular file, such as /dev/stdout, is written as it is. In a run folder
@@ -45,7 +45,7 @@ def replacing(path: Path, *, named_by_user: bool = True) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def scratch_folder(parent: Path) -> Iterator[Path]:
+def open_scratch_folder(parent: Path) -> Iterator[Path]:
     """A new folder in `parent` that is removed when the block ends; what killed processes left there goes, too."""
     remove_unfinished(parent)
     with tempfile.TemporaryDirectory(dir=parent, prefix=_UNFINISHED, ignore_cleanup_errors=True) as folder:
@@ -80,7 +80,7 @@ def write_atomically(path: Path, content: bytes | str | Callable[[Path], object]
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as part:
+        with replace_file(path) as part:
             if callable(content):
                 content(part)
             else:
@@ -109,9 +109,9 @@ def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]], *
     check_table_path(path)
     frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table, infer_schema_length=None)
     if path.suffix.lower() == ".csv" and not exact:
-        frame = frame.with_columns(pl.col(pl.String).str.replace(_FORMULA.pattern, "'$0")).rename(without_formula)
+        frame = frame.with_columns(pl.col(pl.String).str.replace(_FORMULA.pattern, "'$0")).rename(escape_formula)
     write: dict[str, Callable[[Path], object]] = {
-        ".txt": lambda part: part.write_bytes("".join(_line(text) for text in frame["text"]).encode()),
+        ".txt": lambda part: part.write_bytes("".join(_format_line(text) for text in frame["text"]).encode()),
         ".csv": frame.write_csv,
         ".jsonl": frame.write_ndjson,
         ".parquet": frame.write_parquet,
@@ -119,14 +119,14 @@ def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]], *
     write_atomically(path, write[path.suffix.lower()])
 
 
-def without_formula(cell: Any) -> Any:
-    """The cell, a text that a spreadsheet would take for a formula with an apostrophe before it.
+def escape_formula(cell: Any) -> Any:
+    """Return the cell, a text that a spreadsheet would take for a formula with an apostrophe before it.
 
-    >>> without_formula("=1+1"), without_formula("1+1"), without_formula(-1)
+    >>> escape_formula("=1+1"), escape_formula("1+1"), escape_formula(-1)
     ("'=1+1", '1+1', -1)
     """
     return _FORMULA.sub(r"'\g<0>", cell) if isinstance(cell, str) else cell
 
 
-def _line(text: str) -> str:
+def _format_line(text: str) -> str:
     return " ".join(text.split()) + "\n"

@@ -79,7 +79,7 @@ def open_stored(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         yield stream
 
 
-def stored_bytes(path: Path) -> bytes:
+def read_stored_bytes(path: Path) -> bytes:
     """Return all bytes of a file of `open_stored`; too many are an `OSError` too."""
     with open_stored(path) as stream:
         size = os.fstat(stream.fileno()).st_size

@@ -54,7 +54,7 @@ def parse(text: str) -> Name:
     match = _COLUMN.fullmatch(text) or _FORM.fullmatch(text)
     if match is None:
         raise UnknownName(f"cannot read {text!r} as name[.part][(param=value,...)][@on]")
-    params = tuple(_param(item, text) for item in _nonempty((match["params"] or "").split(",")))
+    params = tuple(_parse_parameter(item, text) for item in _require_nonempty((match["params"] or "").split(",")))
     doubled = [key for key, _ in params if sum(key == other for other, _ in params) > 1]
     if doubled:
         raise UnknownName(f"parameter {doubled[0]!r} is given twice in {text!r}")
@@ -62,7 +62,7 @@ def parse(text: str) -> Name:
 
 
 def expand(text: str) -> list[str]:
-    """All names a grid stands for, in reading order; a plain name stands for itself."""
+    """Return all names a grid stands for, in reading order; a plain name stands for itself."""
     name = parse(text)
     keys = [key for key, _ in name.params]
     axes = [value.split("|") for _, value in name.params]
@@ -81,15 +81,15 @@ def expand(text: str) -> list[str]:
 
 def split_names(text: str) -> list[str]:
     """Split a comma-separated list of names, leaving commas inside brackets alone."""
-    return _nonempty(piece.strip() for piece in re.split(r",(?![^()]*\))", text))
+    return _require_nonempty(piece.strip() for piece in re.split(r",(?![^()]*\))", text))
 
 
-def _param(item: str, text: str) -> tuple[str, str]:
+def _parse_parameter(item: str, text: str) -> tuple[str, str]:
     key, equals, value = item.partition("=")
     if not equals or not key.strip() or not value.strip():
         raise UnknownName(f"parameters are written name=value: {item.strip()!r} in {text!r}")
     return key.strip(), value.strip()
 
 
-def _nonempty(items: Iterable[str]) -> list[str]:
+def _require_nonempty(items: Iterable[str]) -> list[str]:
     return [item for item in items if item.strip()]

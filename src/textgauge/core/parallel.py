@@ -23,8 +23,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def workers() -> int:
-    """How many threads to use: `TEXTGAUGE_THREADS`, or the cores this process may run on."""
+def count_workers() -> int:
+    """Return how many threads to use: `TEXTGAUGE_THREADS`, or the cores this process may run on."""
     wanted = os.environ.get("TEXTGAUGE_THREADS", "")
     if wanted:
         if not _NUMBER.fullmatch(wanted) or not 1 <= int(wanted) <= _MOST_THREADS:
@@ -33,13 +33,13 @@ def workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """A context in which linear algebra runs on one thread: the same bits on every machine."""
-    return _libraries().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+def use_one_blas_thread() -> AbstractContextManager[Any]:
+    """Return a context in which linear algebra runs on one thread: the same bits on every machine."""
+    return _find_libraries().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """A context in which linear algebra and tree builders run on one thread; their threads wait by spinning."""
+def use_one_thread() -> AbstractContextManager[Any]:
+    """Return a context in which linear algebra and tree builders run on one thread; their threads wait by spinning."""
     import sklearn  # noqa: F401, its OpenMP must be there to be found
     from threadpoolctl import threadpool_limits
 
@@ -55,17 +55,17 @@ def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.flo
             advance(number + 1, trials)
         return values
 
-    with one_blas_thread():
-        if workers() == 1:
+    with use_one_blas_thread():
+        if count_workers() == 1:
             return taken(map(function, range(trials)))
-        with ThreadPoolExecutor(workers()) as pool:
+        with ThreadPoolExecutor(count_workers()) as pool:
             return taken(pool.map(function, range(trials)))
 
 
-def workers_of(executor: Executor) -> int:
-    """How many tasks an executor works on at once."""
+def count_workers_of(executor: Executor) -> int:
+    """Return how many tasks an executor works on at once."""
     client = getattr(executor, "_client", None)  # a Dask executor's
-    return workers() if client is None else sum(client.nthreads().values())
+    return count_workers() if client is None else sum(client.nthreads().values())
 
 
 def map_ordered(executor: Executor, function: Callable[[T], R], items: Iterable[T], *, ahead: int) -> Iterator[R]:
@@ -83,11 +83,11 @@ def map_parts(executor: Executor | None, function: Callable[[T], R], items: Iter
     """`function` of each item in the items' order, by the workers of a cluster, or here where there is none."""
     if executor is None:
         return map(function, items)
-    return map_ordered(executor, function, items, ahead=2 * workers_of(executor))
+    return map_ordered(executor, function, items, ahead=2 * count_workers_of(executor))
 
 
 @contextmanager
-def dask_executor(address: str | None) -> Iterator[Executor | None]:
+def open_dask_executor(address: str | None) -> Iterator[Executor | None]:
     """The workers of a Dask scheduler (`tcp://HOST:PORT`), or N processes of a cluster on this machine (`local:N`).
 
     Tasks of a worker that is lost run again. A scheduler that is lost is one clear error. None stands for no cluster.
@@ -116,7 +116,7 @@ def dask_executor(address: str | None) -> Iterator[Executor | None]:
 
 
 def _cluster(address: str, stack: ExitStack) -> Any:
-    """What a client connects to: an address, or a cluster that is started for it."""
+    """Return what a client connects to: an address, or a cluster that is started for it."""
     if not address.startswith("local:"):
         return address
     count = address.removeprefix("local:")
@@ -129,8 +129,8 @@ def _cluster(address: str, stack: ExitStack) -> Any:
 
 
 @cache
-def _libraries() -> Any:
-    """The libraries with their own threads; finding them takes longer than many metrics do."""
+def _find_libraries() -> Any:
+    """Return the libraries with their own threads; finding them takes longer than many metrics do."""
     import scipy.linalg  # noqa: F401, its BLAS must be there to be found
     from threadpoolctl import ThreadpoolController
 

@@ -35,7 +35,7 @@ class Stage(str):
     __slots__ = ("done", "kind", "part", "total")
 
     def __new__(cls, text: str, done: int = 0, total: int = 0, kind: str = "", *, part: bool = False) -> Stage:
-        """A step with its place."""
+        """Return a step with its place."""
         made = super().__new__(cls, text)
         made.done, made.total, made.kind, made.part = done, total, kind, part
         return made
@@ -46,7 +46,7 @@ class Stage(str):
     part: bool
 
     def of(self, name: str) -> Stage:
-        """The same step of one of several things.
+        """Return the same step of one of several things.
 
         >>> Stage("energy", 3, 12).of("b.txt")
         'b.txt: energy'

@@ -21,17 +21,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.files import write_atomically
-from textgauge.core.sealed import Damaged, seal_json, unsealed_json
+from textgauge.core.sealed import Damaged, seal_json, unseal_json
 from textgauge.core.show import (
     Row,
     Tabular,
-    column_names,
-    first_lines,
-    html_table,
-    latex_table,
-    markdown_table,
-    printable,
-    text_table,
+    list_columns,
+    make_printable,
+    render_html,
+    render_latex,
+    render_markdown,
+    render_text,
+    take_first_lines,
 )
 
 SCHEMA = 1
@@ -133,9 +133,9 @@ class Result(Tabular):
             return rows[0]
         if not rows:
             given = len(name) if isinstance(name, tuple) else 1
-            known = {_joined(self._name(row)[:given]) for row in self.rows}
-            raise UnknownName.among(f"{self.keys[0]} in this result", _joined(name), known)
-        raise UnknownName(f"{len(rows)} rows are called {_joined(name)!r}: give {' and '.join(self.keys)}")
+            known = {_join_name(self._name(row)[:given]) for row in self.rows}
+            raise UnknownName.among(f"{self.keys[0]} in this result", _join_name(name), known)
+        raise UnknownName(f"{len(rows)} rows are called {_join_name(name)!r}: give {' and '.join(self.keys)}")
 
     def _name(self, row: Any) -> tuple[Any, ...]:
         return tuple(row.get(key) if isinstance(row, Mapping) else getattr(row, key) for key in self.keys)
@@ -174,11 +174,11 @@ class Result(Tabular):
 
     def to_markdown(self) -> str:
         """Return the table for people in Markdown."""
-        return markdown_table(rows := self.readable(), column_names(rows))
+        return render_markdown(rows := self.readable(), list_columns(rows))
 
     def to_latex(self) -> str:
         """Return the table for people in LaTeX; it needs the package booktabs."""
-        return latex_table(rows := self.readable(), column_names(rows))
+        return render_latex(rows := self.readable(), list_columns(rows))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result to a .json file that `textgauge.load` and `textgauge report` read."""
@@ -192,18 +192,18 @@ class Result(Tabular):
 
     def _text(self, rows: Sequence[Row]) -> str:
         warned = [f"warning: {text}" for text in self.warnings]
-        return "\n".join(filter(None, [self.answer, text_table(rows) if rows else "", *warned]))
+        return "\n".join(filter(None, [self.answer, render_text(rows) if rows else "", *warned]))
 
     def __repr__(self) -> str:
-        return first_lines(self._text(self.at_a_glance()))
+        return take_first_lines(self._text(self.at_a_glance()))
 
     def _repr_html_(self) -> str:
         """Answer, the table for people and warnings; all numbers are folded below them."""
         answer = f"<p><strong>{_escape(self.answer)}</strong></p>" if self.answer else ""
         warned = "".join(f"<li>{_escape(text)}</li>" for text in self.warnings)
         warned = f"<p>Warnings</p><ul>{warned}</ul>" if warned else ""
-        numbers = f"<details><summary>All numbers</summary>{html_table(self.to_dicts())}</details>"
-        return answer + html_table(self.at_a_glance()) + warned + numbers
+        numbers = f"<details><summary>All numbers</summary>{render_html(self.to_dicts())}</details>"
+        return answer + render_html(self.at_a_glance()) + warned + numbers
 
 
 @dataclass(frozen=True, repr=False)
@@ -230,10 +230,10 @@ class TableResult(Result):
         return super().readable() if self.shown is None else list(self.shown)
 
 
-def parsed_result(text: str) -> Row:
+def parse_result(text: str) -> Row:
     """Return the JSON object of a saved result, its checksum tested; raise `InputError` where it is none."""
     try:
-        found = unsealed_json(text)
+        found = unseal_json(text)
     except Damaged as error:
         raise InputError(f"{error}: it is not what was saved") from None
     except ValueError as error:
@@ -251,15 +251,15 @@ def is_result(content: object) -> bool:
 
 
 @cache
-def schema() -> Row:
+def load_schema() -> Row:
     """Return the JSON Schema of results."""
     found: Row = json.loads(files("textgauge.core").joinpath("result.schema.json").read_text("utf-8"))
     return found
 
 
-def _joined(name: object) -> str:
+def _join_name(name: object) -> str:
     return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def _escape(text: str) -> str:
-    return html.escape(printable(text))
+    return html.escape(make_printable(text))

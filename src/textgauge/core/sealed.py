@@ -23,13 +23,13 @@ class Damaged(ValueError):
 
 
 def seal_parquet(content: bytes) -> bytes:
-    """A Parquet file with a digest of itself, the mark before and after it."""
+    """Return a Parquet file with a digest of itself, the mark before and after it."""
     footer = len(content) - _TAIL - int.from_bytes(content[-_TAIL:-4], "little")
-    return content[:footer] + _MARK + _digest(content) + _MARK + content[footer:]
+    return content[:footer] + _MARK + _compute_digest(content) + _MARK + content[footer:]
 
 
-def unsealed_parquet(content: bytes) -> bytes:
-    """The Parquet file that was sealed.
+def unseal_parquet(content: bytes) -> bytes:
+    """Return the Parquet file that was sealed.
 
     Two marks, looked for everywhere, tell a damaged seal from none: no single damage destroys both.
     """
@@ -37,7 +37,7 @@ def unsealed_parquet(content: bytes) -> bytes:
     footer = len(content) - _TAIL - int.from_bytes(content[-_TAIL:-4], "little")
     seal = content[max(footer - size, 0) : max(footer, 0)]
     whole = content[: footer - size] + content[footer:]
-    if len(seal) == size and seal == _MARK + _digest(whole) + _MARK:
+    if len(seal) == size and seal == _MARK + _compute_digest(whole) + _MARK:
         return whole
     if _MARK in content:
         raise Damaged(_MISMATCH)
@@ -45,16 +45,16 @@ def unsealed_parquet(content: bytes) -> bytes:
 
 
 def seal_json(content: dict[str, Any]) -> dict[str, Any]:
-    """An object with a checksum of its other members.
+    """Return an object with a checksum of its other members.
 
-    >>> unsealed_json(json.dumps(seal_json({"a": 1})))
+    >>> unseal_json(json.dumps(seal_json({"a": 1})))
     {'a': 1}
     """
-    return {**content, _CHECKSUM: _SEALED + _digest(_canonical(content)).hex()}
+    return {**content, _CHECKSUM: _SEALED + _compute_digest(_write_canonical(content)).hex()}
 
 
-def unsealed_json(text: str) -> dict[str, Any]:
-    """The object that a text holds, without its checksum; a `ValueError` where it is none, or damaged."""
+def unseal_json(text: str) -> dict[str, Any]:
+    """Return the object that a text holds, without its checksum; a `ValueError` where it is none, or damaged."""
     try:
         content = json.loads(text)
     except RecursionError:
@@ -64,15 +64,15 @@ def unsealed_json(text: str) -> dict[str, Any]:
     checksum = content.pop(_CHECKSUM, None)
     if checksum is None and not any(isinstance(other, str) and _SEALED in other for other in content.values()):
         return content
-    if str(checksum).removeprefix(_SEALED) != _digest(_canonical(content)).hex():
+    if str(checksum).removeprefix(_SEALED) != _compute_digest(_write_canonical(content)).hex():
         raise Damaged(_MISMATCH)
     return content
 
 
-def shape_error(value: Any, shape: Any, name: str = "it") -> str | None:
+def find_shape_error(value: Any, shape: Any, name: str = "it") -> str | None:
     """What of JSON content is not of a shape: types, a list of one shape, or an object whose members have shapes.
 
-    >>> shape_error({"a": [1, "2"]}, {"a": [int]})
+    >>> find_shape_error({"a": [1, "2"]}, {"a": [int]})
     'an item of a is missing or of another type'
     """
     inner: list[tuple[Any, Any, str]] = []
@@ -82,12 +82,12 @@ def shape_error(value: Any, shape: Any, name: str = "it") -> str | None:
         inner = [(item, shape[0], f"an item of {name}") for item in value]
     elif isinstance(shape, dict | list) or not isinstance(value, shape):
         return f"{name} is missing or of another type"
-    return next(filter(None, (shape_error(*one) for one in inner)), None)
+    return next(filter(None, (find_shape_error(*one) for one in inner)), None)
 
 
-def _canonical(content: dict[str, Any]) -> bytes:
+def _write_canonical(content: dict[str, Any]) -> bytes:
     return json.dumps(content, sort_keys=True, ensure_ascii=True).encode()
 
 
-def _digest(content: bytes) -> bytes:
+def _compute_digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=_SIZE).digest()

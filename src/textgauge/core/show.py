@@ -52,29 +52,29 @@ class FlatRow:
     """What a row of a result can do; rows are dataclasses of plain fields."""
 
     def to_dict(self) -> Row:
-        """A flat dictionary; NaN becomes None."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        """Return a flat dictionary; NaN becomes None."""
+        return {field.name: drop_nonfinite(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
 
 class Tabular:
     """What a result of flat rows can do; subclasses give `to_dicts`."""
 
     def to_dicts(self) -> list[Row]:
-        """One flat dictionary per row."""
+        """Return one flat dictionary per row."""
         raise NotImplementedError
 
     def to_json(self) -> str:
-        """An array of flat objects."""
+        """Return an array of flat objects."""
         return json.dumps(self.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False)
 
     def to_polars(self) -> pl.DataFrame:
-        """The rows as a polars frame."""
+        """Return the rows as a polars frame."""
         import polars as pl
 
         return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows as a pandas frame; needs pandas."""
+        """Return the rows as a pandas frame; needs pandas."""
         try:
             import pandas as pd
         except ImportError:
@@ -83,104 +83,108 @@ class Tabular:
         return pd.DataFrame(self.to_dicts())
 
     def __repr__(self) -> str:
-        """What it says of itself in a few lines, or its first rows."""
+        """Return what it says of itself in a few lines, or its first rows."""
         if type(self).__str__ is not object.__str__:
-            return first_lines(str(self))
+            return take_first_lines(str(self))
         rows = self.to_dicts()
-        return first_lines(text_table(rows[:_REPR_LINES]) if rows else f"{type(self).__name__} without rows", len(rows))
+        return take_first_lines(
+            render_text(rows[:_REPR_LINES]) if rows else f"{type(self).__name__} without rows", len(rows)
+        )
 
     def _repr_html_(self) -> str:
-        return html_table(self.to_dicts())
+        return render_html(self.to_dicts())
 
 
-def html_table(rows: Sequence[Row]) -> str:
-    """Rows as an HTML table, every name and value escaped; of many rows the first, and how many there are.
+def render_html(rows: Sequence[Row]) -> str:
+    """Return rows as an HTML table, every name and value escaped; of many rows the first, and how many there are.
 
-    >>> html_table([{"text": "<b>", "value": 0.51239}]).count("&lt;b&gt;")
+    >>> render_html([{"text": "<b>", "value": 0.51239}]).count("&lt;b&gt;")
     1
     """
-    names = column_names(rows)
-    head = "".join(f'<th scope="col">{_escaped(name)}</th>' for name in names)
-    body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in names)}</tr>" for row in rows[:_ROWS_SHOWN])
+    names = list_columns(rows)
+    head = "".join(f'<th scope="col">{_escape_html(name)}</th>' for name in names)
+    body = "".join(
+        f"<tr>{''.join(_render_html_cell(row.get(name)) for name in names)}</tr>" for row in rows[:_ROWS_SHOWN]
+    )
     left = len(rows) - _ROWS_SHOWN
     more = f"<p>… and {left:,} more rows</p>" if left > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def text_table(rows: Sequence[Row]) -> str:
-    """Rows as a table for people.
+def render_text(rows: Sequence[Row]) -> str:
+    """Return rows as a table for people.
 
-    >>> print(text_table([{"metric": "jsd", "value": 0.51239}]))
+    >>> print(render_text([{"metric": "jsd", "value": 0.51239}]))
     metric   value
     ──────────────
     jsd     0.5124
     """
     from rich.console import Console
 
-    written, width = io.StringIO(), table_width()
-    names, hidden = fitting(rows, column_names(rows), width)
-    Console(file=written, width=width, color_system=None, force_jupyter=False).print(rich_table(rows, names, width))
+    written, width = io.StringIO(), get_table_width()
+    names, hidden = fit_columns(rows, list_columns(rows), width)
+    Console(file=written, width=width, color_system=None, force_jupyter=False).print(build_table(rows, names, width))
     lines = [line.rstrip() for line in written.getvalue().splitlines() if line.strip()]
-    return "\n".join([*lines, *([hidden_columns(hidden)] if hidden else [])])
+    return "\n".join([*lines, *([format_hidden_columns(hidden)] if hidden else [])])
 
 
-def column_names(rows: Iterable[Row]) -> list[str]:
+def list_columns(rows: Iterable[Row]) -> list[str]:
     """Return the names of all columns that some row has, in order."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def table_width() -> int:
-    """How wide a table may be: as the terminal that it is printed to, or 160 characters elsewhere."""
+def get_table_width() -> int:
+    """Return how wide a table may be: as the terminal that it is printed to, or 160 characters elsewhere."""
     return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else TEXT_WIDTH
 
 
-def fitting(rows: Sequence[Row], names: Sequence[str], width: int) -> tuple[list[str], list[str]]:
+def fit_columns(rows: Sequence[Row], names: Sequence[str], width: int) -> tuple[list[str], list[str]]:
     """The columns that fit into a width without cutting a word or a number, and those that do not; the last go first.
 
-    >>> fitting([{"metric": "energy", "value": 0.5, "p": 0.01}], ["metric", "value", "p"], 18)
+    >>> fit_columns([{"metric": "energy", "value": 0.5, "p": 0.01}], ["metric", "value", "p"], 18)
     (['metric', 'value'], ['p'])
     """
-    needed = [_least_width(rows, name) for name in names]
+    needed = [_compute_least_width(rows, name) for name in names]
     kept = len(names)
     while kept > _COLUMNS_KEPT and sum(needed[:kept]) + _GAP * (kept - 1) > width:
         kept -= 1
     return list(names[:kept]), list(names[kept:])
 
 
-def hidden_columns(names: Sequence[str]) -> str:
-    """What stands below a table that lacks columns.
+def format_hidden_columns(names: Sequence[str]) -> str:
+    """Return what stands below a table that lacks columns.
 
-    >>> hidden_columns(["linearity"])
+    >>> format_hidden_columns(["linearity"])
     '(1 more column in a wider terminal: linearity)'
     """
-    return f"({count_of(len(names), 'more column')} in a wider terminal: {', '.join(names)})"
+    return f"({format_count(len(names), 'more column')} in a wider terminal: {', '.join(names)})"
 
 
-def _least_width(rows: Sequence[Row], name: str) -> int:
+def _compute_least_width(rows: Sequence[Row], name: str) -> int:
     """The width below which a column would cut a word of its header, a number or, up to a limit, a word of a text."""
     cells = [format_cell(row.get(name)) for row in rows]
-    if _wraps(cells):
+    if _is_prose(cells):
         words = [len(word) for cell in cells for word in cell.split()]
         widest = min(max(words, default=0), _TEXT_LEAST)
         widest = max(widest, min(max(map(len, cells)), _TEXT_LEAST))
     else:
         widest = max(map(len, cells), default=0)
-    return max(widest, *(len(word) for word in _header(name).split()), 1)
+    return max(widest, *(len(word) for word in _format_header(name).split()), 1)
 
 
-def _wraps(cells: Sequence[str]) -> bool:
-    """Whether the cells of a column are texts, which may be broken into lines; numbers and names are not."""
+def _is_prose(cells: Sequence[str]) -> bool:
+    """Return whether the cells of a column are texts, which may be broken into lines; numbers and names are not."""
     return any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
 
 
-def _header(name: str) -> str:
-    return printable(name.replace("_", " "))
+def _format_header(name: str) -> str:
+    return make_printable(name.replace("_", " "))
 
 
-def first_lines(text: str, rows: int = 0) -> str:
-    """The first lines of a text, and how many lines or rows follow.
+def take_first_lines(text: str, rows: int = 0) -> str:
+    """Return the first lines of a text, and how many lines or rows follow.
 
-    >>> print(first_lines("\\n".join("abcdefghijklmnopqrstuvwxyz"))[-14:])
+    >>> print(take_first_lines("\\n".join("abcdefghijklmnopqrstuvwxyz"))[-14:])
     t
     … and 6 more
     """
@@ -189,7 +193,7 @@ def first_lines(text: str, rows: int = 0) -> str:
     return "\n".join([*lines[:_REPR_LINES], f"… and {left:,} more"]) if left > 0 else text
 
 
-def rich_table(rows: Sequence[Row], names: Sequence[str], width: int) -> Table:
+def build_table(rows: Sequence[Row], names: Sequence[str], width: int) -> Table:
     """These columns of rows as a table; where the width asks for it, texts and headers are broken into lines."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -197,15 +201,15 @@ def rich_table(rows: Sequence[Row], names: Sequence[str], width: int) -> Table:
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     written = {name: [format_cell(row.get(name)) for row in rows] for name in names}
-    wide = sum(max(map(len, [_header(name), *cells])) + _GAP for name, cells in written.items()) - _GAP > width
+    wide = sum(max(map(len, [_format_header(name), *cells])) + _GAP for name, cells in written.items()) - _GAP > width
     for name, cells in written.items():
         numeric = any(isinstance(row.get(name), int | float) and not isinstance(row.get(name), bool) for row in rows)
-        header, least = _header(name), _least_width(rows, name)
+        header, least = _format_header(name), _compute_least_width(rows, name)
         table.add_column(
             Text("\n".join(wrap(header, least, break_long_words=False)) if wide else header),
             justify="right" if numeric else "left",
             overflow="fold",
-            no_wrap=not _wraps(cells),
+            no_wrap=not _is_prose(cells),
             min_width=least,
         )
     for row in rows:
@@ -214,7 +218,7 @@ def rich_table(rows: Sequence[Row], names: Sequence[str], width: int) -> Table:
 
 
 def format_cell(value: Any) -> str:
-    """A value for people: four digits of a number, a dash for nothing.
+    """Return a value for people: four digits of a number, a dash for nothing.
 
     >>> format_cell(0.123456), format_cell(None), format_cell(True)
     ('0.1235', '–', 'yes')
@@ -223,11 +227,11 @@ def format_cell(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
+    return f"{value:.4g}" if isinstance(value, float) else make_printable(str(value))
 
 
 def format_short(value: float | None) -> str:
-    """A number of three digits, for cells that hold several.
+    """Return a number of three digits, for cells that hold several.
 
     >>> format_short(0.0034567), format_short(44.21), format_short(None)
     ('0.00346', '44.2', '–')
@@ -236,7 +240,7 @@ def format_short(value: float | None) -> str:
 
 
 def format_decimals(value: float | None) -> str:
-    """A number with three decimals, so that a column lines up; a large one with four digits.
+    """Return a number with three decimals, so that a column lines up; a large one with four digits.
 
     >>> format_decimals(0.5), format_decimals(12345.678), format_decimals(None)
     ('0.500', '1.235e+04', '–')
@@ -245,12 +249,12 @@ def format_decimals(value: float | None) -> str:
 
 
 def format_interval(low: float | None, high: float | None) -> str:
-    """The ends of an interval; one dash where there is none.
+    """Return the ends of an interval; one dash where there is none.
 
     >>> format_interval(0.25, 1 / 3), format_interval(None, None)
     ('0.25 … 0.3333', '–')
     """
-    if plain(low) is None and plain(high) is None:
+    if drop_nonfinite(low) is None and drop_nonfinite(high) is None:
         return format_cell(None)
     return f"{format_cell(low)} … {format_cell(high)}"
 
@@ -261,7 +265,7 @@ def format_p(p: float | None) -> str:
     >>> format_p(0.0351234), format_p(0.00002), format_p(None)
     ('0.0351', '< 0.001', '–')
     """
-    if plain(p) is None:
+    if drop_nonfinite(p) is None:
         return format_cell(None)
     return format_short(p) if p >= _SMALLEST_P else f"< {_SMALLEST_P:g}"  # type: ignore[operator]
 
@@ -276,7 +280,7 @@ def format_value(value: float | None, closer: str) -> str:
 
 
 def format_ranks(low: int | None, high: int | None) -> str:
-    """A range of ranks, or the one rank it is.
+    """Return a range of ranks, or the one rank it is.
 
     >>> format_ranks(1, 3), format_ranks(2, 2), format_ranks(None, None)
     ('1–3', '2', '–')
@@ -298,19 +302,19 @@ def format_duration(seconds: float) -> str:
     return f"{seconds / 1e-6:.3g} µs"
 
 
-def count_of(number: int, thing: str) -> str:
-    """A number of things.
+def format_count(number: int, thing: str) -> str:
+    """Return a number of things.
 
-    >>> count_of(1, "metric"), count_of(1200, "pair")
+    >>> format_count(1, "metric"), format_count(1200, "pair")
     ('1 metric', '1,200 pairs')
     """
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def listed(items: Iterable[str]) -> str:
-    """Items with commas and a last "and".
+def join_words(items: Iterable[str]) -> str:
+    """Return items with commas and a last "and".
 
-    >>> listed(["a", "b", "c"])
+    >>> join_words(["a", "b", "c"])
     'a, b and c'
     """
     *first, last = [*items] or [""]
@@ -318,7 +322,7 @@ def listed(items: Iterable[str]) -> str:
 
 
 def format_percent(share: float) -> str:
-    """A share in percent.
+    """Return a share in percent.
 
     >>> format_percent(0.1)
     '10 %'
@@ -327,7 +331,7 @@ def format_percent(share: float) -> str:
 
 
 def format_about(count: float) -> str:
-    """A count to two digits from a hundred on.
+    """Return a count to two digits from a hundred on.
 
     >>> format_about(47), format_about(241), format_about(12345)
     ('47', '240', '12,000')
@@ -336,33 +340,33 @@ def format_about(count: float) -> str:
     return f"{round(count / digits) * digits:,}"
 
 
-def markdown_table(rows: Sequence[Row], names: Sequence[str]) -> str:
+def render_markdown(rows: Sequence[Row], names: Sequence[str]) -> str:
     """These columns of rows as a Markdown table.
 
-    >>> print(markdown_table([{"metric": "jsd", "value": 0.51239}], ["metric", "value"]))
+    >>> print(render_markdown([{"metric": "jsd", "value": 0.51239}], ["metric", "value"]))
     | metric | value |
     | --- | --- |
     | jsd | 0.5124 |
     """
-    cells = [[_markdown(format_cell(row.get(name))) for name in names] for row in rows]
-    head = [_markdown(printable(name)) for name in names]
+    cells = [[_escape_markdown(format_cell(row.get(name))) for name in names] for row in rows]
+    head = [_escape_markdown(make_printable(name)) for name in names]
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(names), *cells))
 
 
-def latex_table(rows: Sequence[Row], names: Sequence[str]) -> str:
+def render_latex(rows: Sequence[Row], names: Sequence[str]) -> str:
     """These columns of rows as a LaTeX tabular; needs the package booktabs."""
-    lines = [" & ".join(_tex(printable(name)) for name in names) + r" \\ \midrule"]
-    lines += [" & ".join(_tex(format_cell(row.get(name))) for name in names) + r" \\" for row in rows]
+    lines = [" & ".join(_escape_tex(make_printable(name)) for name in names) + r" \\ \midrule"]
+    lines += [" & ".join(_escape_tex(format_cell(row.get(name))) for name in names) + r" \\" for row in rows]
     body = "\n".join(["\\toprule", *lines, "\\bottomrule"])
     return f"\\begin{{tabular}}{{{'l' + 'r' * (len(names) - 1)}}}\n{body}\n\\end{{tabular}}"
 
 
-def _markdown(text: str) -> str:
-    """What would end a cell, begin a tag or make a link is escaped."""
+def _escape_markdown(text: str) -> str:
+    """Return what would end a cell, begin a tag or make a link is escaped."""
     return _MARKED.sub(lambda found: _MARKS[found[0]], " ".join(text.splitlines()))
 
 
-def _tex(text: str) -> str:
+def _escape_tex(text: str) -> str:
     text = " ".join(text.splitlines())  # an empty line ends a cell
     escaped = "".join(
         {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "^": r"\^{}", "~": r"\~{}"}.get(c, c) for c in text
@@ -370,44 +374,44 @@ def _tex(text: str) -> str:
     return "".join(f"\\{c}" if c in "&%$#_" else c for c in escaped)
 
 
-def printable(text: str) -> str:
-    """The text with a sign in place of each character that acts rather than shows; line ends and tabs stay.
+def make_printable(text: str) -> str:
+    """Return the text with a sign in place of each character that acts rather than shows; line ends and tabs stay.
 
-    >>> printable("a\\x1b[31mb")
+    >>> make_printable("a\\x1b[31mb")
     'a\\ufffd[31mb'
     """
     return _ACTING.sub("\ufffd", text)
 
 
-def one_line(text: str, width: int) -> str:
-    """The text on one line, printable, cut to a width.
+def shorten_line(text: str, width: int) -> str:
+    """Return the text on one line, printable, cut to a width.
 
-    >>> one_line("two\\n lines", 7)
+    >>> shorten_line("two\\n lines", 7)
     'two li…'
     """
-    line = printable(" ".join(text.split()))
+    line = make_printable(" ".join(text.split()))
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def _cell(value: Any) -> str:
+def _render_html_cell(value: Any) -> str:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        return f'<td style="text-align:left">{_escaped(str(value))}</td>'
+        return f'<td style="text-align:left">{_escape_html(str(value))}</td>'
     return f"<td>{format_cell(value)}</td>"
 
 
-def _escaped(text: str) -> str:
-    return html.escape(printable(text))
+def _escape_html(text: str) -> str:
+    return html.escape(make_printable(text))
 
 
-def plain(value: Any) -> Any:
-    """The value, or None for a number that does not exist or is not finite.
+def drop_nonfinite(value: Any) -> Any:
+    """Return the value, or None for a number that does not exist or is not finite.
 
-    >>> plain(0.5), plain(float("nan")), plain("text")
+    >>> drop_nonfinite(0.5), drop_nonfinite(float("nan")), drop_nonfinite("text")
     (0.5, None, 'text')
     """
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with all its values plain."""
-    return {name: plain(value) for name, value in row.items()}
+def drop_nonfinite_values(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with all its values plain."""
+    return {name: drop_nonfinite(value) for name, value in row.items()}

@@ -19,40 +19,40 @@ _given = os.environ.get(_VARIABLE, "")
 _cap = int(_given) if _given.isdecimal() else sys.maxsize
 
 
-def capped(size: int) -> int:
-    """The size, or the cap where that is smaller."""
+def cap_size(size: int) -> int:
+    """Return the size, or the cap where that is smaller."""
     return min(size, _cap)
 
 
-def blocks(total: int, size: int, width: int = 1) -> list[slice]:
+def split_into_blocks(total: int, size: int, width: int = 1) -> list[slice]:
     """Slices of `total` rows, of at most `size` numbers each where a row has `width`, and of one row at least.
 
-    >>> blocks(7, 12, width=4)
+    >>> split_into_blocks(7, 12, width=4)
     [slice(0, 3, None), slice(3, 6, None), slice(6, 7, None)]
     """
-    step = max(capped(size // max(int(width), 1)), 1)
+    step = max(cap_size(size // max(int(width), 1)), 1)
     return [slice(start, min(start + step, total)) for start in range(0, total, step)]
 
 
-def runs(sizes: NDArray[np.integer], most: int) -> Iterator[slice]:
+def split_into_runs(sizes: NDArray[np.integer], most: int) -> Iterator[slice]:
     """Slices of rows with at most `most` numbers together, or of one row that has more.
 
-    >>> list(runs(np.array([3, 3, 9, 1]), 6))
+    >>> list(split_into_runs(np.array([3, 3, 9, 1]), 6))
     [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
     """
     ends, start = np.concatenate([[0], np.cumsum(sizes)]), 0
     while start < len(sizes):
-        stop = max(int(np.searchsorted(ends, ends[start] + capped(most), side="right")) - 1, start + 1)
+        stop = max(int(np.searchsorted(ends, ends[start] + cap_size(most), side="right")) - 1, start + 1)
         yield slice(start, stop)
         start = stop
 
 
 @contextmanager
-def cap_sizes(largest: int) -> Iterator[None]:
+def limit_sizes(largest: int) -> Iterator[None]:
     """Within this context no block has more rows, tokens or bytes, and no corpus of more texts is read as a whole.
 
-    >>> with cap_sizes(2):
-    ...     blocks(5, 1_000)
+    >>> with limit_sizes(2):
+    ...     split_into_blocks(5, 1_000)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     global _cap  # noqa: PLW0603, threads must see it

@@ -6,21 +6,21 @@ from textgauge.data.datasets import (
     DatasetCard,
     DatasetFile,
     DatasetItem,
-    data_folders,
     fetch_dataset,
     find_data_table,
     find_dataset_file,
     is_here,
+    list_data_folders,
     list_published,
-    published_pairs,
-    published_texts,
+    load_published_pairs,
+    load_published_texts,
     register_dataset,
 )
 from textgauge.data.folders import RetrievalSet, load_retrieval
 from textgauge.data.formats import read_embeddings, read_table
 from textgauge.data.pool import GIVEN, Pool
 from textgauge.data.samples import list_samples, sample, sample_pairs
-from textgauge.data.source import accepted, load_aligned, load_corpus, load_pairs, load_texts
+from textgauge.data.source import describe_accepted, load_aligned, load_corpus, load_pairs, load_texts
 from textgauge.data.tables import LabelledTexts, TextPairs, TextTable
 from textgauge.data.tasks import (
     ClusteringTexts,
@@ -53,12 +53,12 @@ __all__ = [
     "RetrievalSet",
     "TextPairs",
     "TextTable",
-    "accepted",
-    "data_folders",
+    "describe_accepted",
     "fetch_dataset",
     "find_data_table",
     "find_dataset_file",
     "is_here",
+    "list_data_folders",
     "list_published",
     "list_samples",
     "load_aligned",
@@ -67,11 +67,11 @@ __all__ = [
     "load_documents",
     "load_labelled",
     "load_pairs",
+    "load_published_pairs",
+    "load_published_texts",
     "load_rated_summaries",
     "load_retrieval",
     "load_texts",
-    "published_pairs",
-    "published_texts",
     "read_embeddings",
     "read_table",
     "register_dataset",

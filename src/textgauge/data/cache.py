@@ -30,15 +30,14 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats32
 from textgauge.core.errors import InputError, warn
-from textgauge.core.files import remove_unfinished, replacing
+from textgauge.core.files import remove_unfinished, replace_file
 from textgauge.core.limits import open_stored
 from textgauge.core.parallel import map_parts
 from textgauge.core.show import FlatRow
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data.datasets import list_published
-from textgauge.encode.embedders import Embedder, Progress
-from textgauge.encode.embedders import embedder as get_embedder
-from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
+from textgauge.encode.embedders import Embedder, Progress, get_embedder
+from textgauge.encode.resources import get_cache_root, keeps_cache, make_cache_folder
 
 TextKeys = NDArray[np.uint64]  # texts × 2
 
@@ -80,17 +79,17 @@ def _encode_different(
 ) -> Floats32:
     if not texts:
         return np.empty((0, embedder.dimension), dtype=np.float32)
-    keys = text_keys(texts) if store else np.empty((len(texts), 2), dtype=np.uint64)
-    known, vectors = store.read(keys) if store else _no_rows(len(texts))
+    keys = compute_text_keys(texts) if store else np.empty((len(texts), 2), dtype=np.uint64)
+    known, vectors = store.read(keys) if store else _make_no_rows(len(texts))
     # Neighbours in length share batches without padding.
     missing = sorted(np.flatnonzero(~known).tolist(), key=lambda row: len(texts[row]))
     before = len(texts) - len(missing)
     if progress is not None and before:
         progress(before, len(texts))
-    places = blocks(len(missing), _CHUNK)
+    places = split_into_blocks(len(missing), _CHUNK)
     chunks = ([texts[row] for row in missing[some]] for some in places)
     if executor is None:
-        counts = (_shift(progress, before + some.start, len(texts)) for some in places)
+        counts = (_shift_progress(progress, before + some.start, len(texts)) for some in places)
         parts: Iterator[Floats32] = map(partial(encode_rows, embedder), chunks, counts)
     else:
         parts = map_parts(executor, partial(_encode_by_name, embedder.name), chunks)
@@ -121,15 +120,15 @@ def _encode_by_name(name: str, texts: Sequence[str]) -> Floats32:
     return encode_rows(get_embedder(name), texts)
 
 
-def _no_rows(count: int) -> tuple[NDArray[np.bool_], Floats32]:
+def _make_no_rows(count: int) -> tuple[NDArray[np.bool_], Floats32]:
     return np.zeros(count, dtype=bool), np.empty((count, 0), dtype=np.float32)
 
 
-def _shift(progress: Progress | None, before: int, total: int) -> Progress | None:
+def _shift_progress(progress: Progress | None, before: int, total: int) -> Progress | None:
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
-def text_keys(texts: Sequence[str]) -> TextKeys:
+def compute_text_keys(texts: Sequence[str]) -> TextKeys:
     """Return the 16-byte content key of each text; lone surrogates are part of the content."""
     digests = (hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts)
     return np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 2)
@@ -146,12 +145,12 @@ class EmbeddingStore:
     @classmethod
     def of(cls, embedder: Embedder, cache_dir: Path | None = None) -> EmbeddingStore:
         """Return the store of an embedder, in `cache_dir` or in textgauge's cache."""
-        root = cache_root() / "embeddings" if cache_dir is None else cache_dir
+        root = get_cache_root() / "embeddings" if cache_dir is None else cache_dir
         return cls(root / hashlib.blake2b(embedder.identity.encode(), digest_size=12).hexdigest())
 
     def read(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Floats32]:
         """Return which keys there are, and an array with their vectors at those rows."""
-        known, vectors = _no_rows(len(keys))
+        known, vectors = _make_no_rows(len(keys))
         order = np.argsort(keys[:, 0])
         seen: set[Path] = set()
         # What a merge removes meanwhile is found in the file that it wrote.
@@ -194,7 +193,7 @@ class EmbeddingStore:
         ]
         check = zlib.crc32(parts[1], zlib.crc32(parts[0]))
         name = f"{len(vectors)}x{vectors.shape[1]}-{check:08x}-{uuid4().hex[:12]}.rows"
-        with replacing(self.folder / name, named_by_user=False) as part, part.open("wb") as stream:
+        with replace_file(self.folder / name, named_by_user=False) as part, part.open("wb") as stream:
             stream.writelines(parts)
         self._checked.add(self.folder / name)
 
@@ -223,7 +222,7 @@ class EmbeddingStore:
 
     def _merge(self) -> None:
         """Make one file of many small ones; one process at a time."""
-        small = [path for path in self.list_files() if _size(path) < _SMALL]
+        small = [path for path in self.list_files() if _get_size(path) < _SMALL]
         if len(small) <= _MOST_SMALL:
             return
         remove_unfinished(self.folder)
@@ -269,7 +268,7 @@ class _RowsFile:
         return cls(path, content, keys.reshape(count, 2), rows.reshape(count, dimension))
 
 
-def _size(path: Path) -> int:
+def _get_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:  # merged meanwhile
@@ -293,10 +292,10 @@ class CachePart:
     @property
     def path(self) -> Path:
         """Where it is."""
-        return cache_root() / self.folder
+        return get_cache_root() / self.folder
 
-    def removable(self) -> list[Path]:
-        """What textgauge made there; nothing behind a symbolic link."""
+    def list_removable(self) -> list[Path]:
+        """Return what textgauge made there; nothing behind a symbolic link."""
         if self.path.is_symlink() or not self.path.is_dir():
             return []
         names = self.names or "|".join(re.escape(card.name) for card in list_published())
@@ -327,9 +326,9 @@ class CacheUse(FlatRow):
     removed_with: str
 
 
-def cache_use() -> list[CacheUse]:
-    """The size of every folder of the cache."""
-    return [_use(part) for part in PARTS]
+def measure_cache() -> list[CacheUse]:
+    """Return the size of every folder of the cache."""
+    return [_measure_part(part) for part in PARTS]
 
 
 def clean_cache(*kinds: Removable) -> int:
@@ -339,15 +338,15 @@ def clean_cache(*kinds: Removable) -> int:
     """
     wanted = get_args(Removable) if "all" in kinds else kinds or ("embeddings", "models")
     parts = [part for part in PARTS if part.removed_with in wanted]
-    freed = sum(_remove(path) for part in parts for path in part.removable())
-    for folder in [*(part.path for part in parts), *([cache_root()] if "all" in kinds else [])]:
+    freed = sum(_remove(path) for part in parts for path in part.list_removable())
+    for folder in [*(part.path for part in parts), *([get_cache_root()] if "all" in kinds else [])]:
         with contextlib.suppress(OSError):  # it holds something, is a link, or is not there
             folder.rmdir()
     return freed
 
 
-def _use(part: CachePart) -> CacheUse:
-    sizes = _sizes(part.path)
+def _measure_part(part: CachePart) -> CacheUse:
+    sizes = _list_sizes(part.path)
     return CacheUse(
         folder=part.folder,
         holds=part.holds,
@@ -357,13 +356,13 @@ def _use(part: CachePart) -> CacheUse:
     )
 
 
-def _sizes(path: Path) -> list[int]:
+def _list_sizes(path: Path) -> list[int]:
     files = path.rglob("*") if path.is_dir() and not path.is_symlink() else iter([path])
     return [file.lstat().st_size for file in files if file.is_file() and not file.is_symlink()]
 
 
 def _remove(path: Path) -> int:
-    freed = sum(_sizes(path))
+    freed = sum(_list_sizes(path))
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

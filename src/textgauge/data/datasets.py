@@ -22,10 +22,10 @@ from typing import Any
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.core.registry import Registry
-from textgauge.core.show import one_line
+from textgauge.core.show import shorten_line
 from textgauge.data.formats import find_table, read_table
 from textgauge.data.tables import LabelledTexts, TextPairs, TextTable
-from textgauge.encode.resources import cache_root, compute_sha256, download, is_offline, make_cache_folder
+from textgauge.encode.resources import compute_sha256, download, get_cache_root, is_offline, make_cache_folder
 
 SETTING = "TEXTGAUGE_DATA"
 HUB_PREFIX = "hf://"
@@ -165,12 +165,14 @@ def fetch_dataset(dataset: str) -> list[Path]:
 def is_here(dataset: str) -> bool:
     """Return True if all files of a dataset are on this machine; reads no content and no network."""
     return all(
-        any(_size(path) == file.size for path in (*_candidates(dataset, file), _cached(dataset, file)))
+        any(
+            _get_size(path) == file.size for path in (*_list_candidates(dataset, file), _get_cached_path(dataset, file))
+        )
         for file in DATASETS[dataset].files
     )
 
 
-def published_texts(spec: str) -> LabelledTexts:
+def load_published_texts(spec: str) -> LabelledTexts:
     """Return the texts of a dataset; of a dataset of pairs one side, the first if none is named."""
     dataset, splits, side = _parse(spec)
     items = [item for item in dataset.items() if item.split in splits]
@@ -179,7 +181,7 @@ def published_texts(spec: str) -> LabelledTexts:
     return LabelledTexts(texts, labels, spec, dataset.card.licence, dataset.card.source)
 
 
-def published_pairs(spec: str) -> TextPairs:
+def load_published_pairs(spec: str) -> TextPairs:
     """Return the pairs of a dataset, with the mean rating as grade where there are ratings."""
     dataset, splits, _ = _parse(spec)
     if dataset.card.kind != "pairs":
@@ -202,14 +204,14 @@ def find_dataset_file(dataset: str, name: str) -> Path:
     return _locate(dataset, next(file for file in DATASETS[dataset].files if file.name == name))
 
 
-def data_folders() -> tuple[Path, ...]:
+def list_data_folders() -> tuple[Path, ...]:
     """Return the folders named by `TEXTGAUGE_DATA`, in order."""
     return tuple(Path(os.path.expanduser(part)) for part in os.environ.get(SETTING, "").split(os.pathsep) if part)
 
 
 def find_data_table(stem: str) -> Path | None:
     """Return the first table in a folder of `TEXTGAUGE_DATA` that has this path without its ending."""
-    paths = (find_table(folder, stem) for folder in data_folders())
+    paths = (find_table(folder, stem) for folder in list_data_folders())
     return next((path for path in paths if path is not None), None)
 
 
@@ -229,16 +231,16 @@ def _parse(spec: str) -> tuple[_Dataset, tuple[str, ...], str]:
 
 def _locate(dataset: str, file: DatasetFile) -> Path:
     """Return the path of a file with the right bytes; wrong bytes in a data folder are refused, not passed over."""
-    for path in _candidates(dataset, file):
+    for path in _list_candidates(dataset, file):
         if path.is_file():
-            digest = _digest(path)
+            digest = _get_digest(path)
             if digest != file.sha256:
                 raise ResourceError(
                     f"{path} is not the published file: its sha256 is {digest[:12]}..., not {file.sha256[:12]}..."
                 )
             return path
-    cached = _cached(dataset, file)
-    if cached.is_file() and _digest(cached) == file.sha256:
+    cached = _get_cached_path(dataset, file)
+    if cached.is_file() and _get_digest(cached) == file.sha256:
         return cached
     place = f"{dataset}/{file.name}"
     instead = f"put it into a folder named by {SETTING} as {place}"
@@ -255,25 +257,25 @@ def _locate(dataset: str, file: DatasetFile) -> Path:
     return cached
 
 
-def _candidates(dataset: str, file: DatasetFile) -> list[Path]:
-    return [folder / dataset / file.name for folder in data_folders()]
+def _list_candidates(dataset: str, file: DatasetFile) -> list[Path]:
+    return [folder / dataset / file.name for folder in list_data_folders()]
 
 
-def _cached(dataset: str, file: DatasetFile) -> Path:
-    return cache_root() / "datasets" / dataset / file.name
+def _get_cached_path(dataset: str, file: DatasetFile) -> Path:
+    return get_cache_root() / "datasets" / dataset / file.name
 
 
-def _size(path: Path) -> int:
+def _get_size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else -1
 
 
-def _digest(path: Path) -> str:
+def _get_digest(path: Path) -> str:
     state = path.stat()
-    return _remembered(path, state.st_size, state.st_mtime_ns)
+    return _compute_digest(path, state.st_size, state.st_mtime_ns)
 
 
 @lru_cache(maxsize=256)
-def _remembered(path: Path, size: int, changed: int) -> str:
+def _compute_digest(path: Path, size: int, changed: int) -> str:
     del size, changed  # part of the key only: a changed file is read again
     return compute_sha256(path)
 
@@ -302,7 +304,7 @@ def read_hub_table(spec: str) -> TextTable:
         return replace(read_table(_fetch_hub_file(spec, place)), name=spec)
     rows = _load_hub_split(spec)
     try:
-        return TextTable.of(spec, {column: rows[column] for column in rows.column_names})
+        return TextTable.of(spec, {column: rows[column] for column in rows.list_column_names})
     except Exception as error:
         raise _make_hub_error(spec, error) from None
 
@@ -340,6 +342,6 @@ def _import(name: str, spec: str, advice: str) -> Any:
 
 
 def _make_hub_error(spec: str, error: Exception) -> InputError:
-    """The packages raise many kinds of errors, their own and those of the network beneath them."""
+    """Return the packages raise many kinds of errors, their own and those of the network beneath them."""
     reason = next(iter(str(error).strip().splitlines()), "")
-    return InputError(f"{spec}: cannot be loaded ({type(error).__name__}: {one_line(reason, 200)})")
+    return InputError(f"{spec}: cannot be loaded ({type(error).__name__}: {shorten_line(reason, 200)})")

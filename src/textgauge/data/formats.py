@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from textgauge.core.errors import InputError, MissingExtra, warn
 from textgauge.core.limits import FILE_BYTES, TEXT_CHARACTERS, open_stored
-from textgauge.core.show import one_line
-from textgauge.core.sizes import blocks, capped
+from textgauge.core.show import shorten_line
+from textgauge.core.sizes import cap_size, split_into_blocks
 from textgauge.data.packing import (
     PACKINGS,
     STDIN,
@@ -136,7 +136,7 @@ def read_embeddings(path: PathLike) -> NDArray[Any]:
     Anything but a 2-dimensional array of finite numbers is refused in one line.
     """
     rows = map_embeddings(path)
-    for block in blocks(len(rows), _CELLS, rows.shape[1]):
+    for block in split_into_blocks(len(rows), _CELLS, rows.shape[1]):
         is_finite = np.isfinite(rows[block]).all(axis=1)
         if not is_finite.all():
             row = block.start + int(np.argmin(is_finite))
@@ -157,7 +157,7 @@ def map_embeddings(path: PathLike) -> NDArray[Any]:
         raise InputError(f"{name}: this is a folder; give a file") from None
     except Exception as error:
         # A damaged header raises whatever Python raises at a damaged literal.
-        reason = one_line(str(error), _LONGEST_REASON)
+        reason = shorten_line(str(error), _LONGEST_REASON)
         raise InputError(f"{name}: not an .npy file of numbers, or damaged ({reason})") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
         raise InputError(f"{name}: embeddings must be numbers, not {getattr(array, 'dtype', 'an archive')}")
@@ -322,7 +322,7 @@ def _read_records(name: str, records: Records) -> Iterator[TextTable]:
     if twice := sorted(column for column, count in Counter(header).items() if count > 1):
         raise InputError(f"{name}: the header names {format_column_names(twice)} more than once")
     is_noticed = False
-    while batch := list(itertools.islice(records, capped(_ROWS))):
+    while batch := list(itertools.islice(records, cap_size(_ROWS))):
         odd = next(((line, len(cells)) for line, cells in batch if len(cells) != len(header)), None)
         if odd is not None:
             advice = " or call the file .txt if each line is a text" if len(header) == 1 else ""
@@ -345,7 +345,8 @@ def _warn_of_headerless(name: str, columns: dict[str, list[Any]]) -> bool:
         is_sentence = len(words) > _LONGEST_NAME or (len(words) > 2 and title.rstrip().endswith((".", "!")))
         if words and (is_number or is_sentence or title in cells):
             warn(
-                f"{name}: the first line is taken for column names, but {one_line(repr(title), 60)} reads like a cell; "
+                f"{name}: the first line is taken for column names, but {shorten_line(repr(title), 60)} "
+                "reads like a cell; "
                 "if the file has no header line, add one"
             )
             return True
@@ -466,7 +467,7 @@ def _read_slices(
     name = format_path(path)
     is_file = not (whole or get_packing(path) or os.fspath(path) == STDIN)
     source = Path(path) if is_file else io.BytesIO(read_bytes(path))
-    first, size = 0, 2**31 if whole else capped(_FRAME_ROWS)
+    first, size = 0, 2**31 if whole else cap_size(_FRAME_ROWS)
     try:
         lazy = scan(source)
         names = lazy.collect_schema().names()
@@ -480,7 +481,7 @@ def _read_slices(
         raise
     except (Exception, polars.exceptions.PanicException) as error:
         where = "" if not first else f"from row {first + 1} on: "
-        raise InputError(f"{name}: {where}bad {kind} ({one_line(str(error), _LONGEST_REASON)})") from None
+        raise InputError(f"{name}: {where}bad {kind} ({shorten_line(str(error), _LONGEST_REASON)})") from None
 
 
 FORMATS = (

@@ -12,12 +12,19 @@ import numpy as np
 from textgauge.core.arrays import Embeddings, Ints
 from textgauge.core.errors import InputError, warn
 from textgauge.core.progress import begin_step
-from textgauge.core.sizes import capped
+from textgauge.core.sizes import cap_size
 from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
 from textgauge.data.formats import get_format, has_batches, map_embeddings, read_batches
 from textgauge.data.packing import format_path, get_packing
-from textgauge.data.pool import Pool, checked_embeddings
-from textgauge.data.source import Source, check_different, has_builtin_columns, load_corpus, place_column, source_files
+from textgauge.data.pool import Pool, check_embeddings
+from textgauge.data.source import (
+    Source,
+    check_different,
+    find_place,
+    has_builtin_columns,
+    list_source_files,
+    load_corpus,
+)
 from textgauge.data.storage import StoredRows, StoredTexts, iterate_rows
 from textgauge.data.view import Comparison, Corpus
 
@@ -70,7 +77,7 @@ class TextBatches:
 
 def has_many(source: TextBatches | Embeddings) -> bool:
     """Return whether a source has more texts or rows than are held in memory."""
-    most = capped(_LARGE)
+    most = cap_size(_LARGE)
     return source.exceeds(most) if isinstance(source, TextBatches) else len(source) > most
 
 
@@ -89,8 +96,8 @@ def open_batches(source: object, *, column: str | None = None) -> TextBatches | 
         return None
     if get_format(source).holds == "embeddings":
         return map_embeddings(source)
-    path, column = place_column(os.fspath(source), column)
-    files = fetch_hub_files(path) if path.startswith(HUB_PREFIX) else source_files(path)
+    path, column = find_place(os.fspath(source), column)
+    files = fetch_hub_files(path) if path.startswith(HUB_PREFIX) else list_source_files(path)
     return None if files is None or not all(map(has_batches, files)) else TextBatches(format_path(path), files, column)
 
 
@@ -139,7 +146,7 @@ def _copy_rows(sources: Sequence[TextBatches | Embeddings]) -> Embeddings:
     for role, source in zip(ROLES, sources, strict=True):
         begin_step(f"reading the {role}")
         for some, rows in iterate_rows(source):  # type: ignore[arg-type]
-            stored.append(checked_embeddings(rows, first=some.start))
+            stored.append(check_embeddings(rows, first=some.start))
     return stored.array()
 
 

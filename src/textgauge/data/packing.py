@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from textgauge.core.errors import InputError, MissingExtra
 from textgauge.core.limits import FILE_BYTES
-from textgauge.core.sizes import capped
+from textgauge.core.sizes import cap_size
 
 STDIN = "-"
 _PIECE = 2**22
@@ -85,7 +85,7 @@ def read_pieces(path: PathLike, *, limited: bool = False) -> Iterator[bytes]:
     name, ending, total = format_path(path), get_packing(path), 0
     try:
         with _open_source(path) as stream, _unpack(stream, ending) as unpacked:
-            while piece := unpacked.read(capped(_PIECE)):
+            while piece := unpacked.read(cap_size(_PIECE)):
                 total += len(piece)
                 if limited and total > FILE_BYTES.most:
                     raise InputError(f"{name}: too large; {FILE_BYTES.advice}")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Embeddings
 from textgauge.core.errors import InputError
 from textgauge.core.progress import advance
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data.storage import PARTITION, StoredRows, StoredTexts
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ class Pool:
     ) -> None:
         if texts is None and embeddings is None:
             raise InputError("a pool needs texts or embeddings")
-        self._texts: Sequence[str] | None = texts if texts is None else _checked_texts(texts)
+        self._texts: Sequence[str] | None = texts if texts is None else _check_texts(texts)
         self._rows: dict[tuple[str, str], Any] = {}
         self._parents: tuple[Pool, ...] = ()
         self.is_stored = is_stored
         if embeddings is not None:
-            given = embeddings if is_stored else checked_embeddings(embeddings)
+            given = embeddings if is_stored else check_embeddings(embeddings)
             if self._texts is not None and len(given) != len(self._texts):
                 raise InputError(f"{len(self._texts)} texts but {len(given)} embeddings")
             self._rows["embeddings", GIVEN] = given
@@ -69,13 +69,13 @@ class Pool:
 
     @classmethod
     def joined(cls, *pools: Pool) -> Pool:
-        """One pool of the texts of several; rows their pools already have are stacked, not computed again."""
+        """Return one pool of the texts of several; rows their pools already have are stacked, not computed again."""
         with_texts = all(pool.has_texts for pool in pools)
         with_given = all(pool.has_given for pool in pools)
         if not with_texts and not with_given:
             raise InputError("cannot join texts with embeddings: give both corpora as texts, or both as embeddings")
         texts = [text for pool in pools for text in pool.texts] if with_texts else None
-        given = _stacked([pool.embeddings(GIVEN) for pool in pools]) if with_given else None
+        given = _stack_rows([pool.embeddings(GIVEN) for pool in pools]) if with_given else None
         rows = np.concatenate([pool.source_rows for pool in pools])
         sizes = [size for pool in pools for size in pool.source_sizes]
         joint = cls(texts, embeddings=given, source_rows=rows, source_sizes=sizes)
@@ -113,7 +113,7 @@ class Pool:
         return [name for kind, name in self._rows if kind == "embeddings"]
 
     def dimension(self, embedder: str) -> int:
-        """The length of an embedder's vectors."""
+        """Return the length of an embedder's vectors."""
         return int(self.embeddings(embedder).shape[1])
 
     def tokens(self, tokenizer: str) -> Tokens:
@@ -131,12 +131,14 @@ class Pool:
 
     def counts(self, tokenizer: str) -> csr_matrix:
         """Token counts, texts by vocabulary, sparse."""
-        return self.get_or_compute("counts", tokenizer, lambda name: _count(self.tokens(name)))  # type: ignore[no-any-return]
+        return self.get_or_compute("counts", tokenizer, lambda name: _count_tokens(self.tokens(name)))  # type: ignore[no-any-return]
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
         """A 64-bit content key per row: equal rows have equal keys in every pool."""
-        return row_keys(self.embeddings(GIVEN)) if self._texts is None else text_content_keys(self._texts)
+        return (
+            compute_row_keys(self.embeddings(GIVEN)) if self._texts is None else compute_text_content_keys(self._texts)
+        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -144,7 +146,7 @@ class Pool:
         return hashlib.blake2b(self.keys.tobytes(), digest_size=8).hexdigest()
 
     def get_or_compute(self, kind: str, name: str, compute: Callable[[str], Any]) -> Any:
-        """The rows of this kind and name: computed by `compute(name)` once, then remembered."""
+        """Return the rows of this kind and name: computed by `compute(name)` once, then remembered."""
         if (kind, name) not in self._rows:
             self._rows[kind, name] = compute(name)
         return self._rows[kind, name]
@@ -154,37 +156,37 @@ class Pool:
         self._rows.setdefault((kind, name), rows)
 
     def _tokenize(self, name: str) -> Tokens:
-        from textgauge.encode.tokenizers import join_tokens, tokenizer
+        from textgauge.encode.tokenizers import get_tokenizer, join_tokens
 
         bare = name.removesuffix(PADDED)
         if bare != name:
-            return self.tokens(bare).padded(self.source_sizes)
+            return self.tokens(bare).pad(self.source_sizes)
         if not self.is_stored:
-            return tokenizer(name).encode(self.texts)
+            return get_tokenizer(name).encode(self.texts)
         parts = []
-        for some in blocks(self.size, PARTITION):
+        for some in split_into_blocks(self.size, PARTITION):
             advance(some.start, self.size)
-            parts.append(tokenizer(name).encode(self.texts[some]))
+            parts.append(get_tokenizer(name).encode(self.texts[some]))
         return join_tokens(parts)
 
     def _embed(self, embedder: str, executor: Executor | None) -> Embeddings:
         if embedder == GIVEN:
             raise InputError("no ready-made embeddings were given with these texts")
         if self._parents and any(("embeddings", embedder) in pool._rows for pool in self._parents):
-            return _stacked([pool.embeddings(embedder) for pool in self._parents])
+            return _stack_rows([pool.embeddings(embedder) for pool in self._parents])
         from textgauge.data.cache import encode_cached
-        from textgauge.encode.embedders import embedder as by_name
+        from textgauge.encode.embedders import get_embedder as by_name
 
         model = by_name(embedder)
         if not self.is_stored:
-            return checked_embeddings(encode_cached(model, self.texts, progress=advance, executor=executor))
+            return check_embeddings(encode_cached(model, self.texts, progress=advance, executor=executor))
         rows = StoredRows()
-        for some in blocks(self.size, PARTITION):
+        for some in split_into_blocks(self.size, PARTITION):
             advance(some.start, self.size)
             vectors = encode_cached(
                 model, self.texts[some], progress=_count_from(some.start, self.size), executor=executor
             )
-            rows.append(checked_embeddings(vectors, first=some.start))
+            rows.append(check_embeddings(vectors, first=some.start))
         return rows.array()
 
 
@@ -192,7 +194,7 @@ def _count_from(start: int, total: int) -> Callable[[int, int], None]:
     return lambda done, _: advance(start + done, total)
 
 
-def _checked_texts(texts: Sequence[str]) -> Sequence[str]:
+def _check_texts(texts: Sequence[str]) -> Sequence[str]:
     if isinstance(texts, StoredTexts):
         return texts
     for position, text in enumerate(texts):
@@ -202,7 +204,7 @@ def _checked_texts(texts: Sequence[str]) -> Sequence[str]:
     return tuple(texts)
 
 
-def checked_embeddings(embeddings: Embeddings, *, first: int = 0) -> Embeddings:
+def check_embeddings(embeddings: Embeddings, *, first: int = 0) -> Embeddings:
     """Embeddings as float32 or float64, not to be written to; numbers that distances cannot take are refused.
 
     `first` is the place of the first row in its corpus, for messages.
@@ -228,33 +230,33 @@ def checked_embeddings(embeddings: Embeddings, *, first: int = 0) -> Embeddings:
     return rows
 
 
-def content_keys(rows: Iterable[bytes]) -> NDArray[np.uint64]:
-    """A 64-bit key of each row's bytes."""
+def compute_content_keys(rows: Iterable[bytes]) -> NDArray[np.uint64]:
+    """Return a 64-bit key of each row's bytes."""
     digests = b"".join([hashlib.blake2b(row, digest_size=8).digest() for row in rows])
     return np.frombuffer(digests, dtype=np.uint64)
 
 
-def text_content_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
+def compute_text_content_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
     """Return a 64-bit key of each text; lone surrogates are part of the content."""
-    encoded = texts.encoded() if isinstance(texts, StoredTexts) else None
-    return content_keys(encoded or (text.encode("utf-8", "surrogatepass") for text in texts))
+    encoded = texts.iterate_encoded() if isinstance(texts, StoredTexts) else None
+    return compute_content_keys(encoded or (text.encode("utf-8", "surrogatepass") for text in texts))
 
 
-def row_keys(embeddings: Embeddings) -> NDArray[np.uint64]:
-    """A 64-bit key of each embedding, whatever its precision."""
-    some = (embeddings[block] for block in blocks(len(embeddings), _KEYS_AT_ONCE))
+def compute_row_keys(embeddings: Embeddings) -> NDArray[np.uint64]:
+    """Return a 64-bit key of each embedding, whatever its precision."""
+    some = (embeddings[block] for block in split_into_blocks(len(embeddings), _KEYS_AT_ONCE))
     parts = (np.ascontiguousarray(rows, dtype=np.float64) for rows in some)
-    return content_keys(row.tobytes() for part in parts for row in part)
+    return compute_content_keys(row.tobytes() for part in parts for row in part)
 
 
-def _stacked(rows: list[Embeddings]) -> Embeddings:
+def _stack_rows(rows: list[Embeddings]) -> Embeddings:
     dimensions = sorted({block.shape[1] for block in rows})
     if len(dimensions) > 1:
         raise InputError(f"embeddings of different dimensions cannot be compared: {dimensions[0]} and {dimensions[-1]}")
     return np.concatenate(rows)
 
 
-def _count(tokens: Tokens) -> csr_matrix:
+def _count_tokens(tokens: Tokens) -> csr_matrix:
     from scipy.sparse import csr_matrix
 
     shape = (len(tokens.offsets) - 1, int(tokens.ids.max(initial=-1)) + 1)

@@ -22,13 +22,13 @@ import numpy as np
 
 from textgauge.core.arrays import Embeddings
 from textgauge.core.errors import ArgumentError, InputError
-from textgauge.core.show import one_line
+from textgauge.core.show import shorten_line
 from textgauge.data.datasets import (
     HUB_PREFIX,
     is_hub_file,
     list_published,
-    published_pairs,
-    published_texts,
+    load_published_pairs,
+    load_published_texts,
     read_hub_table,
 )
 from textgauge.data.formats import get_format, has_batches, is_table, list_endings, read_embeddings, read_table
@@ -66,7 +66,7 @@ def load_corpus(
         found = load_texts(source, column=column, limit=limit, seed=seed)
         corpus = Corpus.of(found.texts, source_rows=found.rows)
     else:
-        corpus = _in_memory(source, column, limit, seed)
+        corpus = _make_corpus(source, column, limit, seed)
     if role is not None:
         _check_comparable(corpus, role)
     return corpus
@@ -89,10 +89,10 @@ def load_texts(
     if name.startswith(PREFIX):
         return sample(name, n=limit, seed=seed)
     if is_published(name):
-        found = published_texts(name)
+        found = load_published_texts(name)
     else:
-        path, column = place_column(name, column)
-        table = _table(path) if _is_one(path) else _joined_tables(path)
+        path, column = find_place(name, column)
+        table = _load_table(path) if _is_one(path) else _join_tables(path)
         found = table.drop_blanks(column, labels)
     return found if limit is None else found.draw(limit, seed)
 
@@ -104,11 +104,11 @@ def load_aligned(source: Source, *, column: str | None = None) -> TextsLike:
     """
     if isinstance(source, Corpus | np.ndarray):
         return source
-    return _aligned(source, column) if isinstance(source, str | os.PathLike) else get_cells(source, column)
+    return _load_aligned_texts(source, column) if isinstance(source, str | os.PathLike) else get_cells(source, column)
 
 
 def load_references(sources: Sequence[Source], *, column: str | None = None) -> Any:
-    """The references of every item: texts, or of several sources, which have one for each item, lists of texts.
+    """Return the references of every item: texts, or of several sources, which have one for each item, lists of texts.
 
     >>> load_references([["a", "b"]]), load_references([["a", "b"], ["c", "d"]])
     (['a', 'b'], [['a', 'c'], ['b', 'd']])
@@ -124,17 +124,17 @@ def load_references(sources: Sequence[Source], *, column: str | None = None) -> 
     return [list(texts) for texts in zip(*columns, strict=True)]
 
 
-def _aligned(spec: Named, column: str | None) -> tuple[str, ...] | Embeddings:
+def _load_aligned_texts(spec: Named, column: str | None) -> tuple[str, ...] | Embeddings:
     if has_builtin_columns(spec):
         return load_texts(spec).texts
     if get_format(spec).holds == "embeddings":
         return read_embeddings(spec)
-    path, column = place_column(os.fspath(spec), column)
-    return tuple(_table(path).get_filled(column))
+    path, column = find_place(os.fspath(spec), column)
+    return tuple(_load_table(path).get_filled(column))
 
 
-def place_column(name: str, column: str | None) -> tuple[str, str | None]:
-    """The path and the column to read: that of `PATH:COLUMN`, else `column`, which is for tables only."""
+def find_place(name: str, column: str | None) -> tuple[str, str | None]:
+    """Return the path and the column to read: that of `PATH:COLUMN`, else `column`, which is for tables only."""
     path, named = split_column(name)
     return path, named if named is not None else column if has_columns(path) else None
 
@@ -159,12 +159,16 @@ def load_pairs(
         raise InputError(f"{name} has no column {scores[0]!r}; columns of scores are read from tables alone")
     if name.startswith(PREFIX):
         return sample_pairs(name, n=limit, seed=seed)
-    found = published_pairs(name) if is_published(name) else _pairs(_table(name), left, right, rating, scores)
+    found = (
+        load_published_pairs(name)
+        if is_published(name)
+        else _make_pairs(_load_table(name), left, right, rating, scores)
+    )
     return found if limit is None else found.draw(limit, seed)
 
 
 def split_column(name: str) -> tuple[str, str | None]:
-    """The path and the column of `PATH:COLUMN`; a file whose name holds the colon wins.
+    """Return the path and the column of `PATH:COLUMN`; a file whose name holds the colon wins.
 
     >>> split_column("answers.csv:reply"), split_column("answers.csv")
     (('answers.csv', 'reply'), ('answers.csv', None))
@@ -178,7 +182,7 @@ def split_column(name: str) -> tuple[str, str | None]:
 
 
 def has_columns(spec: Named) -> bool:
-    """Whether this is a table, of which a column may be named."""
+    """Return whether this is a table, of which a column may be named."""
     name = os.fspath(spec)
     if name.startswith(HUB_PREFIX) and not is_hub_file(name):
         return True
@@ -186,24 +190,24 @@ def has_columns(spec: Named) -> bool:
 
 
 def has_builtin_columns(spec: Named) -> bool:
-    """Whether this names a sample or a published dataset, whose columns nobody need name."""
+    """Return whether this names a sample or a published dataset, whose columns nobody need name."""
     return os.fspath(spec).startswith(PREFIX) or is_published(spec)
 
 
 def is_published(spec: Named) -> bool:
-    """Whether this names a published dataset; a file of that name wins."""
+    """Return whether this names a published dataset; a file of that name wins."""
     name = os.fspath(spec)
     return not os.path.isfile(name) and name.partition("/")[0] in {card.name for card in list_published()}
 
 
 def is_path(spec: Named) -> bool:
-    """Whether this can only mean a file, not a name that was mistyped."""
+    """Return whether this can only mean a file, not a name that was mistyped."""
     name = os.fspath(spec)
     return name == STDIN or os.path.exists(name) or bool(get_suffix(name)) or os.sep in name
 
 
 def get_source_name(source: Source, otherwise: str) -> str:
-    """What results call a source: its path or name, else a name for texts in memory.
+    """Return what results call a source: its path or name, else a name for texts in memory.
 
     >>> get_source_name("sample:travel", "a"), get_source_name(["one text", "another"], "a")
     ('sample:travel', 'a')
@@ -211,8 +215,8 @@ def get_source_name(source: Source, otherwise: str) -> str:
     return str(source) if isinstance(source, str | os.PathLike) else otherwise
 
 
-def accepted(*, embeddings: bool = False) -> str:
-    """What may be given as a source, for help texts."""
+def describe_accepted(*, embeddings: bool = False) -> str:
+    """Return what may be given as a source, for help texts."""
     *some, last = list_endings(embeddings=embeddings)
     files = ", ".join(some).replace(".txt", ".txt (one text per line)")
     packed = ", ".join(f"`{ending}`" for ending in PACKINGS)
@@ -222,8 +226,8 @@ def accepted(*, embeddings: bool = False) -> str:
     )
 
 
-def _in_memory(source: Source, column: str | None, limit: int | None, seed: int) -> Corpus:
-    """The corpus of embeddings, of texts in memory, or of another corpus."""
+def _make_corpus(source: Source, column: str | None, limit: int | None, seed: int) -> Corpus:
+    """Return the corpus of embeddings, of texts in memory, or of another corpus."""
 
     def drawn(size: int) -> list[int] | None:
         return None if limit is None else draw_rows(size, limit, f"{get_source_name(source, 'texts')}:{seed}")
@@ -257,7 +261,7 @@ def check_different(corpus: Corpus, role: str) -> None:
         raise InputError(f"the {role} is one text {len(corpus)} times over; at least 2 different ones are needed")
 
 
-def source_files(path: str) -> tuple[str, ...] | None:
+def list_source_files(path: str) -> tuple[str, ...] | None:
     """The files that a path stands for and that can be read in batches: itself, those of a glob, a folder's tables."""
     if os.path.isfile(path):
         files: tuple[str, ...] = (path,)
@@ -274,20 +278,20 @@ def source_files(path: str) -> tuple[str, ...] | None:
 
 
 def _is_one(path: str) -> bool:
-    """Whether a path is not several tables: a glob, or a folder of them."""
-    files = source_files(path) or (path,)
+    """Return whether a path is not several tables: a glob, or a folder of them."""
+    files = list_source_files(path) or (path,)
     return files == (path,) or path == STDIN or (os.path.isdir(path) and get_format(files[0]).ending == ".arrow")
 
 
-def _joined_tables(path: str) -> TextTable:
-    """The tables of a glob or folder as one; the columns are those that all have."""
-    tables = [read_table(file) for file in source_files(path) or ()]
+def _join_tables(path: str) -> TextTable:
+    """Return the tables of a glob or folder as one; the columns are those that all have."""
+    tables = [read_table(file) for file in list_source_files(path) or ()]
     joined = TextTable.join(format_path(path), tables)
     shared = {name: cells for name, cells in joined.columns.items() if all(name in table.columns for table in tables)}
     return replace(joined, columns=shared)
 
 
-def _pairs(table: TextTable, left: str, right: str, rating: str | None, scores: Sequence[str]) -> TextPairs:
+def _make_pairs(table: TextTable, left: str, right: str, rating: str | None, scores: Sequence[str]) -> TextPairs:
     if {left, right} == {"left", "right"} and not {left, right} <= set(table.columns):
         raise ArgumentError(
             "{table} has no columns left and right: name its columns of texts by {left} and {right}; it has {columns}",
@@ -299,8 +303,8 @@ def _pairs(table: TextTable, left: str, right: str, rating: str | None, scores: 
     return TextPairs(tuple(table.get_filled(left)), tuple(table.get_filled(right)), table.name, grade, scores=columns)
 
 
-def _table(name: str) -> TextTable:
-    """The table of a file or of the hub; a bare word that is neither raises an error with the nearest names."""
+def _load_table(name: str) -> TextTable:
+    """Return the table of a file or of the hub; a bare word that is neither raises an error with the nearest names."""
     if name.startswith(HUB_PREFIX):
         return read_hub_table(name)
     if is_path(name):
@@ -309,7 +313,7 @@ def _table(name: str) -> TextTable:
     if files:
         raise InputError(f"{format_path(name)}: no such file; did you mean {', '.join(map(format_path, files))}?")
     if " " in name:
-        raise InputError(f"expected a file, a dataset or a list of texts, not one text: {one_line(repr(name), 80)}")
+        raise InputError(f"expected a file, a dataset or a list of texts, not one text: {shorten_line(repr(name), 80)}")
     known = [card.name for card in list_published()]
     known += [PREFIX + card.name for card in list_samples("texts")]
     near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:4]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.errors import InputError, ResourceError
-from textgauge.core.sizes import blocks
-from textgauge.encode.resources import cache_root, make_cache_folder
+from textgauge.core.sizes import split_into_blocks
+from textgauge.encode.resources import get_cache_root, make_cache_folder
 
 PARTITION = 32_768  # texts that are in memory at a time
 
@@ -23,31 +23,31 @@ class _ScratchFile:
     """A file without a name; errors of the disk are one line."""
 
     def __init__(self) -> None:
-        self.folder = cache_root() / "grounds"
+        self.folder = get_cache_root() / "grounds"
         try:
             make_cache_folder(self.folder)
             self._file: IO[bytes] = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115, closed when it is mapped
         except OSError as error:
-            raise self._unwritable(error) from None
+            raise self._make_error(error) from None
         weakref.finalize(self, self._file.close)
 
     def write(self, data: bytes) -> None:
         try:
             self._file.write(data)
         except OSError as error:
-            raise self._unwritable(error) from None
+            raise self._make_error(error) from None
 
     def map(self, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Close the file and return its content, memory-mapped."""
         try:
             self._file.flush()
         except OSError as error:
-            raise self._unwritable(error) from None
+            raise self._make_error(error) from None
         with self._file:
             is_empty = not self._file.tell()
             return np.empty(0, dtype) if is_empty else np.memmap(self._file, dtype=dtype, mode="r")
 
-    def _unwritable(self, error: OSError) -> ResourceError:
+    def _make_error(self, error: OSError) -> ResourceError:
         return ResourceError(
             f"cannot write {self.folder}: {error.strerror or error}; vectors that are finished are kept, and the same "
             "command resumes"
@@ -87,12 +87,12 @@ class StoredTexts(Sequence[str]):
         return next(self._encoded(row, row + 1)).decode("utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
-        for data in self.encoded():
+        for data in self.iterate_encoded():
             yield data.decode("utf-8", "surrogatepass")
 
-    def encoded(self) -> Iterator[bytes]:
+    def iterate_encoded(self) -> Iterator[bytes]:
         """Yield the bytes of every text."""
-        for some in blocks(len(self), PARTITION):
+        for some in split_into_blocks(len(self), PARTITION):
             yield from self._encoded(some.start, some.stop)
 
     def _encoded(self, start: int, stop: int) -> Iterator[bytes]:
@@ -127,7 +127,7 @@ class StoredRows:
 
 def iterate_rows(rows: Embeddings, size: int = PARTITION) -> Iterator[tuple[slice, Embeddings]]:
     """Yield rows in blocks, with their places; what is mapped from disk leaves the memory of the process again."""
-    for some in blocks(len(rows), size):
+    for some in split_into_blocks(len(rows), size):
         yield some, rows[some]
         _release(rows)
 
@@ -137,7 +137,7 @@ def sum_rows(rows: Embeddings) -> Floats:
     return np.asarray(np.sum([block.sum(axis=0, dtype=np.float64) for _, block in iterate_rows(rows)], axis=0))
 
 
-def mean_rows(rows: Embeddings) -> Floats:
+def compute_mean_rows(rows: Embeddings) -> Floats:
     """Return the mean of rows in double precision."""
     return sum_rows(rows) / len(rows)
 

@@ -13,8 +13,8 @@ from typing import Any, Self, TypeGuard, TypeVar
 
 from textgauge.core.errors import InputError, warn
 from textgauge.core.limits import TEXT_CHARACTERS
-from textgauge.core.show import one_line
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.core.show import shorten_line
+from textgauge.encode.tokenizers import replace_surrogates
 
 T = TypeVar("T")
 _LONGEST_NAME = 80  # characters of a column's name that messages repeat
@@ -202,7 +202,7 @@ class TextTable:
         for row, cell in zip(self.rows, self.columns[name], strict=True):
             value = parse_number(cell)
             if value is None or math.isinf(value) or (math.isnan(value) and not blank):
-                shown = one_line(repr(cell), _LONGEST_NAME)
+                shown = shorten_line(repr(cell), _LONGEST_NAME)
                 raise InputError(f"{self._place(row, name)} holds {shown}, not a number")
             values.append(value)
         return values
@@ -296,7 +296,7 @@ def find_filled_rows(texts: Sequence[object], name: str) -> list[int]:
 def sanitize_text(text: str, place: str) -> str:
     """Return the text if it is not too long, with lone surrogates (no Unicode text) replaced by U+FFFD."""
     TEXT_CHARACTERS.check(len(text), f"{place}: a text")
-    return text if text.isascii() else without_surrogates(text)
+    return text if text.isascii() else replace_surrogates(text)
 
 
 def parse_number(cell: object) -> float | None:

@@ -185,7 +185,11 @@ def load_rated_summaries(
     texts, summaries = get_texts(table, text), get_texts(table, summary)
     ids = _get_ids(table, document, texts)
     scores = {aspect: _get_numbers(table, column) for aspect, column in columns.items()}
-    faults = {"an empty text": _blank(texts), "an empty summary": _blank(summaries), "no document id": _blank(ids)}
+    faults = {
+        "an empty text": _find_blank(texts),
+        "an empty summary": _find_blank(summaries),
+        "no document id": _find_blank(ids),
+    }
     for aspect, values in scores.items():
         faults[f"a rating {columns[aspect]!r} that is not a number"] = list(map(math.isnan, values))
     notes: tuple[str, ...] = ()
@@ -216,9 +220,9 @@ def load_compared_summaries(
     ids = _get_ids(table, document, texts)
     choices = _get_choices(table, chosen, first, second)
     faults = {
-        "an empty text": _blank(texts),
-        "an empty summary": [a or b for a, b in zip(_blank(left), _blank(right), strict=True)],
-        "no document id": _blank(ids),
+        "an empty text": _find_blank(texts),
+        "an empty summary": [a or b for a, b in zip(_find_blank(left), _find_blank(right), strict=True)],
+        "no document id": _find_blank(ids),
         "two equal summaries": [a == b for a, b in zip(left, right, strict=True)],
     }
     return _drop_rows(ComparedSummaries(table.name, ids, texts, left, right, choices), table, faults)
@@ -247,9 +251,9 @@ def load_documents(
     texts = get_texts(table, text)
     summaries = None if summary is None else get_texts(table, summary)
     ids = _get_ids(table, document, texts)
-    faults = {"an empty text": _blank(texts), "no document id": _blank(ids)}
+    faults = {"an empty text": _find_blank(texts), "no document id": _find_blank(ids)}
     if summaries is not None:
-        faults["an empty summary"] = _blank(summaries)
+        faults["an empty summary"] = _find_blank(summaries)
     faults["the text of an earlier one"] = find_repeats(texts, _find_usable(faults))
     data = _drop_rows(Documents(table.name, ids, texts, summaries), table, faults, places)
     check_unique(table.name, "document", data.documents)
@@ -262,7 +266,7 @@ def load_labelled(spec: Spec, *, text: str = "text", label: str = "label") -> Cl
         return reader()  # type: ignore[no-any-return]
     table = _open_table(spec)
     texts, labels = get_texts(table, text), get_names(table, label)
-    faults = {"an empty text": _blank(texts), "an empty label": _blank(labels)}
+    faults = {"an empty text": _find_blank(texts), "an empty label": _find_blank(labels)}
     counts = Counter(label for label, usable in zip(labels, _find_usable(faults), strict=True) if usable)
     faults["a label that occurs once"] = [counts[label] == 1 for label in labels]
     data = _drop_rows(ClusteringTexts(table.name, texts, labels), table, faults)
@@ -419,7 +423,7 @@ def _get_choices(table: TextTable, column: str, first: str, second: str) -> tupl
     return tuple(choices)
 
 
-def _blank(texts: Sequence[str]) -> list[bool]:
+def _find_blank(texts: Sequence[str]) -> list[bool]:
     return [not text.strip() for text in texts]
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.progress import advance
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data.pool import Pool
 from textgauge.data.tables import get_cells
 
@@ -51,7 +51,7 @@ class Corpus:
         embeddings: Embeddings | None = None,
         source_rows: Sequence[int] | Ints | None = None,
     ) -> Corpus:
-        """A corpus of texts, of ready-made embeddings, or of both; a corpus is returned as it is.
+        """Return a corpus of texts, of ready-made embeddings, or of both; a corpus is returned as it is.
 
         `source_rows` are the places of the texts in what they were read from, where some were left out.
         """
@@ -65,11 +65,11 @@ class Corpus:
         return cls(pool, np.arange(pool.size))
 
     def take(self, rows: ArrayLike) -> Corpus:
-        """The sub-corpus of these positions; a view of a view points straight at the pool."""
+        """Return the sub-corpus of these positions; a view of a view points straight at the pool."""
         return Corpus(self.pool, self.index[np.asarray(rows, dtype=np.int64)])
 
     def canonical(self) -> Corpus:
-        """The same texts in an order that depends on their content alone."""
+        """Return the same texts in an order that depends on their content alone."""
         return Corpus(self.pool, self.index[np.argsort(self.keys, kind="stable")])
 
     def __len__(self) -> int:
@@ -79,8 +79,8 @@ class Corpus:
         return iter(self.texts)
 
     def __or__(self, other: Corpus) -> Corpus:
-        """Both corpora, one after the other, as a view of one pool."""
-        mine, yours = in_one_pool(self, other)
+        """Return both corpora, one after the other, as a view of one pool."""
+        mine, yours = join_pools(self, other)
         return Corpus(mine.pool, np.concatenate([mine.index, yours.index]))
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ class Comparison:
     """
 
     def __init__(self, reference: TextsLike, candidate: TextsLike, *, groups: tuple[Ints, Ints] | None = None) -> None:
-        self.reference, self.candidate = in_one_pool(Corpus.of(reference), Corpus.of(candidate))
+        self.reference, self.candidate = join_pools(Corpus.of(reference), Corpus.of(candidate))
         self.groups = groups
         if groups is not None and tuple(map(len, groups)) != tuple(map(len, self.sides)):
             raise InputError("groups need one number for each text")
@@ -167,12 +167,12 @@ class Comparison:
         return self.reference | self.candidate
 
     def swapped(self) -> Comparison:
-        """The same two corpora with their roles exchanged."""
+        """Return the same two corpora with their roles exchanged."""
         groups = None if self.groups is None else (self.groups[1], self.groups[0])
         return Comparison(self.candidate, self.reference, groups=groups)
 
     def as_draw(self) -> Draws:
-        """The comparison as the one draw of its joint corpus."""
+        """Return the comparison as the one draw of its joint corpus."""
         reference = np.arange(len(self.joint)) < len(self.reference)
         return Draws(reference[None], ~reference[None])
 
@@ -218,13 +218,13 @@ class Draws:
         return self if self.groups is None else Draws(self.left[:, self.groups], self.right[:, self.groups])
 
     def chunks(self, size: int, width: int = 1) -> Iterator[Draws]:
-        """The draws in pieces of at most `size` numbers where a draw has `width`; one piece at least."""
-        for some in blocks(len(self), size, width) or [slice(0, 0)]:
+        """Yield the draws in pieces of at most `size` numbers where a draw has `width`; one piece at least."""
+        for some in split_into_blocks(len(self), size, width) or [slice(0, 0)]:
             advance(some.start, len(self))
             yield Draws(self.left[some], self.right[some], self.groups)
 
     def comparisons(self, joint: Corpus) -> Iterator[Comparison]:
-        """Each draw as a comparison of views."""
+        """Yield each draw as a comparison of views."""
         for number, (left, right) in enumerate(zip(self.left, self.right, strict=True)):
             advance(number, len(self))
             if self.groups is not None:
@@ -254,7 +254,7 @@ class Pairs:
         columns: Mapping[str, Floats] | None = None,
     ) -> None:
         self.columns = dict(columns or {})
-        self.left, self.right = in_one_pool(Corpus.of(left), Corpus.of(right))
+        self.left, self.right = join_pools(Corpus.of(left), Corpus.of(right))
         if len(self.left) != len(self.right):
             raise InputError(f"pairs need as many left as right texts: {len(self.left)} and {len(self.right)}")
         self.items = np.arange(len(self.left)) if items is None else items
@@ -315,7 +315,7 @@ class Pairs:
         return self.left | self.right if self._background is None else self._background
 
     def _join(self, background: Corpus) -> None:
-        left, self._background = in_one_pool(self.left, background)
+        left, self._background = join_pools(self.left, background)
         self.left, self.right = left, Corpus(left.pool, self.right.index)
 
     @property
@@ -329,7 +329,7 @@ class Pairs:
         return int(self.items[-1]) + 1 if len(self.items) else 0
 
     def take(self, items: ArrayLike) -> Pairs:
-        """Some candidates with all their references; fitted weights stay those of all pairs.
+        """Return some candidates with all their references; fitted weights stay those of all pairs.
 
         >>> Pairs.of(["a", "b"], [["c", "d"], ["e"]]).take([0]).right.texts
         ('c', 'd')
@@ -341,14 +341,14 @@ class Pairs:
         return self.rows(rows, items=places)
 
     def rows(self, rows: ArrayLike, *, items: Ints | None = None) -> Pairs:
-        """Some of the pairs, each a candidate of its own unless `items` says which belong together."""
+        """Return some of the pairs, each a candidate of its own unless `items` says which belong together."""
         chosen = np.asarray(rows, dtype=np.int64)
         left, right = self.left.take(chosen), self.right.take(chosen)
         columns = {name: column[chosen] for name, column in self.columns.items()}
         return Pairs(left, right, items=items, background=self.background, columns=columns)
 
     def distinct(self) -> tuple[Pairs, Ints]:
-        """The different pairs, and for each given pair the place of its equal among them.
+        """Return the different pairs, and for each given pair the place of its equal among them.
 
         Equal texts with other numbers in a column are different pairs.
         """
@@ -362,8 +362,8 @@ class Pairs:
         return self.rows(first), inverse.reshape(-1)
 
 
-def in_one_pool(first: Corpus, second: Corpus) -> tuple[Corpus, Corpus]:
-    """Both corpora as views of one pool, joined if need be."""
+def join_pools(first: Corpus, second: Corpus) -> tuple[Corpus, Corpus]:
+    """Return both corpora as views of one pool, joined if need be."""
     if first.pool is second.pool:
         return first, second
     pool = Pool.joined(first.pool, second.pool)

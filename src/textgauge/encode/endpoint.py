@@ -28,12 +28,12 @@ import numpy as np
 
 from textgauge.core.arrays import Floats32
 from textgauge.core.errors import MissingExtra, ResourceError, UnknownName, warn
-from textgauge.core.limits import ANSWER_BYTES, open_at_once, stored_bytes
-from textgauge.core.sealed import seal_json, unsealed_json
-from textgauge.core.show import one_line
+from textgauge.core.limits import ANSWER_BYTES, open_at_once, read_stored_bytes
+from textgauge.core.sealed import seal_json, unseal_json
+from textgauge.core.show import shorten_line
 from textgauge.encode.embedders import Progress
-from textgauge.encode.resources import cache_root, is_offline, keeps_cache, make_cache_folder
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.encode.resources import get_cache_root, is_offline, keeps_cache, make_cache_folder
+from textgauge.encode.tokenizers import replace_surrogates
 
 ATTEMPTS = 6
 LONGEST_WAIT = 60.0
@@ -52,15 +52,15 @@ class RequestRefused(ResourceError):
     """The endpoint did not take a request; the message has its reason."""
 
 
-def base_address() -> str:
+def get_base_address() -> str:
     """Return the address from the environment, or that of OpenAI."""
     return os.environ.get("TEXTGAUGE_API_BASE") or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE
 
 
-def shown_address(base: str) -> str:
+def format_address(base: str) -> str:
     """Return host, port and path of an address, without what is secret in it.
 
-    >>> shown_address("https://user:password@host.example:8000/v1/")
+    >>> format_address("https://user:password@host.example:8000/v1/")
     'host.example:8000/v1'
     """
     address = split_address(base)
@@ -68,10 +68,10 @@ def shown_address(base: str) -> str:
     return f"{address.hostname}{port}{address.path.rstrip('/')}"
 
 
-def without_user(text: str) -> str:
+def hide_user(text: str) -> str:
     """Return a text in which no address has a user, password or query.
 
-    >>> without_user("judge@https://user:password@host/v1?key=1#model")
+    >>> hide_user("judge@https://user:password@host/v1?key=1#model")
     'judge@https://…@host/v1?…#model'
     """
     return re.sub(r"//[^/\s]*@", "//…@", re.sub(r"(//[^\s?#]*\?)[^\s#]+", r"\1…", text))
@@ -86,16 +86,16 @@ def split_address(base: str) -> SplitResult:
     raise ResourceError("the endpoint's address (TEXTGAUGE_API_BASE, or URL#MODEL) must read as http://HOST:PORT/PATH")
 
 
-def new_client(name: str, base: str, headers: dict[str, str]) -> Any:
+def make_client(name: str, base: str, headers: dict[str, str]) -> Any:
     """Open a client of the web, by the proxy that the environment names.
 
     Where the user forbids the network, only an address on this machine is asked.
     """
     if is_offline() and split_address(base).hostname not in _THIS_MACHINE:
         raise ResourceError(
-            f"{name} is not asked: TEXTGAUGE_OFFLINE is set, and {shown_address(base)} is another machine"
+            f"{name} is not asked: TEXTGAUGE_OFFLINE is set, and {format_address(base)} is another machine"
         )
-    httpx = _httpx(name)
+    httpx = _import_httpx(name)
     try:
         return httpx.Client(headers=headers, timeout=httpx.Timeout(60, connect=10))
     except (ValueError, ImportError, httpx.InvalidURL) as error:
@@ -103,7 +103,7 @@ def new_client(name: str, base: str, headers: dict[str, str]) -> Any:
         raise ResourceError(f"{name}: the proxy of the environment cannot be used ({problem})") from None
 
 
-def _httpx(name: str) -> Any:
+def _import_httpx(name: str) -> Any:
     try:
         import httpx
     except ImportError as error:
@@ -113,16 +113,16 @@ def _httpx(name: str) -> Any:
 
 def open_client(name: str, base: str) -> Any:
     """Open a client; the key goes to the address of the environment and to no other host."""
-    _httpx(name)
-    key = _api_key()
+    _import_httpx(name)
+    key = _get_api_key()
     if not _KEY.fullmatch(key):
         raise ResourceError(f"{name}: TEXTGAUGE_API_KEY (or OPENAI_API_KEY) has blanks or letters that no key has")
-    if not key and _origin(base) == _origin(DEFAULT_BASE):
+    if not key and _get_origin(base) == _get_origin(DEFAULT_BASE):
         raise ResourceError(
             f"{name} needs a key: set TEXTGAUGE_API_KEY (or OPENAI_API_KEY), or TEXTGAUGE_API_BASE for another server"
         )
-    headers = {"Authorization": f"Bearer {key}"} if key and _origin(base) == _origin(base_address()) else {}
-    return new_client(name, base, headers)
+    headers = {"Authorization": f"Bearer {key}"} if key and _get_origin(base) == _get_origin(get_base_address()) else {}
+    return make_client(name, base, headers)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class EndpointAnswer:
     retry_after: str | None
 
     def json(self) -> Any:
-        """The content as JSON; a `ValueError` where it is none."""
+        """Return the content as JSON; a `ValueError` where it is none."""
         try:
             return json.loads(self.content)
         except RecursionError:
@@ -164,7 +164,7 @@ def send(client: Any, url: str, *, name: str, **content: Any) -> EndpointAnswer:
         raise RequestRefused(f"{name} cannot be asked: {urlsplit(url).hostname} is no name of a machine") from None
 
 
-def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Callable[[float], None]) -> Any:
+def send_patiently(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Callable[[float], None]) -> Any:
     """Send a request and return the JSON of the answer.
 
     Status 429, 5xx and lost connections are tried again with growing pauses, at most six times. What else the endpoint
@@ -185,7 +185,7 @@ def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Calla
                     return answer.json()
                 except ValueError as error:
                     raise ResourceError(f"{name} answered with something that is not JSON") from error
-            problem = f"status {answer.status} from {host}{_explain(answer, _secrets(url))}"
+            problem = f"status {answer.status} from {host}{_explain(answer, _list_secrets(url))}"
             if answer.status != 429 and answer.status < 500:
                 raise RequestRefused(f"{name} did not answer: {problem}")
             with contextlib.suppress(ValueError):
@@ -204,12 +204,12 @@ def _explain(answer: EndpointAnswer, secrets: Sequence[str]) -> str:
     except ValueError:
         reason = answer.content.decode("utf-8", "replace")
     words = ["…" if any(secret in word for secret in secrets) else word for word in str(reason or "").split()]
-    return f": {one_line(' '.join(words), _LONGEST_REASON)}" if words else ""
+    return f": {shorten_line(' '.join(words), _LONGEST_REASON)}" if words else ""
 
 
-def _secrets(url: str) -> list[str]:
-    """The begin of the key, and user and password of address and proxies, in each form that may be repeated."""
-    given = [_api_key()[:_KEY_START], urlsplit(url).query]
+def _list_secrets(url: str) -> list[str]:
+    """Return the begin of the key, and user and password of address and proxies, in each form that may be repeated."""
+    given = [_get_api_key()[:_KEY_START], urlsplit(url).query]
     proxies = (proxy if "://" in proxy else f"//{proxy}" for name, proxy in getproxies().items() if name != "no")
     for address in map(urlsplit, (url, *proxies)):
         user, password = (unquote(part or "") for part in (address.username, address.password))
@@ -218,11 +218,11 @@ def _secrets(url: str) -> list[str]:
     return [secret for secret in given if secret]
 
 
-def _api_key() -> str:
+def _get_api_key() -> str:
     return os.environ.get("TEXTGAUGE_API_KEY") or os.environ.get("OPENAI_API_KEY") or ""
 
 
-def _origin(base: str) -> tuple[str, str | None, int | None]:
+def _get_origin(base: str) -> tuple[str, str | None, int | None]:
     address = split_address(base)
     return address.scheme, address.hostname, address.port
 
@@ -245,7 +245,7 @@ class ApiEmbedder:
     @property
     def identity(self) -> str:
         """Model and address; what runs behind the address is the provider's word."""
-        return f"{self.name}(base={shown_address(base_address())},dtype=float32)"
+        return f"{self.name}(base={format_address(get_base_address())},dtype=float32)"
 
     @cached_property
     def dimension(self) -> int:
@@ -255,12 +255,12 @@ class ApiEmbedder:
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
         blocks: list[Floats32] = []
-        url = f"{base_address().rstrip('/')}/embeddings"
-        with open_client(self.name, base_address()) as client:
+        url = f"{get_base_address().rstrip('/')}/embeddings"
+        with open_client(self.name, get_base_address()) as client:
             for start in range(0, len(texts), batch_size):
-                batch = [without_surrogates(text) or " " for text in texts[start : start + batch_size]]
+                batch = [replace_surrogates(text) or " " for text in texts[start : start + batch_size]]
                 body = {"model": self.model, "input": batch, "encoding_format": "float"}
-                answer = post(client, url, body, name=self.name, sleep=self.sleep)
+                answer = send_patiently(client, url, body, name=self.name, sleep=self.sleep)
                 blocks.append(_read_vectors(self.name, answer, len(batch)))
                 if blocks[-1].shape[1] != blocks[0].shape[1]:
                     raise ResourceError(f"{self.name} answered with vectors of different dimensions")
@@ -296,13 +296,13 @@ class Chat:
     def named(cls, name: str) -> Chat:
         """Return the chat model that `api:MODEL` or `URL#MODEL` stands for."""
         if name.startswith("api:") and len(name) > len("api:"):
-            return cls(name.removeprefix("api:"), base_address())
+            return cls(name.removeprefix("api:"), get_base_address())
         base, _, model = name.partition("#")
         if not base.startswith(("http://", "https://")) or not model:
-            raise UnknownName(f"{without_user(name)!r} names no chat model: write api:MODEL or URL#MODEL")
-        if without_user(base) != base:
+            raise UnknownName(f"{hide_user(name)!r} names no chat model: write api:MODEL or URL#MODEL")
+        if hide_user(base) != base:
             raise UnknownName(
-                f"{shown_address(base)}: names are printed and kept, so a URL in one has no user, password or query; "
+                f"{format_address(base)}: names are printed and kept, so a URL in one has no user, password or query; "
                 "set TEXTGAUGE_API_BASE and write api:MODEL"
             )
         return cls(model, base)
@@ -310,7 +310,7 @@ class Chat:
     @property
     def identity(self) -> str:
         """Model and address; what runs behind the address is the provider's word."""
-        return f"{self.model}(base={shown_address(self.base)},temperature=0)"
+        return f"{self.model}(base={format_address(self.base)},temperature=0)"
 
     def ask(self, system: str | None, questions: Sequence[str], *, turn: int = 0) -> list[str]:
         """Return the answer to each question, in order; known ones from disk, the others several at a time.
@@ -349,7 +349,7 @@ class Chat:
         refused = _refused.setdefault((self.base, self.model), set())
         sent = {name: value for name, value in body.items() if name not in refused}
         try:
-            return post(client, url, sent, name=self.model, sleep=self.sleep)
+            return send_patiently(client, url, sent, name=self.model, sleep=self.sleep)
         except RequestRefused as error:
             named = {name for name in _OPTIONAL if name in sent and name in str(error)}
             if not named:
@@ -371,20 +371,20 @@ class Answers:
         """Return the answers of one model that are on disk; none where `TEXTGAUGE_NO_CACHE` is set."""
         if not keeps_cache():
             return cls(None, {})
-        file = cache_root() / "answers" / f"{hashlib.blake2b(identity.encode(), digest_size=12).hexdigest()}.jsonl"
+        file = get_cache_root() / "answers" / f"{hashlib.blake2b(identity.encode(), digest_size=12).hexdigest()}.jsonl"
         return cls(file, cls.read(file))
 
     @staticmethod
     def read(file: Path) -> dict[str, str]:
-        """The whole answers of a file; the first one where a request has several."""
+        """Return the whole answers of a file; the first one where a request has several."""
         try:
-            lines = stored_bytes(file).split(b"\n")
+            lines = read_stored_bytes(file).split(b"\n")
         except OSError:
             return {}
         known: dict[str, str] = {}
         for line in filter(None, lines):
             with contextlib.suppress(ValueError, KeyError, TypeError):
-                entry = unsealed_json(line.decode())
+                entry = unseal_json(line.decode())
                 known.setdefault(entry["key"], entry["answer"])
         return known
 

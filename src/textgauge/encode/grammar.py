@@ -21,9 +21,9 @@ import numpy as np
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import ResourceError, UnknownName
 from textgauge.core.naming import parse
-from textgauge.core.parallel import workers
-from textgauge.encode.endpoint import new_client, send, shown_address, split_address
-from textgauge.encode.tokenizers import without_surrogates, words_of
+from textgauge.core.parallel import count_workers
+from textgauge.encode.endpoint import format_address, make_client, send, split_address
+from textgauge.encode.tokenizers import replace_surrogates, split_folded_words
 
 __all__ = ["GrammarChecker", "get_grammar_checker", "list_grammar_checkers"]
 
@@ -64,21 +64,24 @@ class GrammarChecker(ABC):
 
     def errors(self, texts: Sequence[str]) -> Ints:
         """Return the number of errors of each text; 0 for an empty one."""
-        parts = [list(pieces(text)) for text in texts]
+        parts = [list(split_pieces(text)) for text in texts]
         distinct = list(dict.fromkeys(piece for part in parts for piece in part))
         counts = dict(zip(distinct, self._count(distinct), strict=True))
         return np.array([sum(counts[piece] for piece in part) for part in parts], dtype=np.int64)
 
     def lengths(self, texts: Sequence[str]) -> Ints:
         """Return the number of words of what is checked of each text, signs left out."""
-        counts = (sum(word[0].isalnum() for piece in pieces(text) for word in words_of(piece)) for text in texts)
+        counts = (
+            sum(word[0].isalnum() for piece in split_pieces(text) for word in split_folded_words(piece))
+            for text in texts
+        )
         return np.fromiter(counts, dtype=np.int64, count=len(texts))
 
 
-def pieces(text: str) -> Iterator[str]:
+def split_pieces(text: str) -> Iterator[str]:
     """Cut what is checked of a text into pieces: whole sentences where they fit, else words, else anything.
 
-    >>> [len(piece) for piece in pieces("A short one. " * 200)]
+    >>> [len(piece) for piece in split_pieces("A short one. " * 200)]
     [1989, 611]
     """
 
@@ -124,9 +127,9 @@ class HarperChecker(GrammarChecker):
     @cached_property
     def _linters(self) -> list[Any]:
         # One each: a linter serves one thread at a time, and lets the others run meanwhile.
-        return [self._linter() for _ in range(workers())]
+        return [self._make_linter() for _ in range(count_workers())]
 
-    def _linter(self) -> Any:
+    def _make_linter(self) -> Any:
         from harper import Dialect, Linter
 
         return Linter(Dialect[self.dialect.upper()])
@@ -147,15 +150,15 @@ class HarperChecker(GrammarChecker):
         """Return the errors of a piece; one on which the checker breaks down is checked in halves."""
         try:
             # Without `dedup`, which would let an ignored remark on a long sentence swallow the errors in it.
-            lints = self._linters[number].lint(without_surrogates(piece), language="plaintext", dedup=False)
+            lints = self._linters[number].lint(replace_surrogates(piece), language="plaintext", dedup=False)
         except BaseException as error:
             if type(error).__name__ != _BREAKDOWN:
                 raise
         else:
-            return separate_errors(
+            return count_separate_errors(
                 [(lint.span.start, lint.span.end) for lint in lints if lint.lint_kind not in HARPER_IGNORED]
             )
-        self._linters[number] = self._linter()
+        self._linters[number] = self._make_linter()
         words = piece.split()
         if len(words) < 2:
             return 0
@@ -163,10 +166,10 @@ class HarperChecker(GrammarChecker):
         return sum(self._errors(number, half) for half in halves)
 
 
-def separate_errors(spans: Sequence[tuple[int, int]]) -> int:
+def count_separate_errors(spans: Sequence[tuple[int, int]]) -> int:
     """Give the largest number of spans that do not overlap.
 
-    >>> separate_errors([(0, 9), (0, 3), (3, 5), (4, 8)])
+    >>> count_separate_errors([(0, 9), (0, 3), (3, 5), (4, 8)])
     2
     """
     count = reached = 0
@@ -201,13 +204,13 @@ class LanguageToolChecker(GrammarChecker):
     @property
     def name(self) -> str:
         """The name it is called by, without what is secret in the address."""
-        address = f"{split_address(self.url).scheme}://{shown_address(self.url)}"
+        address = f"{split_address(self.url).scheme}://{format_address(self.url)}"
         return f"languagetool:{address}" + (f"#{self.language}" if self.language != LANGUAGE else "")
 
     @cached_property
     def signature(self) -> str:
         """Everything the numbers depend on, the version the server tells among it."""
-        with new_client(self.name, self.url, {}) as client:
+        with make_client(self.name, self.url, {}) as client:
             software = self._ask(client, ".").get("software")
         server = software.get("version") if isinstance(software, dict) else None
         ignored = "|".join(sorted(LANGUAGETOOL_IGNORED)).lower()
@@ -218,7 +221,7 @@ class LanguageToolChecker(GrammarChecker):
             return []
         pool = ThreadPoolExecutor(AT_ONCE)
         try:
-            with new_client(self.name, self.url, {}) as client:
+            with make_client(self.name, self.url, {}) as client:
                 return list(pool.map(lambda piece: self._count_matches(client, piece), pieces))
         finally:
             pool.shutdown(cancel_futures=True)
@@ -226,7 +229,7 @@ class LanguageToolChecker(GrammarChecker):
     def _ask(self, client: Any, piece: str) -> dict[str, Any]:
         import httpx
 
-        form = {"text": without_surrogates(piece), "language": self.language}
+        form = {"text": replace_surrogates(piece), "language": self.language}
         try:
             answer = send(client, f"{self.url}/v2/check", name=self.name, data=form)
         except httpx.RequestError as error:

@@ -15,8 +15,8 @@ _FAR = 1e3
 _SAME_DIRECTION = 1.0 - 1e-14
 
 
-def unit_rows(X: NDArray[np.floating]) -> Floats:
-    """Rows scaled to length one, in float64; a zero row gets a direction of its own, shared by all zero rows.
+def scale_to_units(X: NDArray[np.floating]) -> Floats:
+    """Return rows scaled to length one, in float64; a zero row gets a direction of its own, shared by all zero rows.
 
     So zero vectors are at cosine distance 0 from each other and 1 from everything else. Rows that are to be compared
     must be prepared together.
@@ -71,11 +71,11 @@ GROUNDS: dict[str, Callable[[Floats, Floats], Floats]] = {"cosine": cosine, "ang
 
 def prepare(X: NDArray[np.floating], ground: str) -> Floats:
     """Bring embedding rows into the form the ground's block function takes; rows to be compared, together."""
-    return near_zero(np.asarray(X, dtype=np.float64)) if ground == "euclidean" else unit_rows(X)
+    return move_near_zero(np.asarray(X, dtype=np.float64)) if ground == "euclidean" else scale_to_units(X)
 
 
-def near_zero(X: Floats) -> Floats:
-    """Rows as they are, but columns that lie far from zero are moved to it, which changes no distance."""
+def move_near_zero(X: Floats) -> Floats:
+    """Return rows as they are, but columns that lie far from zero are moved to it, which changes no distance."""
     if not len(X):
         return X
     low, high = X.min(axis=0), X.max(axis=0)

@@ -19,9 +19,9 @@ import numpy as np
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, TextgaugeError
-from textgauge.core.show import one_line
+from textgauge.core.show import shorten_line
 from textgauge.encode.resources import compute_tree_sha256, is_offline
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.encode.tokenizers import replace_surrogates
 
 LONGEST = 512  # tokens read of a text, or of a window of it
 
@@ -37,7 +37,7 @@ def explain_unloadable(name: str, extra: str = "") -> Iterator[None]:
         if extra and isinstance(error, ImportError):
             raise MissingExtra.named(name, extra) from error
         lines = str(error).strip().splitlines()
-        reason = one_line(lines[0], 200) if lines else type(error).__name__
+        reason = shorten_line(lines[0], 200) if lines else type(error).__name__
         raise ResourceError(f"cannot load {name}: {reason}") from error
 
 
@@ -165,7 +165,7 @@ class CrossEncoderModel:
         """Return a number between 0 and 1 for each pair."""
         from scipy.special import expit
 
-        pairs = [(without_surrogates(a), without_surrogates(b)) for a, b in zip(left, right, strict=True)]
+        pairs = [(replace_surrogates(a), replace_surrogates(b)) for a, b in zip(left, right, strict=True)]
         # Neighbours in length are padded little.
         order = sorted(range(len(pairs)), key=lambda row: len(pairs[row][0]) + len(pairs[row][1]))
         raw = self._raw([pairs[row] for row in order])
@@ -190,6 +190,6 @@ class CrossEncoderModel:
 
 
 @cache
-def cross_encoder(model: str) -> CrossEncoderModel:
+def get_cross_encoder(model: str) -> CrossEncoderModel:
     """Return the cross-encoder of that name, the same object each time; it is loaded when it is first used."""
     return CrossEncoderModel(model)

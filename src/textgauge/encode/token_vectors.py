@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats32, Ints
 from textgauge.core.errors import UnknownName
-from textgauge.encode.embedders import embedder
+from textgauge.encode.embedders import get_embedder
 from textgauge.encode.embedders.minilm import LAYERS, make_minilm
-from textgauge.encode.embedders.transformer import TransformerEmbedder, batch_by_length, run_batches
+from textgauge.encode.embedders.transformer import TransformerEmbedder, run_batches, split_by_length
 from textgauge.encode.encoders import Encoder, Encoders
 from textgauge.encode.hugging_face import TransformersModel
-from textgauge.encode.tokenizers import PieceTokenizer, Tokens, compute_offsets, without_surrogates
+from textgauge.encode.tokenizers import PieceTokenizer, Tokens, compute_offsets, replace_surrogates
 
 __all__ = [
     "CHOSEN",
@@ -30,8 +30,8 @@ __all__ = [
     "TokenEncoder",
     "TokenVectors",
     "check_layer",
+    "get_token_encoder",
     "register_token_encoder",
-    "token_encoder",
 ]
 
 CHOSEN = -1
@@ -88,7 +88,7 @@ class TokenEncoder(Protocol):
         """Return the vectors of all tokens."""
 
 
-def token_encoder(name: str, *, layer: int = CHOSEN) -> TokenEncoder:
+def get_token_encoder(name: str, *, layer: int = CHOSEN) -> TokenEncoder:
     """Return the token encoder of that name and layer, the same object each time; its model is loaded on first use."""
     return TOKEN_ENCODERS.make(name, layer)
 
@@ -172,7 +172,7 @@ class HuggingFaceTokens(TransformersModel):
     def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> TokenVectors:
         """Return the vectors of all tokens."""
         ids, encoding = self._tokenize(texts)
-        batches = [rows for rows in batch_by_length(ids, batch_size) if len(ids[rows[0]])]
+        batches = [rows for rows in split_by_length(ids, batch_size) if len(ids[rows[0]])]
         blocks = ((rows, self._run(np.stack([ids[row] for row in rows]))) for rows in batches)
         return fill_vectors(encoding, blocks, int(self.network.config.hidden_size), self.identity)
 
@@ -187,7 +187,7 @@ class HuggingFaceTokens(TransformersModel):
 
     def _tokenize(self, texts: Sequence[str]) -> tuple[list[Ints], Encoding]:
         options = {"truncation": True, "max_length": self.longest, "return_special_tokens_mask": True}
-        clean = [without_surrogates(text) for text in texts]
+        clean = [replace_surrogates(text) for text in texts]
         rows: Any = self.tokenizer(clean, **options) if clean else {"input_ids": [], "special_tokens_mask": []}
         ids = [np.array(row, dtype=np.int64) for row in rows["input_ids"]]
         flat = np.concatenate([np.empty(0, np.int64), *ids]).astype(np.int32)
@@ -228,7 +228,7 @@ def _make_last_layer(name: str, layer: int) -> PieceEncoder:
     """Return the last hidden states of a built-in embedder whose graph comes ready-made."""
     if layer != CHOSEN:
         raise UnknownName(f"{name} gives its last layer only: leave out layer={layer}")
-    return PieceEncoder(cast("TransformerEmbedder", embedder(name)), "last")
+    return PieceEncoder(cast("TransformerEmbedder", get_embedder(name)), "last")
 
 
 TOKEN_ENCODERS: Encoders[TokenEncoder] = Encoders(

@@ -53,7 +53,7 @@ class Tokens:
 
     Ids belong to their vocabulary: those of `words` and `characters` are numbered by first appearance in one call.
 
-    >>> tokens = tokenizer("words").encode(["Don't panic!", "", "panic"])
+    >>> tokens = get_tokenizer("words").encode(["Don't panic!", "", "panic"])
     >>> tokens.strings(0), tokens.offsets.tolist(), tokens.ids.tolist()
     (["don't", 'panic', '!'], [0, 3, 3, 4], [0, 1, 2, 1])
     """
@@ -87,11 +87,11 @@ class Tokens:
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
         return Tokens(self.ids[places], offsets, self.vocabulary)
 
-    def padded(self, sizes: Sequence[int]) -> Tokens:
+    def pad(self, sizes: Sequence[int]) -> Tokens:
         """Give all texts of a source the length of its longest, by a token `[PAD]`; sources follow each other.
 
-        >>> tokens = tokenizer("words").encode(["a b c", "a", "b", "a b"])
-        >>> [tokens.padded([2, 2]).strings(row) for row in (1, 2)]
+        >>> tokens = get_tokenizer("words").encode(["a b c", "a", "b", "a b"])
+        >>> [tokens.pad([2, 2]).strings(row) for row in (1, 2)]
         [['a', '[PAD]', '[PAD]'], ['b', '[PAD]']]
         """
         sources = np.split(self.lengths, np.cumsum(sizes)[:-1])
@@ -104,24 +104,24 @@ class Tokens:
 def join_tokens(parts: Sequence[Tokens]) -> Tokens:
     """Return the tokens of texts that follow each other, numbered by first appearance.
 
-    >>> split = tokenizer("words").encode
+    >>> split = get_tokenizer("words").encode
     >>> join_tokens([split(["a b"]), split(["b c", "a"])]).ids.tolist()
     [0, 1, 1, 2, 0]
     """
     numbers: dict[str, int] = {}
     ids = [np.empty(0, dtype=np.int32)]
     for part in parts:
-        used, place = used_ids(part.ids)
+        used, place = find_used_ids(part.ids)
         names = [part.vocabulary[token] for token in used.tolist()]
         ids.append(np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int32)[place])
     lengths = np.concatenate([np.empty(0, dtype=np.int64), *(part.lengths for part in parts)])
     return Tokens(np.concatenate(ids), compute_offsets(lengths), tuple(numbers))
 
 
-def used_ids(ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The different ids in rising order, and the place of each id among them.
+def find_used_ids(ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different ids in rising order, and the place of each id among them.
 
-    >>> [found.tolist() for found in used_ids(np.array([7, 3, 7]))]
+    >>> [found.tolist() for found in find_used_ids(np.array([7, 3, 7]))]
     [[3, 7], [1, 0, 1]]
     """
     used = np.flatnonzero(np.bincount(ids))
@@ -131,7 +131,7 @@ def used_ids(ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[
 
 
 def hold_letters(tokens: Sequence[str]) -> NDArray[np.bool_]:
-    """Which tokens hold a letter or a digit; the others are signs, not words.
+    """Return which tokens hold a letter or a digit; the others are signs, not words.
 
     >>> hold_letters(["it's", "!", "42"]).tolist()
     [True, False, True]
@@ -178,7 +178,7 @@ class PieceTokenizer:
 
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Split texts into word pieces, without special tokens, padding or truncation."""
-        ids, lengths = _piece_words().ids([text if text.isascii() else without_surrogates(text) for text in texts])
+        ids, lengths = _load_piece_words().ids([text if text.isascii() else replace_surrogates(text) for text in texts])
         return Tokens(ids, compute_offsets(lengths), _Pieces())
 
 
@@ -220,22 +220,22 @@ def load_pieces() -> Any:
 
 
 @cache
-def _piece_words() -> Any:
+def _load_piece_words() -> Any:
     from textgauge.encode.wordwise import WordwiseTokenizer
 
     return WordwiseTokenizer.of(load_pieces())
 
 
-def without_surrogates(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Replace lone surrogates, which no UTF-8 library accepts, by U+FFFD.
 
-    >>> without_surrogates("a\\ud800b") == "a\\ufffdb"
+    >>> replace_surrogates("a\\ud800b") == "a\\ufffdb"
     True
     """
     return _SURROGATES.sub("\ufffd", text)
 
 
-def words_of(text: str) -> list[str]:
+def split_folded_words(text: str) -> list[str]:
     """Split a text into casefolded Unicode words.
 
     A word is a run of letters, digits and their marks, with single apostrophes inside (’ counts as '). Each CJK
@@ -243,7 +243,7 @@ def words_of(text: str) -> list[str]:
     White space, control and invisible format characters separate. Scripts without spaces other than ideographs
     (kana, Thai) stay in runs. NFC first, so that composed and decomposed spellings agree.
 
-    >>> words_of("It’s नमस्ते 你好, 👍🏽!")
+    >>> split_folded_words("It’s नमस्ते 你好, 👍🏽!")
     ["it's", 'नमस्ते', '你', '好', ',', '👍🏽', '!']
     """
     return split_words(text.casefold())
@@ -255,26 +255,26 @@ def split_words(text: str) -> list[str]:
     return _ASCII_WORD.findall(text) if text.isascii() else _compile_patterns()[0].findall(text)
 
 
-def alphanumeric_of(text: str) -> list[str]:
+def split_alphanumeric(text: str) -> list[str]:
     """Split a text into lower-case runs of letters, digits and their marks; each CJK ideograph is a token.
 
     On ASCII text these are the tokens of the rouge-score package, which knows no other letters.
 
-    >>> alphanumeric_of("It's नमस्ते, 你好 -- 42!")
+    >>> split_alphanumeric("It's नमस्ते, 你好 -- 42!")
     ['it', 's', 'नमस्ते', '你', '好', '42']
     """
     if text.isascii():
-        return _ascii_runs(text)
+        return _split_ascii_runs(text)
     return _compile_patterns()[1].findall(unicodedata.normalize("NFC", text.lower()))
 
 
-def mteval_13a(text: str) -> list[str]:
+def split_13a(text: str) -> list[str]:
     """Split a text as the script mteval-v13a does: the default of sacrebleu's BLEU.
 
     Signs are tokens, but ' and - within words are not; full stops and commas within numbers are not; a dash after a
     digit is. Letters are kept as they stand, and scripts without spaces stay in runs.
 
-    >>> mteval_13a("Don't pay $1,200.50 -- it's 3-fold, isn't it?")
+    >>> split_13a("Don't pay $1,200.50 -- it's 3-fold, isn't it?")
     ["Don't", 'pay', '$', '1,200.50', '--', "it's", '3', '-', 'fold', ',', "isn't", 'it', '?']
     """
     line = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
@@ -290,15 +290,15 @@ def mteval_13a(text: str) -> list[str]:
     return _DASH_AFTER_DIGIT.sub(r"\1 - ", line).split()
 
 
-def _ascii_runs(text: str) -> list[str]:
+def _split_ascii_runs(text: str) -> list[str]:
     return text.encode("ascii").translate(_ASCII_LOWER).decode("ascii").split()
 
 
-def _rouge_score(text: str) -> list[str]:
-    return _ascii_runs(text) if text.isascii() else _ASCII_RUN.findall(text.lower())
+def _split_rouge_score(text: str) -> list[str]:
+    return _split_ascii_runs(text) if text.isascii() else _ASCII_RUN.findall(text.lower())
 
 
-def characters_of(text: str) -> str:
+def get_characters(text: str) -> str:
     """Give the code points of a text after NFC."""
     return unicodedata.normalize("NFC", text)
 
@@ -350,22 +350,22 @@ TOKENIZERS: Registry[Callable[[], Tokenizer]] = Registry(
     "tokenizer",
     {
         "wordpiece": PieceTokenizer,
-        "words": partial(SplitTokenizer, words_of, by_piece=True),
-        "alphanumeric": partial(SplitTokenizer, alphanumeric_of),
+        "words": partial(SplitTokenizer, split_folded_words, by_piece=True),
+        "alphanumeric": partial(SplitTokenizer, split_alphanumeric),
         "whitespace": partial(SplitTokenizer, str.split),
-        "rouge_score": partial(SplitTokenizer, _rouge_score),
+        "rouge_score": partial(SplitTokenizer, _split_rouge_score),
         "rouge": partial(SplitTokenizer, lambda text: text.replace(".", " ").split()),
-        "13a": partial(SplitTokenizer, mteval_13a),
+        "13a": partial(SplitTokenizer, split_13a),
         "intl": partial(_make_sacrebleu, "intl"),
         "zh": partial(_make_sacrebleu, "zh"),
         "char": partial(_make_sacrebleu, "char"),
-        "characters": partial(SplitTokenizer, characters_of),
+        "characters": partial(SplitTokenizer, get_characters),
         **{name: partial(_make_sacrebleu, name) for name in _OPTIONAL},
     },
 )
 
 
-def tokenizer(name: str) -> Tokenizer:
+def get_tokenizer(name: str) -> Tokenizer:
     """Return the tokenizer of that name; nothing is loaded before it is used."""
     return TOKENIZERS[name]()
 

@@ -27,14 +27,14 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats32, Ints
 from textgauge.core.errors import InputError, ResourceError
-from textgauge.core.files import install_folder, replacing, scratch_folder
-from textgauge.core.limits import stored_bytes
+from textgauge.core.files import install_folder, open_scratch_folder, replace_file
+from textgauge.core.limits import read_stored_bytes
 from textgauge.core.registry import Registry
-from textgauge.core.sizes import blocks, capped
+from textgauge.core.sizes import cap_size, split_into_blocks
 from textgauge.encode.encoders import Encoder
-from textgauge.encode.resources import cache_root, compute_sha256, get_resource, locate, make_cache_folder
+from textgauge.encode.resources import compute_sha256, get_cache_root, get_resource, locate, make_cache_folder
 
-__all__ = ["WordVectors", "list_word_vectors", "word_vectors"]
+__all__ = ["WordVectors", "get_word_vectors", "list_word_vectors"]
 
 Block = tuple[list[bytes], Floats32]
 """Words, as the bytes they are, and their vectors; some at a time."""
@@ -61,7 +61,7 @@ class WordVectors:
     def _table(self) -> tuple[NDArray[np.uint64], Ints, Floats32]:
         """Keys of words in rising order, the row of each, and the matrix, memory-mapped; made on first use."""
         key = blake2b(self.identity.encode(), digest_size=16).hexdigest()
-        folder = cache_root() / "wordvectors" / f"{key}-{_FORM}"
+        folder = get_cache_root() / "wordvectors" / f"{key}-{_FORM}"
         if not folder.is_dir():
             _store(folder, self.read())
         try:
@@ -106,16 +106,16 @@ class WordVectors:
         return np.where(keys[places] == wanted, rows[places], -1)
 
 
-def word_vectors(name: str) -> WordVectors:
+def get_word_vectors(name: str) -> WordVectors:
     """Return the word vectors of that name, or of the file of that path."""
     path = Path(name).expanduser()
     if name not in WORD_VECTORS and path.is_file():
-        return _make(str(path.resolve()), _identify_file(path), str(cache_root()))
+        return _make(str(path.resolve()), _identify_file(path), str(get_cache_root()))
     if name not in WORD_VECTORS and (path.suffix or len(path.parts) > 1):
         raise InputError(f"no file of word vectors {name}")
     digests = "".join(sorted(get_resource(WORD_VECTORS[name].resources[0]).files.values()))
     digest = blake2b(digests.encode(), digest_size=8).hexdigest()
-    return _make(name, f"{name}(digest={digest})", str(cache_root()))
+    return _make(name, f"{name}(digest={digest})", str(get_cache_root()))
 
 
 def list_word_vectors() -> list[dict[str, object]]:
@@ -155,7 +155,7 @@ def _read_glove() -> Iterator[Block]:
     folder = locate("glove-50d") / "data"
     words = pl.read_parquet(folder / "glove_6B_index.parquet")["index"]
     matrix = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
-    for some in blocks(len(words), _ROWS):
+    for some in split_into_blocks(len(words), _ROWS):
         yield [word.encode() for word in words[some]], matrix[some]
 
 
@@ -180,7 +180,7 @@ def _store(folder: Path, read: Iterator[Block]) -> None:
     """Keep the table of all blocks in a folder."""
     try:
         make_cache_folder(folder.parent)
-        with scratch_folder(folder.parent) as scratch:
+        with open_scratch_folder(folder.parent) as scratch:
             fresh = scratch / "table"
             fresh.mkdir()
             keys, count, dimension = [], 0, 0
@@ -217,9 +217,9 @@ def _identify_file(path: Path) -> str:
         status = path.stat()
         stamp = {"size": status.st_size, "modified": status.st_mtime_ns}
         name = blake2b(str(path.resolve()).encode(), digest_size=12).hexdigest()
-        note = cache_root() / "wordvectors" / "seen" / f"{name}.json"
+        note = get_cache_root() / "wordvectors" / "seen" / f"{name}.json"
         with suppress(OSError, ValueError, KeyError):
-            seen = json.loads(stored_bytes(note))
+            seen = json.loads(read_stored_bytes(note))
             if seen == {**stamp, "sha256": seen["sha256"]}:
                 return f"file(sha256={seen['sha256']})"
         digest = compute_sha256(path)
@@ -227,7 +227,7 @@ def _identify_file(path: Path) -> str:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     with suppress(OSError):  # then the digest is computed again next time
         make_cache_folder(note.parent)
-        with replacing(note, named_by_user=False) as part:
+        with replace_file(note, named_by_user=False) as part:
             part.write_text(json.dumps({**stamp, "sha256": digest}))
     return f"file(sha256={digest})"
 
@@ -268,7 +268,7 @@ def read_blocks(path: Path) -> Iterator[Block]:
 
 def _read_text(stream: IO[bytes], dimension: int, number: int) -> Iterator[Block]:
     """Yield blocks of lines, the first of which has this number: a word and its numbers."""
-    while lines := stream.readlines(capped(_CHUNK)):
+    while lines := stream.readlines(cap_size(_CHUNK)):
         words, numbers = [], []
         for place, line in enumerate(lines, start=number):
             word, _, rest = line.rstrip().partition(b" ")
@@ -302,7 +302,7 @@ def _parse_numbers(texts: list[bytes], dimension: int) -> Floats32 | None:
 def _read_binary(stream: IO[bytes], dimension: int, number: int) -> Iterator[Block]:
     """Yield blocks of `word, space, dimension float32 little-endian, perhaps a line feed`."""
     size, buffer = 4 * dimension, b""
-    while chunk := stream.read(capped(_CHUNK)):
+    while chunk := stream.read(cap_size(_CHUNK)):
         buffer += chunk
         words, vectors, place = [], [], 0
         while 0 <= (space := buffer.find(b" ", place, place + _LONGEST_WORD)) < len(buffer) - size:

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.errors import ResourceError
-from textgauge.core.files import replacing
+from textgauge.core.files import replace_file
 from textgauge.core.limits import open_stored
-from textgauge.encode.resources import cache_root, compute_sha256, get_cached_folder, locate, make_cache_folder
+from textgauge.encode.resources import compute_sha256, get_cache_root, get_cached_folder, locate, make_cache_folder
 
 _FORMAT = 1
 _SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
@@ -77,7 +77,7 @@ class SynonymTable:
             members.setdefault(group, set()).add(self._names[row][2:])
         return members
 
-    def groups_of(self, word: str) -> Synsets:
+    def get_groups_of(self, word: str) -> Synsets:
         """The groups a lower-case word leads to, through its base forms: irregular ones as listed, else by ending."""
         rows = []
         for speech, (last, endings) in _ENDINGS.items():
@@ -91,18 +91,18 @@ class SynonymTable:
             rows += [row for form in forms if (row := self._rows.get(f"{speech} {form}")) is not None]
         return frozenset(group for row in rows for group in self._groups(row))
 
-    def groups_with(self, word: str) -> Synsets:
+    def get_groups_with(self, word: str) -> Synsets:
         """Return the groups that hold this very word."""
         rows = (self._rows.get(f"{speech} {word}") for speech in _SPEECH)
         return frozenset(group for row in rows if row is not None for group in self._groups(row, named=True))
 
-    def synonyms_of(self, word: str) -> tuple[str, ...]:
+    def get_synonyms(self, word: str) -> tuple[str, ...]:
         """Return the other words of all groups of a word, sorted; none for a word that WordNet does not have.
 
         Inflected words lead to the groups of their base form, and what is found there is not inflected again.
         """
         lower = word.lower()
-        words = {other for group in self.groups_of(lower) for other in self._members.get(group, ())}
+        words = {other for group in self.get_groups_of(lower) for other in self._members.get(group, ())}
         return tuple(sorted(words - {lower}))
 
     def _groups(self, row: int, *, named: bool = False) -> list[int]:
@@ -111,38 +111,38 @@ class SynonymTable:
         return groups.tolist()  # type: ignore[no-any-return]
 
 
-def thesaurus() -> SynonymTable:
+def load_thesaurus() -> SynonymTable:
     """Return the synonym table; WordNet is fetched, and the table made, where they are not here yet.
 
     Raises ResourceError, in one line that says what to do, where WordNet cannot be had.
     """
-    folder = _own_folder() or locate("wordnet")
-    return _table(folder, identity())
+    folder = _find_own_folder() or locate("wordnet")
+    return _load_or_make_table(folder, identify_wordnet())
 
 
-def identity() -> str:
+def identify_wordnet() -> str:
     """Return which WordNet is used: a short digest of its files."""
-    own = _own_folder()
+    own = _find_own_folder()
     if own is None:
         return get_cached_folder("wordnet").name.rpartition("-")[2]
-    return _digest(own, tuple((own / name).stat().st_mtime_ns for name in _FILES))
+    return _compute_digest(own, tuple((own / name).stat().st_mtime_ns for name in _FILES))
 
 
-def _own_folder() -> Path | None:
+def _find_own_folder() -> Path | None:
     root = os.environ.get("TEXTGAUGE_RESOURCES")
     folder = Path(root) / "wordnet" if root else None
     return folder if folder and all((folder / name).is_file() for name in _FILES) else None
 
 
 @lru_cache(maxsize=4)
-def _digest(folder: Path, times: tuple[int, ...]) -> str:
+def _compute_digest(folder: Path, times: tuple[int, ...]) -> str:
     digests = "".join(compute_sha256(folder / name) for name in _FILES)
     return hashlib.sha256(digests.encode()).hexdigest()[:8]
 
 
 @lru_cache(maxsize=2)
-def _table(folder: Path, digest: str) -> SynonymTable:
-    kept = cache_root() / "synonyms" / f"{digest}-{_FORMAT}.npz"
+def _load_or_make_table(folder: Path, digest: str) -> SynonymTable:
+    kept = get_cache_root() / "synonyms" / f"{digest}-{_FORMAT}.npz"
     with contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return load_table(kept)
     table = read_wordnet(folder)
@@ -164,7 +164,7 @@ def load_table(path: Path) -> SynonymTable:
 def save_table(table: SynonymTable, path: Path) -> None:
     """Write a table whole or not at all."""
     make_cache_folder(path.parent)
-    with replacing(path, named_by_user=False) as part, part.open("wb") as stream:
+    with replace_file(path, named_by_user=False) as part, part.open("wb") as stream:
         np.savez(stream, entries=table.entries, offsets=table.offsets, groups=table.groups, named=table.named)
 
 
@@ -174,20 +174,20 @@ def read_wordnet(folder: Path) -> SynonymTable:
     flags: dict[str, list[bool]] = {}
     numbers: dict[tuple[str, str], int] = {}
     for speech, part in _SPEECH.items():
-        names = {place: words for place, words in _data(folder / f"data.{part}") if words}
-        for word, places in _index(folder / f"index.{part}"):
+        names = {place: words for place, words in _read_groups(folder / f"data.{part}") if words}
+        for word, places in _read_index(folder / f"index.{part}"):
             kept = [place for place in places if place in names]
             rows[f"{speech} {word}"] = [numbers.setdefault((speech, place), len(numbers)) for place in kept]
             flags[f"{speech} {word}"] = [word in names[place] for place in kept]
-        irregular = {form: bases for form, *bases in _lines(folder / f"{part}.exc")}
+        irregular = {form: bases for form, *bases in _read_lines(folder / f"{part}.exc")}
         for form, bases in irregular.items():
             found = {group for word in (form, *bases) for group in rows.get(f"{speech} {word}", ())}
             rows[f"{speech.upper()} {form}"] = sorted(found)
             flags[f"{speech.upper()} {form}"] = [False] * len(found)
-    return _packed(rows, flags)
+    return _pack_table(rows, flags)
 
 
-def _packed(rows: dict[str, list[int]], flags: dict[str, list[bool]]) -> SynonymTable:
+def _pack_table(rows: dict[str, list[int]], flags: dict[str, list[bool]]) -> SynonymTable:
     # An irregular form without groups stays: it is a sign that no ending may be removed.
     entries = [entry for entry, groups in rows.items() if groups or entry[0].isupper()]
     lengths = [len(rows[entry]) for entry in entries]
@@ -199,8 +199,8 @@ def _packed(rows: dict[str, list[int]], flags: dict[str, list[bool]]) -> Synonym
     )
 
 
-def _lines(path: Path) -> Iterator[list[str]]:
-    """The fields of every line but those of the licence, which begin with a space."""
+def _read_lines(path: Path) -> Iterator[list[str]]:
+    """Yield the fields of every line but those of the licence, which begin with a space."""
     try:
         with path.open(encoding="utf-8") as stream:
             for line in stream:
@@ -210,18 +210,18 @@ def _lines(path: Path) -> Iterator[list[str]]:
         raise ResourceError(f"cannot read {path} as a file of WordNet: {error}") from error
 
 
-def _index(path: Path) -> Iterator[tuple[str, list[str]]]:
+def _read_index(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield each word of an index file with the places of its groups."""
-    for fields in _lines(path):
+    for fields in _read_lines(path):
         try:
             yield fields[0], fields[-int(fields[2]) :]
         except (IndexError, ValueError) as error:
             raise ResourceError(f"{path} is no index of WordNet: {' '.join(fields)[:80]!r}") from error
 
 
-def _data(path: Path) -> Iterator[tuple[str, set[str]]]:
+def _read_groups(path: Path) -> Iterator[tuple[str, set[str]]]:
     """The place of each group in a data file and its single words in lower case; `(a)` and the like are left out."""
-    for fields in _lines(path):
+    for fields in _read_lines(path):
         try:
             count = int(fields[3], 16)
         except (IndexError, ValueError) as error:

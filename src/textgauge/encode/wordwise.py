@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Ints
-from textgauge.core.sizes import capped
+from textgauge.core.sizes import cap_size
 
 _MOST_WORDS = 300_000  # remembered: some 60 MB
 
@@ -55,7 +55,7 @@ class WordwiseTokenizer:
     @classmethod
     def of(cls, library: Any) -> WordwiseTokenizer:
         """Find out from the tokenizer's own description how its texts may be cut into words."""
-        return cls(library, _cutter_for(library))
+        return cls(library, _get_cutter(library))
 
     def ids(self, texts: Sequence[str]) -> tuple[IdArray, Ints]:
         """The token ids of texts, flat, and how many each text has; no special tokens, nothing cut off or padded."""
@@ -73,7 +73,7 @@ class WordwiseTokenizer:
     def _of_words(self, cut: list[list[str]]) -> tuple[IdArray, Ints]:
         counts = np.fromiter(map(len, cut), dtype=np.int64, count=len(cut))
         with self._lock:  # threads share the memory
-            if len(self._memory[0].numbers) > capped(_MOST_WORDS):
+            if len(self._memory[0].numbers) > cap_size(_MOST_WORDS):
                 self._memory[0] = _Memory()
             memory = self._memory[0]
             flat = map(memory.numbers.__getitem__, chain.from_iterable(cut))
@@ -94,13 +94,13 @@ class WordwiseTokenizer:
             memory.starts = np.append(memory.starts, memory.starts[-1] + np.cumsum([len(row) for row in rows]))
 
 
-def _cutter_for(library: Any) -> Cutter:
+def _get_cutter(library: Any) -> Cutter:
     made = json.loads(library.to_str())
     if _is_lower_bert(made):
-        return _plain_words
-    if _starts_words_with_spaces(made):
+        return _cut_plain_words
+    if _has_words_with_spaces(made):
         special = tuple(token["content"] for token in made["added_tokens"])
-        return lambda texts: _spaced_words(texts, special)
+        return lambda texts: _cut_spaced_words(texts, special)
     return lambda texts: [None] * len(texts)
 
 
@@ -111,13 +111,13 @@ def _is_lower_bert(made: dict[str, Any]) -> bool:
     return bool(lower and bracketed and splitter.get("type") == "BertPreTokenizer")
 
 
-def _plain_words(texts: Sequence[str]) -> Cut:
-    """What stands between spaces; None unless a text is plain ASCII without the names of special tokens."""
+def _cut_plain_words(texts: Sequence[str]) -> Cut:
+    """Return what stands between spaces; None unless a text is plain ASCII without the names of special tokens."""
     return [text.split() if text.isascii() and text.isprintable() and "[" not in text else None for text in texts]
 
 
-def _starts_words_with_spaces(made: dict[str, Any]) -> bool:
-    """Whether spaces become `▁` in front of words, and no token has one anywhere else."""
+def _has_words_with_spaces(made: dict[str, Any]) -> bool:
+    """Return whether spaces become `▁` in front of words, and no token has one anywhere else."""
     steps = [
         {"type": "Prepend", "prepend": "▁"},
         {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
@@ -128,7 +128,7 @@ def _starts_words_with_spaces(made: dict[str, Any]) -> bool:
     return bool(spaced and whole and not any("▁" in token.lstrip("▁") for token in model["vocab"]))
 
 
-def _spaced_words(texts: Sequence[str], special: tuple[str, ...]) -> Cut:
+def _cut_spaced_words(texts: Sequence[str], special: tuple[str, ...]) -> Cut:
     """The words between single spaces; None where there are other spaces, `▁`, or the name of a special token."""
     together = "\n".join(texts)
     odd = tuple(token for token in (*special, "▁") if token in together)

@@ -19,7 +19,7 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.progress import begin_step
-from textgauge.core.show import one_line
+from textgauge.core.show import shorten_line
 from textgauge.data import Comparison, Corpus, LabelledTexts, load_aligned, load_corpus, load_texts
 from textgauge.data.source import Source
 from textgauge.data.tables import get_cells
@@ -37,7 +37,7 @@ from textgauge.measure.views import Views
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import DisjointSplits
-from textgauge.stats.rankings import Ranking, holm, ranking
+from textgauge.stats.rankings import Ranking, adjust_by_holm, rank_values
 
 MIN_TEXTS = 200  # of each corpus: the smallest size at which false statements were simulated
 _TRIALS = 16  # cuts into quarters; every candidate pays for all of them
@@ -66,7 +66,7 @@ def compare_many(
         corpora = _load_paired(sources, column)
     else:
         how: dict[str, Any] = {"column": column, "limit": limit, "seed": options.seed}
-        corpora = {name: load_corpus(source, role=_role(name), **how) for name, source in sources.items()}
+        corpora = {name: load_corpus(source, role=_format_role(name), **how) for name, source in sources.items()}
     joint = reduce(or_, corpora.values())  # one pool, so that every text is embedded once
     starts = accumulate(map(len, corpora.values()), initial=0)
     views = {
@@ -96,27 +96,33 @@ def compare_many(
     if options.test:
         scores = _adjust_all(scores)
     warnings += [f"no ranks by {metric}: {reason}" for metric, reason in unranked.items()]
-    rows = [row for metric in zip(*scores.values(), strict=True) for row in _place(metric, list(candidates), rankings)]
+    rows = [
+        row for metric in zip(*scores.values(), strict=True) for row in _rank_scores(metric, list(candidates), rankings)
+    ]
     return CompareReport(
         tuple(rows), tuple(warnings), rankings=rankings, candidates=tuple(candidates), level=options.level
     )
 
 
-def _place(scores: Sequence[Score], names: Sequence[str], rankings: Mapping[str, Ranking]) -> list[CandidateScore]:
+def _rank_scores(
+    scores: Sequence[Score], names: Sequence[str], rankings: Mapping[str, Ranking]
+) -> list[CandidateScore]:
     """Return the scores of one metric, nearest first, with the ranks that they may have."""
     ranking = rankings.get(scores[0].metric)
     placings = ranking.placings() if ranking else [{"place": place} for place in range(len(scores))]
     return [
-        _extend(scores[row["place"]], candidate=names[row["place"]], **{k: v for k, v in row.items() if k != "place"})
+        _extend_score(
+            scores[row["place"]], candidate=names[row["place"]], **{k: v for k, v in row.items() if k != "place"}
+        )
         for row in placings
     ]
 
 
-def _extend(score: Score, **more: Any) -> CandidateScore:
+def _extend_score(score: Score, **more: Any) -> CandidateScore:
     return CandidateScore(**{one.name: getattr(score, one.name) for one in fields(score)}, **more)
 
 
-def _role(name: str) -> str:
+def _format_role(name: str) -> str:
     return name if name == "reference" else f"candidate {name}"
 
 
@@ -126,12 +132,14 @@ def _load_paired(sources: Mapping[str, Source], column: str | None) -> dict[str,
     for name, corpus in corpora.items():
         blank = [row for row, text in enumerate(corpus.texts if corpus.pool.has_texts else ()) if not text.strip()]
         if blank:
-            raise InputError(f"text {blank[0] + 1} of the {_role(name)} is blank: paired candidates need every text")
+            raise InputError(
+                f"text {blank[0] + 1} of the {_format_role(name)} is blank: paired candidates need every text"
+            )
     sizes = {name: len(corpus) for name, corpus in corpora.items() if name != "reference"}
     if len(set(sizes.values())) > 1:
         counts = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise InputError(f"paired candidates need equally many texts; they have: {counts}")
-    return {name: load_corpus(corpus, role=_role(name)) for name, corpus in corpora.items()}
+    return {name: load_corpus(corpus, role=_format_role(name)) for name, corpus in corpora.items()}
 
 
 def _adjust_all(scores: Mapping[str, Sequence[Score]]) -> dict[str, list[Score]]:
@@ -139,14 +147,16 @@ def _adjust_all(scores: Mapping[str, Sequence[Score]]) -> dict[str, list[Score]]
     if len(scores) < 2:
         return {name: list(mine) for name, mine in scores.items()}
     groups = [number for number, mine in enumerate(scores.values()) for _ in mine]
-    p = iter(holm(np.array([score.p_adjusted for mine in scores.values() for score in mine]), groups).tolist())
+    p = iter(
+        adjust_by_holm(np.array([score.p_adjusted for mine in scores.values() for score in mine]), groups).tolist()
+    )
     return {
-        name: [replace(score, p_adjusted=next(p), adjustment=_and_holm(score)) for score in mine]
+        name: [replace(score, p_adjusted=next(p), adjustment=_name_adjustment(score)) for score in mine]
         for name, mine in scores.items()
     }
 
 
-def _and_holm(score: Score) -> str | None:
+def _name_adjustment(score: Score) -> str | None:
     """By what the p-value of a score is adjusted; None where it has none."""
     if np.isnan(score.p_adjusted) or "Holm" in (score.adjustment or ""):
         return score.adjustment
@@ -163,8 +173,8 @@ def compare_slices(
     on_score: Callable[[Score], None],
 ) -> CompareReport:
     """Compare the texts of each label alone, and say which labels drive the distance; see `compare`."""
-    first = _texts_by_label(reference, by, column, "reference")
-    others = {name: _texts_by_label(source, by, column, name) for name, source in candidates.items()}
+    first = _group_by_label(reference, by, column, "reference")
+    others = {name: _group_by_label(source, by, column, name) for name, source in candidates.items()}
     jobs = [(label, name) for name in others for label in sorted(set(first) & set(others[name]))]
     large = [(label, name) for label, name in jobs if _is_enough(first[label]) and _is_enough(others[name][label])]
     if not large:
@@ -180,16 +190,16 @@ def compare_slices(
             "share_reference": len(first[label]) / total[""],
             "share_candidate": len(others[name][label]) / total[name],
         }
-        rows += [_extend(score, candidate=name, slice=label, **shares) for score in scores]
+        rows += [_extend_score(score, candidate=name, slice=label, **shares) for score in scores]
     small = list(dict.fromkeys(label for label, name in jobs if (label, name) not in large))
     more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
-    named = ", ".join(one_line(label, 40) for label in small[:_NAMED])
+    named = ", ".join(shorten_line(label, 40) for label in small[:_NAMED])
     left_out = f"left out, with fewer than {_LABEL_TEXTS} texts in a corpus, or one text alone: {named}{more}"
-    rows = sorted(_control_discoveries(rows), key=_farthest_first)
+    rows = sorted(_adjust_discoveries(rows), key=_get_sort_key)
     return CompareReport(tuple(rows), (left_out,) if small else (), candidates=tuple(candidates))
 
 
-def _texts_by_label(source: Source | LabelledTexts, by: str, column: str | None, role: str) -> dict[str, list[str]]:
+def _group_by_label(source: Source | LabelledTexts, by: str, column: str | None, role: str) -> dict[str, list[str]]:
     if isinstance(source, str | os.PathLike):
         source = load_texts(source, column=column, labels=by)
     if isinstance(source, LabelledTexts):
@@ -209,7 +219,7 @@ def _is_enough(texts: list[str]) -> bool:
     return len(texts) >= _LABEL_TEXTS and len(set(texts)) > 1
 
 
-def _control_discoveries(rows: Sequence[CandidateScore]) -> list[CandidateScore]:
+def _adjust_discoveries(rows: Sequence[CandidateScore]) -> list[CandidateScore]:
     """Adjust p-values for the false discovery rate of all slices that have one."""
     from scipy.stats import false_discovery_control
 
@@ -222,7 +232,7 @@ def _control_discoveries(rows: Sequence[CandidateScore]) -> list[CandidateScore]
     ]
 
 
-def _farthest_first(row: CandidateScore) -> tuple[bool, float]:
+def _get_sort_key(row: CandidateScore) -> tuple[bool, float]:
     return not row.differs, -row.effect if np.isfinite(row.effect) else np.inf
 
 
@@ -252,7 +262,7 @@ def rank_candidates(
     differences = parts[0].half_differences(on_parts)
     draws = differences[:, np.isfinite(differences).all(axis=0)].T
     errors = _estimate_errors(parts[0], on_parts)
-    return ranking(metric.orient(values), errors, np.asarray(draws), freedom=freedom, level=level)
+    return rank_values(metric.orient(values), errors, np.asarray(draws), freedom=freedom, level=level)
 
 
 def _estimate_errors(parts: DisjointSplits, on_parts: Floats) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.core.show import listed, one_line, plain
+from textgauge.core.show import drop_nonfinite, join_words, shorten_line
 from textgauge.data import Corpus, Pairs, load_aligned, load_corpus
 from textgauge.data.source import Source
 from textgauge.measure.check_report import Bound, Measured
@@ -21,12 +21,12 @@ from textgauge.measure.describing import describe
 from textgauge.measure.description import Description
 from textgauge.measure.explaining import explain
 from textgauge.measure.lists import check_threshold
-from textgauge.measure.score_report import Bootstrap, Summed, item_counts, item_statistics
-from textgauge.measure.scoring import References, all_references, checked_pairs, require_texts
+from textgauge.measure.score_report import Bootstrap, Summed, compute_item_statistics, count_items
+from textgauge.measure.scoring import References, list_references, make_pairs, require_texts
 from textgauge.measure.systems import resample_differences
 from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
 from textgauge.metrics.properties.base import NEAR_COPY, list_properties
-from textgauge.stats.resampling import percentile_interval
+from textgauge.stats.resampling import compute_percentile_interval
 
 _WORST = 3  # texts that are named as evidence
 _WIDE, _WIDTH = 100, 80  # characters of one text, and of one beside another
@@ -93,7 +93,7 @@ class Check:
             raise UnknownName.among(f"entry of {of}", unknown, kind.takes)
         missing = [name for name in kind.corpora[:2] if name not in given]
         if missing:
-            raise InputError(f"{self.label} needs {listed(missing)}")
+            raise InputError(f"{self.label} needs {join_words(missing)}")
 
     @property
     def title(self) -> str:
@@ -138,7 +138,7 @@ class Check:
 
 def _measure_drift(check: Check, setting: Setting) -> dict[str, Measured]:
     """`value`, the distance; `ratio`, the distance over its mean between corpora from one source."""
-    (metric,) = _one_metric(check, get_corpus_metrics([check.get("metric")]))
+    (metric,) = _require_one(check, get_corpus_metrics([check.get("metric")]))
     if check.max_ratio is not None and not metric.has_ratio_to_null:
         raise InputError(f"{check.label}: {metric.key} is not 0 between equal corpora; give max")
     reference = load_corpus(check.get("reference"), role="reference", column=check.column)
@@ -150,7 +150,7 @@ def _measure_drift(check: Check, setting: Setting) -> dict[str, Measured]:
         if not (metric.explains and reference.pool.has_texts) or score.reason:
             return []
         rows = explain(reference, candidate, metric=metric, seed=setting.seed).top(_WORST, "candidate")
-        return [one_line(row["text"], _WIDE) for row in rows]
+        return [shorten_line(row["text"], _WIDE) for row in rows]
 
     value = Measured(
         what=metric.key,
@@ -158,7 +158,7 @@ def _measure_drift(check: Check, setting: Setting) -> dict[str, Measured]:
         low=score.low,
         high=score.high,
         n=min(score.n_reference, score.n_candidate),
-        signature=f"{score.signature}|reference={fingerprint(reference)}",
+        signature=f"{score.signature}|reference={compute_fingerprint(reference)}",
         reason=score.reason or score.no_interval,
         worst=worst,
     )
@@ -193,7 +193,7 @@ def _measure_copies(check: Check, setting: Setting) -> dict[str, Measured]:
 
 
 def _measure_properties(check: Check, setting: Setting) -> dict[str, Measured]:
-    """The properties that have a bound, by name; what no bound needs is not computed."""
+    """Return the properties that have a bound, by name; what no bound needs is not computed."""
     names = {bound.of for bound in check.bounds()}
     needs = {need for known in list_properties() if known.name in names for need in known.needs}
     backends = {"embedder": "embeddings", "grammar": "grammar", "plausibility": "plausibility"}
@@ -222,7 +222,7 @@ def _read_property(description: Description, name: str) -> Measured:
         low=row.low,
         high=row.high,
         n=len(description.generated[0].corpus),
-        signature="|".join([row.backend or name, *(f"{one.name}={fingerprint(one.corpus)}" for one in fixed)]),
+        signature="|".join([row.backend or name, *(f"{one.name}={compute_fingerprint(one.corpus)}" for one in fixed)]),
         reason=row.reason if math.isnan(row.value) or math.isnan(row.low) else None,
         worst=lambda: _list_worst(description, name),
     )
@@ -231,19 +231,19 @@ def _read_property(description: Description, name: str) -> Measured:
 def _list_worst(description: Description, name: str) -> list[str]:
     if name == "near_copies":
         rows = description.near_copies().head(_WORST).to_dicts()
-        return [f"{one_line(row['text'], _WIDTH)} ← {one_line(row['train'], _WIDTH)}" for row in rows]
+        return [f"{shorten_line(row['text'], _WIDTH)} ← {shorten_line(row['train'], _WIDTH)}" for row in rows]
     if name in ("semantic_recall", "covered"):
-        return [one_line(row["test"], _WIDTH) for row in description.uncovered().head(_WORST).to_dicts()]
+        return [shorten_line(row["test"], _WIDTH) for row in description.uncovered().head(_WORST).to_dicts()]
     if name in ("unique", "distinct"):
         rows = description.modes().head(_WORST).to_dicts()
-        return [f"{row['texts']} × {one_line(row['example'], _WIDTH)}" for row in rows]
+        return [f"{row['texts']} × {shorten_line(row['example'], _WIDTH)}" for row in rows]
     return []
 
 
 def _measure_score(check: Check, setting: Setting) -> dict[str, Measured]:
     """`value`, the score; `drop`, how far it lies behind that of the baseline texts."""
     references: Any = load_aligned(check.get("reference"), column=check.column)
-    fitted = Corpus.of(all_references(references))
+    fitted = Corpus.of(list_references(references))
     system = _score(check, check.candidate, references, fitted)
     low, high = system.summed.interval(Bootstrap(**setting._asdict()))
     value = Measured(
@@ -252,7 +252,7 @@ def _measure_score(check: Check, setting: Setting) -> dict[str, Measured]:
         low=low,
         high=high,
         n=system.pairs.n_items,
-        signature=f"{system.metric.signature}|reference={fingerprint(fitted)}",
+        signature=f"{system.metric.signature}|reference={compute_fingerprint(fitted)}",
         worst=lambda: system.list_worst(system.metric.orient(system.values)),
         items=system.items,
         paired_drop=lambda stored: _measure_drop(value, system, stored, setting),
@@ -267,15 +267,15 @@ def _score(check: Check, texts: Any, references: Any, fitted: Corpus) -> _Scored
     loaded = load_aligned(texts, column=check.column)
     if len(loaded) != len(references):
         raise InputError(f"{check.label}: {len(loaded)} texts, but {len(references)} references")
-    pairs = checked_pairs(loaded, references, fitted)
-    (metric,) = _one_metric(check, [metric.on_given(pairs) for metric in get_pair_metrics([check.get("metric")])])
+    pairs = make_pairs(loaded, references, fitted)
+    (metric,) = _require_one(check, [metric.on_given(pairs) for metric in get_pair_metrics([check.get("metric")])])
     require_texts(pairs, [metric])
     values = metric.measure(pairs).values
-    statistics = item_statistics(metric, item_counts(metric, pairs), values)
+    statistics = compute_item_statistics(metric, count_items(metric, pairs), values)
     return _Scored(metric, pairs, values, statistics.whole or statistics.mean)
 
 
-def _one_metric(check: Check, metrics: list[_M]) -> list[_M]:
+def _require_one(check: Check, metrics: list[_M]) -> list[_M]:
     if len(metrics) != 1:
         raise InputError(f"{check.label} takes one metric, not {len(metrics)}: {check.metric}")
     return metrics
@@ -293,18 +293,18 @@ class _Scored:
     @property
     def items(self) -> dict[str, Any]:
         """What a baseline keeps: statistics and value of every item."""
-        return {"rows": self.summed.rows.tolist(), "values": [plain(value) for value in self.values.tolist()]}
+        return {"rows": self.summed.rows.tolist(), "values": [drop_nonfinite(value) for value in self.values.tolist()]}
 
     def list_worst(self, loss: Floats) -> list[str]:
         """List the items with the largest losses."""
         order = np.argsort(-np.where(np.isfinite(loss), loss, -np.inf), kind="stable")[:_WORST]
         starts = np.flatnonzero(np.diff(self.pairs.items, prepend=-1))[order]
         texts = self.pairs.left.take(starts).texts if self.pairs.left.pool.has_texts else [""] * len(order)
-        return [f"item {item + 1}: {one_line(text, _WIDTH)}" for item, text in zip(order, texts, strict=True)]
+        return [f"item {item + 1}: {shorten_line(text, _WIDTH)}" for item, text in zip(order, texts, strict=True)]
 
 
 def _measure_drop(measured: Measured, system: _Scored, stored: Mapping[str, Any], setting: Setting) -> Measured:
-    """How much worse the score is than the stored one, with the interval of paired resamples."""
+    """Return how much worse the score is than the stored one, with the interval of paired resamples."""
     mine, metric = system.summed, system.metric
     lacking = InputError("the baseline lacks the numbers of its items; store a new one with --update")
     try:
@@ -318,7 +318,7 @@ def _measure_drop(measured: Measured, system: _Scored, stored: Mapping[str, Any]
     yours = Summed(rows, mine.score, mine.bounds)
     # farther from the references is larger
     draws = metric.orient(resample_differences(mine, yours, Bootstrap(**setting._asdict())))
-    low, high = percentile_interval(draws, len(mine.rows), setting.level)
+    low, high = compute_percentile_interval(draws, len(mine.rows), setting.level)
     lost = metric.orient(system.values - values)
     return replace(
         measured,
@@ -330,7 +330,7 @@ def _measure_drop(measured: Measured, system: _Scored, stored: Mapping[str, Any]
     )
 
 
-def fingerprint(corpus: Corpus) -> str:
+def compute_fingerprint(corpus: Corpus) -> str:
     """Return a short hash of the texts of a corpus, whatever their order."""
     return blake2b(np.sort(corpus.keys).tobytes(), digest_size=8).hexdigest()
 

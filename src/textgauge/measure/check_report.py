@@ -16,15 +16,15 @@ from textgauge.core.result import Column, Result
 from textgauge.core.show import (
     FlatRow,
     Row,
-    count_of,
+    drop_nonfinite,
     format_about,
     format_cell,
+    format_count,
     format_interval,
-    listed,
-    plain,
-    printable,
+    join_words,
+    make_printable,
 )
-from textgauge.stats.rankings import difference_interval
+from textgauge.stats.rankings import compute_difference_interval
 
 _STEP = 1.05  # between numbers of texts that are tried
 _MOST = 1_000.0  # times the texts; farther than that no extrapolation is meant to reach
@@ -151,7 +151,7 @@ def compute_change(measured: Measured, stored: Mapping[str, Any], *, rise: bool)
         return measured.paired_drop(stored)
     old = [float(stored[name]) for name in ("value", "low", "high")]
     difference = measured.value - old[0]
-    low, high = difference_interval((measured.value, measured.low, measured.high), old)
+    low, high = compute_difference_interval((measured.value, measured.low, measured.high), old)
     value, low, high = (difference, low, high) if rise else (-difference, -high, -low)
     what = f"{'rise' if rise else 'drop'} of {measured.what}"
     return replace(measured, what=what, value=value, low=low, high=high, null=None)
@@ -181,15 +181,17 @@ class CheckResult(FlatRow):
     signature: str
 
     def to_dict(self) -> Row:
-        """A flat dictionary; NaN becomes None, the evidence one text a line."""
+        """Return a flat dictionary; NaN becomes None, the evidence one text a line."""
         return super().to_dict() | {"evidence": "\n".join(self.evidence) or None}
 
     @property
     def line(self) -> str:
         """The result in one line: outcome, number, limit, and the note."""
         limit = Bound(self.bound, self.limit, upper=self.bound != "min")
-        ends = format_interval(plain(self.low), plain(self.high))
-        said = f"{self.outcome}: {self.check}: {self.measured} {format_cell(plain(self.value))} ({ends}), {limit}"
+        ends = format_interval(drop_nonfinite(self.low), drop_nonfinite(self.high))
+        said = (
+            f"{self.outcome}: {self.check}: {self.measured} {format_cell(drop_nonfinite(self.value))} ({ends}), {limit}"
+        )
         return f"{said}; {self.note}" if self.note else said
 
 
@@ -238,8 +240,8 @@ class CheckReport(Result):
             return f"Pass: {every} {held}."
         words = {"fail": ("fails", "fail"), "undecided": ("cannot be decided",) * 2, "pass": ("passes", "pass")}
         counts = {outcome: sum(result.outcome == outcome for result in self.rows) for outcome in words}
-        said = [f"{count_of(n, 'check')} {words[outcome][n > 1]}" for outcome, n in counts.items() if n]
-        return f"{self.outcome.value.capitalize()}: {listed(said)} {held}."
+        said = [f"{format_count(n, 'check')} {words[outcome][n > 1]}" for outcome, n in counts.items() if n]
+        return f"{self.outcome.value.capitalize()}: {join_words(said)} {held}."
 
     def to_junit(self) -> str:
         """Return the results as JUnit XML: a failed bound is a failure, an undecided one an error."""
@@ -252,11 +254,13 @@ class CheckReport(Result):
             root, "testsuite", {"name": "textgauge check", "tests": str(len(self)), **counts, "skipped": "0"}
         )
         for row in self.rows:
-            name = printable(f"{row.check}: {row.bound} of {row.measured}")
+            name = make_printable(f"{row.check}: {row.bound} of {row.measured}")
             case = ElementTree.SubElement(suite, "testcase", classname=f"textgauge.{row.kind}", name=name)
             if row.outcome in tags:
-                failure = ElementTree.SubElement(case, tags[row.outcome], message=printable(row.line), type=row.outcome)
-                failure.text = printable("\n".join(row.evidence))
+                failure = ElementTree.SubElement(
+                    case, tags[row.outcome], message=make_printable(row.line), type=row.outcome
+                )
+                failure.text = make_printable("\n".join(row.evidence))
         ElementTree.indent(root)
         return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
 
@@ -266,12 +270,12 @@ class CheckReport(Result):
         for row in self.rows:
             if row.evidence:
                 lines.append(f"\n{row.check}, the texts that speak most against it:\n")
-                lines += [f"- {_code(text)}" for text in row.evidence]
+                lines += [f"- {_format_code(text)}" for text in row.evidence]
         return "\n".join(lines) + "\n"
 
 
-def _code(text: str) -> str:
-    """A text as inline code, so that nothing in it acts as Markdown or HTML."""
-    cleaned = printable(text.strip())
+def _format_code(text: str) -> str:
+    """Return a text as inline code, so that nothing in it acts as Markdown or HTML."""
+    cleaned = make_printable(text.strip())
     fence = "`" * (1 + max(map(len, re.findall("`+", cleaned)), default=0))
     return f"{fence} {cleaned} {fence}"

@@ -12,10 +12,10 @@ from typing import Any
 
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.files import write_atomically
-from textgauge.core.limits import stored_bytes
+from textgauge.core.limits import read_stored_bytes
 from textgauge.core.progress import begin_step
-from textgauge.core.sealed import seal_json, shape_error, unsealed_json
-from textgauge.core.show import listed, one_line
+from textgauge.core.sealed import find_shape_error, seal_json, unseal_json
+from textgauge.core.show import join_words, shorten_line
 from textgauge.data.source import load_references, split_column
 from textgauge.measure.check import KINDS, Check, Setting
 from textgauge.measure.check_report import (
@@ -47,71 +47,71 @@ def read_checks(path: Path | str) -> CheckFile:
     Baselines stand in `baselines`, by default a file of the same name that ends in `.baselines.json`.
     """
     path = Path(path)
-    content = _parsed(path)
-    _known(f"entry of {path}", content, _TOP)
+    content = _parse_file(path)
+    _require_known(f"entry of {path}", content, _TOP)
     tables = content.get("check", {})
     if not isinstance(tables, dict) or not tables or not all(isinstance(table, dict) for table in tables.values()):
         raise InputError(f"{path}: give at least one table [check.NAME]")
-    checks = tuple(_check(path, name, table) for name, table in tables.items())
+    checks = tuple(_parse_check(path, name, table) for name, table in tables.items())
     baselines = content.get("baselines", f"{path.stem}.baselines.json")
-    level, seed = _number(f"{path}: level", content.get("level", 0.95)), content.get("seed", 0)
+    level, seed = _parse_limit_number(f"{path}: level", content.get("level", 0.95)), content.get("seed", 0)
     if not isinstance(seed, int) or not isinstance(baselines, str):
         raise InputError(f"{path}: seed is a whole number, baselines the name of a file")
     return CheckFile(checks, level, seed, path.parent / baselines)
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _parse_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(stored_bytes(path).decode())
+        return tomllib.loads(read_stored_bytes(path).decode())
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: no TOML file ({one_line(str(error), 200)})") from None
+        raise InputError(f"{path}: no TOML file ({shorten_line(str(error), 200)})") from None
 
 
-def _check(path: Path, name: str, table: Mapping[str, Any]) -> Check:
+def _parse_check(path: Path, name: str, table: Mapping[str, Any]) -> Check:
     given = dict(table)
     kind = given.pop("kind", None)
     if kind is None:
-        raise InputError(f"{path}: check {name!r} has no kind: {listed(KINDS)}")
+        raise InputError(f"{path}: check {name!r} has no kind: {join_words(KINDS)}")
     if str(kind) not in KINDS:
         raise UnknownName.among(f"kind of check {name!r}", str(kind), KINDS)
     declared = KINDS[kind]
-    _known(f"entry of check {name!r}", given, [one for one in declared.takes if one != "name"])
+    _require_known(f"entry of check {name!r}", given, [one for one in declared.takes if one != "name"])
     for key, value in given.items():
         if key in declared.corpora:
-            given[key] = _source(path.parent, name, key, value)
+            given[key] = _parse_source(path.parent, name, key, value)
         elif key in (*declared.bounds, "threshold"):
-            given[key] = _limit(f"{path}: check {name!r}: {key}", value, declared.by_property)
+            given[key] = _parse_limit(f"{path}: check {name!r}: {key}", value, declared.by_property)
         elif not isinstance(value, str):
             raise InputError(f"{path}: check {name!r}: {key} is a text, not {value!r}")
     return Check(kind, name=name, **given)
 
 
-def _known(kind: str, given: Mapping[str, Any], known: Any) -> None:
+def _require_known(kind: str, given: Mapping[str, Any], known: Any) -> None:
     unknown = next((name for name in given if name not in known), None)
     if unknown is not None:
         raise UnknownName.among(kind, unknown, known)
 
 
-def _source(folder: Path, name: str, field: str, value: Any) -> Any:
+def _parse_source(folder: Path, name: str, field: str, value: Any) -> Any:
     if isinstance(value, list) and field == "reference" and value and all(isinstance(one, str) for one in value):
-        return load_references([_source(folder, name, field, one) for one in value])
+        return load_references([_parse_source(folder, name, field, one) for one in value])
     if not isinstance(value, str):
         raise InputError(f"check {name!r}: {field} is the name of a file or dataset")
     file = folder / split_column(value)[0]
     return str(folder / value) if file.exists() else value
 
 
-def _limit(what: str, value: Any, by_property: bool) -> Any:
+def _parse_limit(what: str, value: Any, by_property: bool) -> Any:
     if not by_property:
-        return _number(what, value)
+        return _parse_limit_number(what, value)
     if not isinstance(value, dict):
         raise InputError(f"{what} is a table of limits by property, as {{ unique = 0.9 }}")
-    return {name: _number(f"{what}.{name}", limit) for name, limit in value.items()}
+    return {name: _parse_limit_number(f"{what}.{name}", limit) for name, limit in value.items()}
 
 
-def _number(what: str, value: Any) -> float:
+def _parse_limit_number(what: str, value: Any) -> float:
     if isinstance(value, str):
         return parse_number(value, what)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -123,7 +123,7 @@ def _number(what: str, value: Any) -> float:
 
 
 def parse_number(text: str, what: str) -> float:
-    """A number, or a share in percent.
+    """Return a number, or a share in percent.
 
     >>> parse_number("5%", "max"), parse_number("0.05", "max")
     (0.05, 0.05)
@@ -176,13 +176,13 @@ def run_checks(
     for number, (check, those) in enumerate(zip(checks, bounds, strict=True)):
         begin_step(check.title, number, len(checks), "checking")
         measured = check.measure(setting)
-        rows += [_decide(check, bound, measured[bound.of], stored, update) for bound in those]
+        rows += [_decide_bound(check, bound, measured[bound.of], stored, update) for bound in those]
     if update and stored is not None:
         stored.write()
     return CheckReport(tuple(rows), level)
 
 
-def _decide(check: Check, bound: Bound, number: Measured, stored: Baselines | None, update: bool) -> CheckResult:
+def _decide_bound(check: Check, bound: Bound, number: Measured, stored: Baselines | None, update: bool) -> CheckResult:
     known = not (math.isnan(number.value) or math.isnan(number.low))
     outcome, note, needed = Outcome.undecided, None, None
     if bound.change and stored is not None and known and update:
@@ -226,26 +226,30 @@ class Baselines:
         if not path.exists():
             return cls(path)
         try:
-            content = unsealed_json(stored_bytes(path).decode())
+            content = unseal_json(read_stored_bytes(path).decode())
         except (OSError, ValueError) as error:
             raise InputError(f"{path}: no file of baselines ({error})") from None
-        if content.get("schema") != _SCHEMA or shape_error(content, {"baselines": dict}):
+        if content.get("schema") != _SCHEMA or find_shape_error(content, {"baselines": dict}):
             raise InputError(f"{path}: no file of baselines that this version reads")
         for check, numbers in content["baselines"].items():
-            for amiss in (shape_error(one, _SHAPE) for one in (numbers.values() if isinstance(numbers, dict) else [0])):
+            for amiss in (
+                find_shape_error(one, _SHAPE) for one in (numbers.values() if isinstance(numbers, dict) else [0])
+            ):
                 if amiss is not None:
-                    raise InputError(f"{path}: damaged ({one_line(check, 40)}: {amiss}); store new ones with --update")
+                    raise InputError(
+                        f"{path}: damaged ({shorten_line(check, 40)}: {amiss}); store new ones with --update"
+                    )
         return cls(path, content["baselines"])
 
     def of(self, check: Check, bound: Bound, measured: Measured) -> Mapping[str, Any]:
-        """The stored number; an error where there is none, or one of another signature."""
+        """Return the stored number; an error where there is none, or one of another signature."""
         stored = self.numbers.get(check.title, {}).get(bound.of)
         if stored is None:
             raise InputError(f"{check.label} has no baseline in {self.path}: store one with --update")
         if stored["signature"] != measured.signature:
             raise InputError(
                 f"{check.label}: the baseline in {self.path} cannot be compared, because it was made with "
-                f"{_differing(stored['signature'], measured.signature)}; store a new one with --update"
+                f"{_format_difference(stored['signature'], measured.signature)}; store a new one with --update"
             )
         return dict(stored)
 
@@ -260,11 +264,11 @@ class Baselines:
         write_atomically(self.path, json.dumps(sealed, ensure_ascii=False, allow_nan=False))
 
 
-def _differing(old: str, new: str) -> str:
-    """What differs between two signatures, in words.
+def _format_difference(old: str, new: str) -> str:
+    """Return what differs between two signatures, in words.
 
-    >>> _differing("chrf|v1|numpy=1", "chrf|v1|numpy=2")
+    >>> _format_difference("chrf|v1|numpy=1", "chrf|v1|numpy=2")
     'numpy=1, not numpy=2'
     """
     before, now = ([part for part in one.split("|") if part not in other] for one, other in ((old, new), (new, old)))
-    return f"{listed(before)}, not {listed(now)}"
+    return f"{join_words(before)}, not {join_words(now)}"

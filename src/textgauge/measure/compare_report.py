@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textgauge.core.charts import without_network
+from textgauge.core.charts import draw_without_network
 from textgauge.core.result import Column, Result
 from textgauge.core.show import (
     ARROWS,
@@ -21,12 +21,12 @@ from textgauge.core.show import (
     format_ranks,
     format_short,
     format_value,
-    one_line,
+    shorten_line,
 )
 from textgauge.measure.confounds import Terms
 from textgauge.metrics import Score
-from textgauge.stats.decisions import comparison_sentence, different, slices_sentence
-from textgauge.stats.rankings import Ranking, ranking_answer, ranking_differences
+from textgauge.stats.decisions import format_comparison, format_slices, is_different
+from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differences
 
 if TYPE_CHECKING:
     import altair as alt
@@ -45,37 +45,37 @@ def _has_interval(row: Row) -> bool:
     return bool(row["interval"] or row["no_interval"])
 
 
-def _same_source(null: float, low: float, high: float) -> str:
+def _format_same_source(null: float, low: float, high: float) -> str:
     return f"{format_short(null)} ({format_short(low)} … {format_short(high)})"
 
 
-def _foreign(share: float, low: float, high: float) -> str:
+def _format_foreign(share: float, low: float, high: float) -> str:
     return f"{100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f} %)"
 
 
-def _adjusted(row: Row) -> bool:
+def _is_adjusted(row: Row) -> bool:
     return row["p_adjusted"] is not None and bool(row["adjustment"])
 
 
-def _alone(row: Row) -> bool:
+def _is_tested_alone(row: Row) -> bool:
     return row["p_adjusted"] is not None and not row["adjustment"]
 
 
-def _parts(row: Row) -> str:
+def _format_parts(row: Row) -> str:
     return ", ".join(f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part."))
 
 
-_PARTS = Column("parts", "*", _parts)
+_PARTS = Column("parts", "*", _format_parts)
 COLUMNS = (
     Column("metric"),
     Column("value", form=lambda value: "undefined" if value is None else format_cell(value)),
     Column("closer", form=ARROWS.get),
     Column("interval", "low high", format_interval, when=_has_interval),
-    Column("adjusted p", "p_adjusted", format_p, when=_adjusted),
-    Column("p", "p_adjusted", format_p, when=_alone),
-    Column("if same source", "null null_low null_high", _same_source, when="null"),
+    Column("adjusted p", "p_adjusted", format_p, when=_is_adjusted),
+    Column("p", "p_adjusted", format_p, when=_is_tested_alone),
+    Column("if same source", "null null_low null_high", _format_same_source, when="null"),
     Column("times", form=format_short, when="null"),
-    Column("foreign texts", "foreign_share foreign_low foreign_high", _foreign, when="foreign_share"),
+    Column("foreign texts", "foreign_share foreign_low foreign_high", _format_foreign, when="foreign_share"),
     Column("what it is", "label"),
 )
 _CANDIDATE_COLUMNS = (
@@ -89,7 +89,7 @@ _CANDIDATE_COLUMNS = (
     Column("tier"),
 )
 _SLICE_COLUMNS = (
-    Column("slice", form=lambda label: one_line(label, 40)),
+    Column("slice", form=lambda label: shorten_line(label, 40)),
     Column("candidate"),
     Column("metric"),
     Column("value", form=format_cell),
@@ -121,7 +121,7 @@ class CandidateScore(Score):
     @property
     def differs(self) -> bool:
         """Whether "same source" is rejected, with all that was tested in mind."""
-        return different(self.p_adjusted)
+        return is_different(self.p_adjusted)
 
     def to_dict(self) -> Row:
         """Return a flat dictionary; NaN becomes None, parts become `part.NAME`."""
@@ -192,21 +192,23 @@ class CompareReport(Result):
     def answer(self) -> str:
         """Whether the corpora differ and by which words; which candidate is nearest; or which slices differ."""
         if self.is_sliced:
-            return self._sliced_answer()
+            return self._answer_slices()
         if self.candidates:
-            return ranking_answer("candidate", self.candidates, self.rankings, self.level)
+            return format_ranking_answer("candidate", self.candidates, self.rankings, self.level)
         tested = {score.metric: score.p_adjusted for score in self.scores if not math.isnan(score.p_adjusted)}
         if not tested:
             return "Not tested: the values alone do not say whether the corpora differ."
         method = next((score.adjustment for score in self.scores if score.adjustment), None)
-        sentence = comparison_sentence(tested, method)
-        return f"{sentence} {self._typical_words()}".rstrip() if any(map(different, tested.values())) else sentence
+        sentence = format_comparison(tested, method)
+        return (
+            f"{sentence} {self._list_typical_words()}".rstrip() if any(map(is_different, tested.values())) else sentence
+        )
 
-    def _sliced_answer(self) -> str:
+    def _answer_slices(self) -> str:
         several = len(self.candidates) > 1
         rows = [row for row in self.scores if isinstance(row, CandidateScore)]
         names = [f"{row.slice} of {row.candidate}" if several else str(row.slice) for row in rows if row.differs]
-        return slices_sentence(list(dict.fromkeys(names)), len({(row.slice, row.candidate) for row in rows}))
+        return format_slices(list(dict.fromkeys(names)), len({(row.slice, row.candidate) for row in rows}))
 
     @property
     def details(self) -> Row:
@@ -215,10 +217,10 @@ class CompareReport(Result):
 
     def differences(self) -> list[Row]:
         """Return one flat dictionary per metric and pair of candidates: how far `first` is ahead of `second`."""
-        return ranking_differences(self.candidates, self.rankings)
+        return list_differences(self.candidates, self.rankings)
 
-    def _typical_words(self) -> str:
-        """The words that are typical of one corpus, where both have such words; punctuation marks are none."""
+    def _list_typical_words(self) -> str:
+        """Return the words that are typical of one corpus, where both have such words; punctuation marks are none."""
         sides = []
         for side in ("reference", "candidate"):
             terms = [row["term"] for row in self.terms.top(_LOOKED_AT, side) if abs(row["z"]) >= _TYPICAL]
@@ -228,28 +230,28 @@ class CompareReport(Result):
 
     def plot(self) -> alt.VConcatChart:
         """Draw every value with its interval and null range, each metric on a scale of its own; candidates by tier."""
-        return without_network(score_chart(self.to_dicts()))
+        return draw_without_network(draw_scores(self.to_dicts()))
 
 
-def score_chart(rows: Sequence[Row]) -> alt.VConcatChart:
+def draw_scores(rows: Sequence[Row]) -> alt.VConcatChart:
     """Draw the rows of `compare`: a line per metric, or a panel per metric for candidates that are ranked."""
     import altair as alt
 
     if not rows or "rank" not in rows[0]:
-        return alt.vconcat(*(_interval(row) for row in rows), spacing=4)
+        return alt.vconcat(*(_draw_interval(row) for row in rows), spacing=4)
     metrics = dict.fromkeys(row["metric"] for row in rows)
-    panels = [_panel(metric, [row for row in rows if row["metric"] == metric]) for metric in metrics]
+    panels = [_draw_panel(metric, [row for row in rows if row["metric"] == metric]) for metric in metrics]
     return alt.vconcat(*panels, spacing=8)
 
 
-def _interval(row: Row) -> alt.LayerChart:
+def _draw_interval(row: Row) -> alt.LayerChart:
     import altair as alt
 
     kept = {name: value for name, value in row.items() if name in ("metric", *_NUMBERS)}
     named = f"{row.get('label') or row['metric']} {ARROWS[row['closer']]}"
     data = alt.InlineData(values=[{**kept, "named": named, "reason": row["reason"] or ""}])
     y = alt.Y("named:N", title=None, axis=alt.Axis(labelLimit=220, minExtent=140, ticks=False, domain=False))
-    tip = [alt.Tooltip("metric:N"), *_exact(_NUMBERS), alt.Tooltip("reason:N")]
+    tip = [alt.Tooltip("metric:N"), *_list_tooltips(_NUMBERS), alt.Tooltip("reason:N")]
     base = alt.Chart(data).encode(y, tooltip=tip)
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=".4~g"))
     layers = [
@@ -262,7 +264,7 @@ def _interval(row: Row) -> alt.LayerChart:
     return alt.LayerChart(layer=layers).properties(width=360, height=22)
 
 
-def _panel(metric: str, rows: Sequence[Row]) -> alt.LayerChart:
+def _draw_panel(metric: str, rows: Sequence[Row]) -> alt.LayerChart:
     import altair as alt
 
     kept = ("candidate", "value", "low", "high", "rank_low", "rank_high", "tier")
@@ -270,7 +272,7 @@ def _panel(metric: str, rows: Sequence[Row]) -> alt.LayerChart:
     y = alt.Y("candidate:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, minExtent=140, ticks=False))
     x = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4, format=".4~g"))
     colour = alt.Color("tier:O", title="tier", scale=alt.Scale(scheme="viridis"))
-    base = alt.Chart(data).encode(y, tooltip=[alt.Tooltip("candidate:N"), *_exact(kept[1:])])
+    base = alt.Chart(data).encode(y, tooltip=[alt.Tooltip("candidate:N"), *_list_tooltips(kept[1:])])
     layers = [
         base.mark_rule(color=GREY).encode(x="low:Q", x2="high:Q"),
         base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(x, color=colour),
@@ -279,7 +281,7 @@ def _panel(metric: str, rows: Sequence[Row]) -> alt.LayerChart:
     return alt.LayerChart(layer=layers).properties(width=360, height=18 * len(rows), title=title)
 
 
-def _exact(names: Sequence[str]) -> list[Any]:
+def _list_tooltips(names: Sequence[str]) -> list[Any]:
     import altair as alt
 
     return [alt.Tooltip(f"{name}:Q", format=".6g") for name in names]

@@ -10,19 +10,19 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError
-from textgauge.core.parallel import dask_executor
+from textgauge.core.parallel import open_dask_executor
 from textgauge.core.progress import begin_step, name_counts
 from textgauge.data import Comparison, LabelledTexts, load_corpus
 from textgauge.data.large import load_comparison
 from textgauge.data.pool import PADDED
 from textgauge.data.source import Source
 from textgauge.measure.compare_report import CompareReport
-from textgauge.measure.confounds import Terms, find_confounds, find_undefined, separating_terms
+from textgauge.measure.confounds import Terms, find_confounds, find_separating_terms, find_undefined
 from textgauge.measure.views import Views
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.grounds import ground_matrix
-from textgauge.metrics.uncertainty import NullValues, adjusted
+from textgauge.metrics.grounds import get_ground_matrix
+from textgauge.metrics.uncertainty import NullValues, adjust_p_values
 
 Missing: TypeAlias = ResourceError | MissingExtra
 Metrics: TypeAlias = str | Iterable[str | CorpusMetric]
@@ -198,7 +198,7 @@ def _compare_two(
     chosen, left_out = choose_metrics(metrics, comparison, options.seed), list[str]()
     if metrics is None:
         chosen, left_out = views.drop_slow(chosen)
-    with dask_executor(scheduler) as cluster:
+    with open_dask_executor(scheduler) as cluster:
         missing = prepare_rows(views, chosen, cluster)
     with limit_blas_threads(comparison):
         scores, warnings = measure_all(views, chosen, missing, options, on_score)
@@ -208,7 +208,7 @@ def _compare_two(
             third = load_corpus(foreign, role="foreign", column=column)
             scores, notes = add_shares(scores, chosen, comparison, third, options)
             warnings = [*notes, *warnings]
-        terms = separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
+        terms = find_separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
         seen = views.describe([metric for metric in chosen if metric.key not in missing])
         report = CompareReport(tuple(scores), (*seen, *left_out, *find_undefined(scores), *warnings), terms=terms)
         if not explain:
@@ -289,7 +289,7 @@ def prepare_rows(views: Views, metrics: Sequence[CorpusMetric], executor: Execut
 def _prepare_metric(metric: CorpusMetric, comparison: Comparison, executor: Executor | None) -> None:
     pool = comparison.joint.pool
     if (name := metric.pair_ground) is not None:
-        matrix = ground_matrix(pool, name)
+        matrix = get_ground_matrix(pool, name)
         matrix.rows(comparison.joint, lambda done, total: begin_step(f"{name} of all pairs", done, total, name))
     elif metric.needs == "tokens":
         with name_counts(f"texts split by {metric.on}"):
@@ -327,7 +327,7 @@ def _measure(
     """Return the score of a metric with its uncertainty, and the null values that this comes from."""
     comparison = views.of(metric)
     if missing is not None:
-        return not_measured(metric, comparison, missing), None
+        return make_missing_score(metric, comparison, missing), None
     with views.limit_threads(metric):
         with name_counts(f"{metric.key}: value"):
             score = views.sign(metric.measure(comparison), metric)
@@ -338,7 +338,7 @@ def _measure(
     return replace(score, no_interval=f"{score.metric} has {reason}") if asked else score, None
 
 
-def not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:
+def make_missing_score(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:
     """Return the score of a metric whose model or package is missing."""
     return Score(
         metric=metric.key,
@@ -377,7 +377,7 @@ def add_uncertainty(
 
 def adjust(scores: Sequence[Score], nulls: Sequence[NullValues | None]) -> list[Score]:
     """Return the scores with p-values adjusted for all metrics that were tested."""
-    values, method = adjusted([null for null in nulls if null is not None])
+    values, method = adjust_p_values([null for null in nulls if null is not None])
     p = iter(values.tolist())
     return [
         score if null is None else replace(score, p_adjusted=next(p), adjustment=method)

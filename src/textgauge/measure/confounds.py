@@ -11,12 +11,12 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
-from textgauge.core.show import Tabular, listed, plain
+from textgauge.core.show import Tabular, drop_nonfinite, join_words
 from textgauge.data import Comparison, Corpus
 from textgauge.encode.embedders import get_window
 from textgauge.metrics import CorpusMetric, Score
-from textgauge.metrics.cautions import script_warnings
-from textgauge.metrics.token_counts import token_totals
+from textgauge.metrics.cautions import list_script_warnings
+from textgauge.metrics.token_counts import count_tokens
 
 _FEW_TEXTS = 50
 _SIZE_RATIO = 2.0
@@ -31,24 +31,29 @@ def find_undefined(scores: Sequence[Score]) -> list[str]:
     sentences = []
     for reason in dict.fromkeys(score.reason for score in scores if score.reason):
         names = [score.metric for score in scores if score.reason == reason]
-        sentences.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} undefined: {reason}")
+        sentences.append(f"{join_words(names)} {'is' if len(names) == 1 else 'are'} undefined: {reason}")
     lacking: dict[str, list[str]] = {}
     for score in scores:
         if score.no_interval:
             lacking.setdefault(score.no_interval.removeprefix(f"{score.metric} has "), []).append(score.metric)
-    return sentences + [f"{listed(of)} {'has' if len(of) == 1 else 'have'} {what}" for what, of in lacking.items()]
+    return sentences + [f"{join_words(of)} {'has' if len(of) == 1 else 'have'} {what}" for what, of in lacking.items()]
 
 
 def find_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
     """Return all warnings that apply to this comparison, each one sentence."""
-    found = [*_sizes(comparison), *_shared(comparison), *_repeated(comparison), *_fid_bias(comparison, metrics)]
+    found = [
+        *_check_sizes(comparison),
+        *_check_shared(comparison),
+        *_check_repeated(comparison),
+        *_check_fid_bias(comparison, metrics),
+    ]
     if comparison.reference.pool.has_texts:
-        scripts = dict.fromkeys(text for metric in metrics for text in script_warnings(metric, comparison.joint))
-        found += [*_lengths(comparison), *_cut_off(comparison, metrics), *scripts]
+        scripts = dict.fromkeys(text for metric in metrics for text in list_script_warnings(metric, comparison.joint))
+        found += [*_check_lengths(comparison), *_check_windows(comparison, metrics), *scripts]
     return found
 
 
-def _sizes(comparison: Comparison) -> list[str]:
+def _check_sizes(comparison: Comparison) -> list[str]:
     n, m = len(comparison.reference), len(comparison.candidate)
     found = []
     if min(n, m) < _FEW_TEXTS:
@@ -60,12 +65,12 @@ def _sizes(comparison: Comparison) -> list[str]:
     return found
 
 
-def _shared(comparison: Comparison) -> list[str]:
+def _check_shared(comparison: Comparison) -> list[str]:
     shared = len(np.intersect1d(comparison.reference.keys, comparison.candidate.keys))
     return [f"{shared} different texts are in both corpora, which makes them look closer"] if shared else []
 
 
-def _repeated(comparison: Comparison) -> list[str]:
+def _check_repeated(comparison: Comparison) -> list[str]:
     found = []
     for role, corpus in (("reference", comparison.reference), ("candidate", comparison.candidate)):
         repeated = len(corpus) - len(np.unique(corpus.keys))
@@ -74,7 +79,7 @@ def _repeated(comparison: Comparison) -> list[str]:
     return found
 
 
-def _lengths(comparison: Comparison) -> list[str]:
+def _check_lengths(comparison: Comparison) -> list[str]:
     means = [float(np.mean(_count_words(side))) for side in comparison.sides]
     if max(means) <= _LENGTH_RATIO * max(min(means), 1.0):
         return []
@@ -87,7 +92,7 @@ def _count_words(corpus: Corpus) -> Ints:
     return counts[corpus.index]
 
 
-def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
+def _check_windows(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
     """A word is a token at least, so that texts of more words than the window has tokens are surely not read whole."""
     names = {metric.embedder for metric in metrics if not metric.reads_texts}
     windows = {name: get_window(name) for name in sorted(names)}
@@ -101,7 +106,7 @@ def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[st
     ]
 
 
-def _fid_bias(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
+def _check_fid_bias(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
     """FID grows by about a/n; at n = 100 in 384 dimensions that is most of it."""
     plain = next((m for m in metrics if m.name == "fid" and getattr(m, "correct", "") == "none"), None)
     if plain is None:
@@ -138,7 +143,7 @@ class Terms(Tabular):
         return len(self.words)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One flat dictionary per word: term, z, log_odds, count_reference, count_candidate."""
+        """Return one flat dictionary per word: term, z, log_odds, count_reference, count_candidate."""
         return [self._row(i) for i in range(len(self))]
 
     def top(self, n: int, side: str) -> list[dict[str, Any]]:
@@ -148,11 +153,16 @@ class Terms(Tabular):
 
     def _row(self, i: int) -> dict[str, Any]:
         counts = {"count_reference": int(self.count_reference[i]), "count_candidate": int(self.count_candidate[i])}
-        return {"term": self.words[i], "z": plain(float(self.z[i])), "log_odds": float(self.log_odds[i]), **counts}
+        return {
+            "term": self.words[i],
+            "z": drop_nonfinite(float(self.z[i])),
+            "log_odds": float(self.log_odds[i]),
+            **counts,
+        }
 
 
-def separating_terms(comparison: Comparison, *, prior: float | None = None) -> Terms:
-    """The words of two corpora by how surely one uses them more than the other.
+def find_separating_terms(comparison: Comparison, *, prior: float | None = None) -> Terms:
+    """Return the words of two corpora by how surely one uses them more than the other.
 
     Per word w with counts y, y′ of n, n′ words (candidate, reference), δ = ln[(y + α)/(n + α₀ − y − α)] −
     ln[(y′ + α)/(n′ + α₀ − y′ − α)] and z = δ/√(1/(y + α) + 1/(y′ + α)), where the prior α = α₀·(y + y′)/(n + n′) draws
@@ -163,20 +173,20 @@ def separating_terms(comparison: Comparison, *, prior: float | None = None) -> T
         raise InputError(f"the prior is a number of words above 0, not {prior}")
     if not comparison.joint.pool.has_texts:
         return Terms.none()
-    counts = [token_totals(side, TOKENIZER)[0] for side in (comparison.candidate, comparison.reference)]
+    counts = [count_tokens(side, TOKENIZER)[0] for side in (comparison.candidate, comparison.reference)]
     used = np.flatnonzero(counts[0] + counts[1])
     if len(used) < 2:
         return Terms.none()
     mine, yours = counts[0][used], counts[1][used]
     weight = max(PRIOR * float(min(mine.sum(), yours.sum())), 1.0) if prior is None else prior
-    delta, z = log_odds(mine, yours, weight)
+    delta, z = compute_log_odds(mine, yours, weight)
     vocabulary = comparison.joint.pool.tokens(TOKENIZER).vocabulary
     words = [vocabulary[i] for i in used.tolist()]
     order = np.array(sorted(range(len(words)), key=lambda i: (-z[i], words[i])))
     return Terms(tuple(words[i] for i in order), z[order], delta[order], yours[order], mine[order])
 
 
-def log_odds(mine: Floats, yours: Floats, prior: float) -> tuple[Floats, Floats]:
+def compute_log_odds(mine: Floats, yours: Floats, prior: float) -> tuple[Floats, Floats]:
     """Log-odds ratio and z-score of each word, for counts of the same words in two corpora."""
     alpha = prior * (mine + yours) / (mine.sum() + yours.sum())
     odds = [np.log((y + alpha) / (y.sum() + prior - y - alpha)) for y in (mine, yours)]

@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
-from textgauge.core.parallel import dask_executor, map_parts
+from textgauge.core.parallel import map_parts, open_dask_executor
 from textgauge.core.progress import advance, begin_step, name_counts
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Corpus, load_corpus, load_texts
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.description import NO_TEST, Description, measure_properties
 from textgauge.measure.findings import correlate_ratings, find_warnings
 from textgauge.measure.lists import check_threshold
 from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
-from textgauge.metrics.properties.meaning import nearest_meaning, nearest_wording
-from textgauge.metrics.properties.texts import numbered
+from textgauge.metrics.properties.meaning import find_nearest_meaning, find_nearest_wording
+from textgauge.metrics.properties.texts import number_forms
 
 Columns = tuple[Floats | Ints, Floats | Ints]
 BackendColumns = tuple[Floats, str]  # two numbers for each text, NaN where not needed, and the backend's signature
@@ -74,54 +74,54 @@ class Measuring:
     cluster: Executor | None = None
 
     def generated(self) -> tuple[MeasuredCorpus, ...]:
-        """Each generated corpus, compared with test and train."""
-        return tuple(self._one(name, corpus) for name, corpus in self.sets.generated.items())
+        """Return each generated corpus, compared with test and train."""
+        return tuple(self._measure_corpus(name, corpus) for name, corpus in self.sets.generated.items())
 
     def test(self) -> MeasuredCorpus | None:
-        """The yardstick of what good texts would be: test, compared with train."""
-        return None if self.sets.test is None else self._one("test", self.sets.test)
+        """Return the yardstick of what good texts would be: test, compared with train."""
+        return None if self.sets.test is None else self._measure_corpus("test", self.sets.test)
 
     @cached_property
     def train(self) -> MeasuredCorpus:
         """Train, compared with test as if it had been generated."""
         if self.sets.train is None:
             raise InputError("there are no train texts")
-        return self._one("train", self.sets.train)
+        return self._measure_corpus("train", self.sets.train)
 
     def signatures(self) -> dict[str, str]:
-        """The backends, spelled out with versions, by what needs them."""
+        """Return the backends, spelled out with versions, by what needs them."""
         found = {}
         if self.embedder is not None:
-            from textgauge.encode.embedders import embedder
+            from textgauge.encode.embedders import get_embedder
 
-            found["embeddings"] = embedder(self.embedder).identity
+            found["embeddings"] = get_embedder(self.embedder).identity
         rows = {"grammar": self._grammar, "plausibility": self._surprise}
         return found | {name: row[1] for name, row in rows.items() if row is not None}
 
-    def _one(self, name: str, corpus: Corpus) -> MeasuredCorpus:
+    def _measure_corpus(self, name: str, corpus: Corpus) -> MeasuredCorpus:
         begin_step(f"forms and vocabulary of {name}", kind="forms and vocabulary")
         meaning = None if name == "test" or self.embedder is None else self.sets.test
         wording = None if name == "train" else self.sets.train
-        missing = self._missing(name)
+        missing = self._list_missing(name)
         return MeasuredCorpus(
             name=name,
             corpus=corpus,
             forms=self._forms[corpus.index],
             train=None if wording is None else self.train,
             embedder=self.embedder,
-            grammar=_columns(self._grammar, corpus),
-            surprise=None if "plausibility" in missing else _columns(self._surprise, corpus),
-            semantic=None if meaning is None else self._meaning(name, corpus, meaning),
-            covered=None if meaning is None else self._meaning(name, meaning, corpus),
-            syntactic=None if wording is None else self._wording(name, corpus, wording),
-            echoed=None if wording is None else self._wording(name, wording, corpus),
+            grammar=_select_columns(self._grammar, corpus),
+            surprise=None if "plausibility" in missing else _select_columns(self._surprise, corpus),
+            semantic=None if meaning is None else self._match_meaning(name, corpus, meaning),
+            covered=None if meaning is None else self._match_meaning(name, meaning, corpus),
+            syntactic=None if wording is None else self._match_wording(name, corpus, wording),
+            echoed=None if wording is None else self._match_wording(name, wording, corpus),
             against=None if name in YARDSTICKS else self.sets.against,
             missing=missing,
             near_copy=self.near_copy,
         )
 
-    def _missing(self, name: str) -> dict[str, str]:
-        """What properties may need and a corpus does not have, and why."""
+    def _list_missing(self, name: str) -> dict[str, str]:
+        """Return what properties may need and a corpus does not have, and why."""
         backends = {"embeddings": self.embedder, "grammar": self.grammar, "plausibility": self.plausibility}
         found = {need: _LEFT_OUT for need, backend in backends.items() if backend is None}
         others = {"train": (self.sets.train, NO_TRAIN), "test": (self.sets.test, NO_TEST)}
@@ -140,7 +140,7 @@ class Measuring:
 
     @cached_property
     def _forms(self) -> Ints:
-        return numbered(self.sets.pool.texts)[0]
+        return number_forms(self.sets.pool.texts)[0]
 
     @cached_property
     def _grammar(self) -> BackendColumns | None:
@@ -150,7 +150,9 @@ class Measuring:
         from textgauge.encode.grammar import get_grammar_checker
 
         signature = get_grammar_checker(self.grammar).signature
-        return self._rows(self._modelled(with_train=True), partial(_errors, self.grammar), "grammar", signature)
+        return self._rows(
+            self._list_modelled(with_train=True), partial(_count_errors, self.grammar), "grammar", signature
+        )
 
     @cached_property
     def _surprise(self) -> BackendColumns | None:
@@ -165,18 +167,20 @@ class Measuring:
         known = [*learned, *self.sets.validation] if own else self.representative
         model = get_language_model(self.plausibility, representative=known)
         # A model that was made here, from texts, is not sent to workers.
-        surprise = model.surprise if model.name.startswith("kneser-ney") else partial(_surprise, self.plausibility)
-        return self._rows(self._modelled(with_train=not own), surprise, "plausibility", model.signature)
+        surprise = (
+            model.surprise if model.name.startswith("kneser-ney") else partial(_compute_surprise, self.plausibility)
+        )
+        return self._rows(self._list_modelled(with_train=not own), surprise, "plausibility", model.signature)
 
-    def _modelled(self, *, with_train: bool) -> list[Corpus]:
-        """The corpora that models see: of a large train, or of corpora without one, a sample."""
+    def _list_modelled(self, *, with_train: bool) -> list[Corpus]:
+        """Return the corpora that models see: of a large train, or of corpora without one, a sample."""
         sets = self.sets
         if sets.train is None:
-            return [self._sampled(corpus) for corpus in sets.generated.values()]
-        others = (sets.test, self._sampled(sets.train) if with_train else None)
+            return [self._sample_corpus(corpus) for corpus in sets.generated.values()]
+        others = (sets.test, self._sample_corpus(sets.train) if with_train else None)
         return [*sets.generated.values(), *(corpus for corpus in others if corpus is not None)]
 
-    def _sampled(self, corpus: Corpus) -> Corpus:
+    def _sample_corpus(self, corpus: Corpus) -> Corpus:
         """At most `train_sample` texts: the first by content key, which is as good as random."""
         few = len(corpus) <= self.train_sample
         return corpus if few else corpus.canonical().take(np.arange(self.train_sample))
@@ -184,13 +188,13 @@ class Measuring:
     def _rows(
         self, corpora: Sequence[Corpus], compute: Callable[[Sequence[str]], Columns], doing: str, backend: str
     ) -> BackendColumns:
-        """Two numbers of every text of some corpora; equal texts are measured once, in portions."""
+        """Return two numbers of every text of some corpora; equal texts are measured once, in portions."""
         pool = self.sets.pool
         wanted = np.concatenate([corpus.index for corpus in corpora])
         _, first, inverse = np.unique(pool.keys[wanted], return_index=True, return_inverse=True)
         texts = [pool.texts[row] for row in wanted[first].tolist()]
         parts = []
-        places = blocks(len(texts), _PORTION)
+        places = split_into_blocks(len(texts), _PORTION)
         workers = self.cluster if isinstance(compute, partial) else None
         measured = map_parts(workers, compute, [texts[place] for place in places])
         for place, columns in zip(places, measured, strict=True):
@@ -203,11 +207,11 @@ class Measuring:
     @cached_property
     def _vectors(self) -> NDArray[np.float32]:
         from textgauge.data.cache import encode_cached
-        from textgauge.encode.embedders import embedder
+        from textgauge.encode.embedders import get_embedder
 
         begin_step(f"embedding with {self.embedder}")
         with name_counts(f"texts embedded with {self.embedder}"):
-            model, texts = embedder(self.embedder or ""), self.sets.pool.texts
+            model, texts = get_embedder(self.embedder or ""), self.sets.pool.texts
             return encode_cached(model, texts, progress=advance, executor=self.cluster)
 
     def embed(self) -> None:
@@ -215,34 +219,34 @@ class Measuring:
         if self.embedder is not None:
             self.sets.pool.set_rows("embeddings", self.embedder, self._vectors)
 
-    def _meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
+    def _match_meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         """The nearest text by meaning, searched among the different texts of either side; of equal ones the first."""
         vectors = self._vectors
         begin_step(f"nearest texts of {name} by meaning", kind="nearest texts by meaning")
         _, asking, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)
         given = np.sort(np.unique(documents.keys, return_index=True)[1])
-        found = nearest_meaning(vectors[queries.index[asking]], vectors[documents.index[given]])
+        found = find_nearest_meaning(vectors[queries.index[asking]], vectors[documents.index[given]])
         return NearestMatches(given[found.index], found.similarity).take(inverse)
 
-    def _wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
+    def _match_wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         begin_step(f"nearest texts of {name} by wording", kind="nearest texts by wording")
-        return nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
+        return find_nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
 
 
-def _errors(checker: str, texts: Sequence[str]) -> Columns:
+def _count_errors(checker: str, texts: Sequence[str]) -> Columns:
     from textgauge.encode.grammar import get_grammar_checker
 
     found = get_grammar_checker(checker)
     return found.errors(texts), found.lengths(texts)
 
 
-def _surprise(model: str, texts: Sequence[str]) -> Columns:
+def _compute_surprise(model: str, texts: Sequence[str]) -> Columns:
     from textgauge.encode.language_models import get_language_model
 
     return get_language_model(model).surprise(texts)
 
 
-def _columns(rows: BackendColumns | None, corpus: Corpus) -> tuple[Floats, Floats] | None:
+def _select_columns(rows: BackendColumns | None, corpus: Corpus) -> tuple[Floats, Floats] | None:
     return None if rows is None else (rows[0][0, corpus.index], rows[0][1, corpus.index])
 
 
@@ -331,13 +335,13 @@ def describe(
         raise ArgumentError("{against} is for texts that are described by themselves, without {train}")
     check_threshold(near_copy)
     sources, rated = _load_generated(_name_sources(generated, train), column, ratings, limit, seed)
-    sets = gather(sources, train, held_out, validation, against=against, column=column)
-    known = None if representative is None else texts_of_source(representative, "representative", column=column)
+    sets = load_sets(sources, train, held_out, validation, against=against, column=column)
+    known = None if representative is None else load_source_texts(representative, "representative", column=column)
     named_backends = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
     backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
     if train is None and known is None and (plausibility or "").startswith("kneser-ney"):
         backends["plausibility"] = None  # there are no texts that its model could learn from
-    with dask_executor(scheduler) as cluster:
+    with open_dask_executor(scheduler) as cluster:
         measuring = Measuring(sets, representative=known, near_copy=near_copy, cluster=cluster, **backends)
         if train is None:
             measuring.embed()
@@ -383,7 +387,7 @@ def _parse_rating(mark: str, name: str) -> float:
         raise InputError(f"{name}: the rating {mark!r} is not a number") from None
 
 
-def gather(
+def load_sets(
     generated: Source | Mapping[str, Source],
     train: Source | None,
     held_out: Source | None,
@@ -401,12 +405,12 @@ def gather(
         raise InputError(f"a generated corpus cannot be called {taken!r}: that name stands for the {taken} texts")
     others = {"train": train, "test": held_out, "against": against}
     named: dict[str, Source] = {**sources, **{role: other for role, other in others.items() if other is not None}}
-    corpora = {name: _checked(source, name, column) for name, source in named.items()}
+    corpora = {name: _load_checked(source, name, column) for name, source in named.items()}
     rows = np.concatenate([corpus.source_rows for corpus in corpora.values()])
-    pool = Pool([without_surrogates(text) for corpus in corpora.values() for text in corpus.texts], source_rows=rows)
+    pool = Pool([replace_surrogates(text) for corpus in corpora.values() for text in corpus.texts], source_rows=rows)
     spans = itertools.pairwise(itertools.accumulate(map(len, corpora.values()), initial=0))
     views = {name: Corpus(pool, np.arange(*span)) for name, span in zip(corpora, spans, strict=True)}
-    more = () if validation is None else texts_of_source(validation, "validation", column=column)
+    more = () if validation is None else load_source_texts(validation, "validation", column=column)
     own = {name: views[name] for name in sources}
     return CorpusSets(own, views.get("train"), views.get("test"), more, views.get("against"))
 
@@ -416,12 +420,12 @@ def _name_sources(generated: Source | Mapping[str, Source], train: Source | None
     return dict(generated) if isinstance(generated, Mapping) else {only: generated}
 
 
-def texts_of_source(source: Source, role: str, *, column: str | None = None) -> Sequence[str]:
+def load_source_texts(source: Source, role: str, *, column: str | None = None) -> Sequence[str]:
     """Read the texts of one corpus and check them."""
-    return [without_surrogates(text) for text in _checked(source, role, column).texts]
+    return [replace_surrogates(text) for text in _load_checked(source, role, column).texts]
 
 
-def _checked(source: Source, role: str, column: str | None) -> Corpus:
+def _load_checked(source: Source, role: str, column: str | None) -> Corpus:
     corpus = load_corpus(source, column=column)
     texts = corpus.texts
     if not texts:

@@ -11,25 +11,31 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.charts import without_network
+from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.progress import begin_step
 from textgauge.core.result import Result
-from textgauge.core.show import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, listed
+from textgauge.core.show import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, join_words
 from textgauge.data import Corpus
 from textgauge.measure.findings import (
     Difference,
     RatingLink,
-    answer_alone,
-    answer_description,
     compute_differences,
     find_worse,
+    format_answer,
+    format_answer_alone,
 )
 from textgauge.measure.lists import check_threshold, list_matches, list_modes, list_templates, list_texts, pick_texts
 from textgauge.metrics.properties.base import MeasuredCorpus, PropertyValue, list_properties
-from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying, reach_of_train
-from textgauge.metrics.properties.repeats import duplicates_across, duplicates_within
-from textgauge.metrics.properties.texts import curve, form_counts, language_counts
+from textgauge.metrics.properties.meaning import (
+    SAME,
+    find_nearest_against,
+    find_nearest_other,
+    find_outlying,
+    reach_of_train,
+)
+from textgauge.metrics.properties.repeats import find_duplicates_across, find_duplicates_within
+from textgauge.metrics.properties.texts import compute_curve, count_forms, count_languages
 
 if TYPE_CHECKING:
     import altair as alt
@@ -136,11 +142,11 @@ class Description(Result):
     def answer(self) -> str:
         """How many texts are duplicates, or copied from train, and what is worse than in real texts."""
         if self.train is not None:
-            return answer_description(self.to_dicts(), {one.name: len(one.corpus) for one in self.generated})
+            return format_answer(self.to_dicts(), {one.name: len(one.corpus) for one in self.generated})
         sentences = []
         for one in self.generated:
             values = {row.property: row.value for row in self.rows if row.corpus == one.name}
-            sentences.append((f"{one.name}: " if len(self.generated) > 1 else "") + answer_alone(one, values))
+            sentences.append((f"{one.name}: " if len(self.generated) > 1 else "") + format_answer_alone(one, values))
         return " ".join(sentences)
 
     @property
@@ -153,7 +159,7 @@ class Description(Result):
                 if row[value] is None and row[reason]:
                     reasons.setdefault((corpus, row[reason]), []).append(row["property"])
         return tuple(
-            f"no value for {corpus}: {listed(dict.fromkeys(names))} ({reason})"
+            f"no value for {corpus}: {join_words(dict.fromkeys(names))} ({reason})"
             for (corpus, reason), names in reasons.items()
         )
 
@@ -187,12 +193,12 @@ class Description(Result):
 
     def plot(self) -> alt.VConcatChart:
         """Draw every property on a scale of its own: the value with its interval, and test and train."""
-        return without_network(property_chart(self.to_dicts()))
+        return draw_without_network(draw_properties(self.to_dicts()))
 
     @cached_property
     def per_text(self) -> pl.DataFrame:
         """One row per text: its values, and the texts it is nearest to."""
-        return self._concat(lambda one: list_texts(one, self._test, self.ratings.get(one.name)))
+        return self._join_frames(lambda one: list_texts(one, self._test, self.ratings.get(one.name)))
 
     def lists(self) -> dict[str, pl.DataFrame]:
         """Return the texts and tests behind the properties, by name."""
@@ -224,44 +230,44 @@ class Description(Result):
         """List texts that have most of their words in common with another one, and that one; the most similar first."""
 
         def of(one: MeasuredCorpus) -> pl.DataFrame:
-            found = one.derive(duplicates_within)
+            found = one.derive(find_duplicates_within)
             return list_matches(one.name, one.corpus, found, one.corpus, found.index >= 0)
 
-        return self._concat(of, "similarity", descending=True)
+        return self._join_frames(of, "similarity", descending=True)
 
     def shared(self) -> pl.DataFrame:
         """List texts that have most of their words in common with one of the other file, and that one."""
 
         def of(one: MeasuredCorpus) -> pl.DataFrame:
-            found = None if one.against is None else one.derive(duplicates_across)
+            found = None if one.against is None else one.derive(find_duplicates_across)
             return list_matches(one.name, one.corpus, found, one.against, None if found is None else found.index >= 0)
 
-        return self._concat(of, "similarity", descending=True)
+        return self._join_frames(of, "similarity", descending=True)
 
     def restated(self) -> pl.DataFrame:
         """List texts that say the same as another one by their embeddings, and that one; of the other file if given."""
 
         def of(one: MeasuredCorpus) -> pl.DataFrame:
-            nearest = nearest_other if one.against is None else nearest_against
+            nearest = find_nearest_other if one.against is None else find_nearest_against
             found = None if one.embedder is None else one.derive(nearest)
             hits = None if found is None else found.similarity >= SAME
             return list_matches(one.name, one.corpus, found, one.against or one.corpus, hits)
 
-        return self._concat(of, "similarity", descending=True)
+        return self._join_frames(of, "similarity", descending=True)
 
     def outliers(self) -> pl.DataFrame:
         """List texts that are unlike all others, the farthest first, and the text nearest to each."""
 
         def of(one: MeasuredCorpus) -> pl.DataFrame:
             known = one.embedder is not None
-            found, hits = (one.derive(nearest_other), one.derive(outlying)) if known else (None, None)
+            found, hits = (one.derive(find_nearest_other), one.derive(find_outlying)) if known else (None, None)
             return list_matches(one.name, one.corpus, found, one.corpus, hits)
 
-        return self._concat(of, "similarity")
+        return self._join_frames(of, "similarity")
 
     def templates(self) -> pl.DataFrame:
         """List runs of four words that many texts hold, the most frequent first, with an example of each."""
-        return self._concat(list_templates)
+        return self._join_frames(list_templates)
 
     def languages(self) -> pl.DataFrame:
         """Count the texts in each language, as far as script and common words tell."""
@@ -270,7 +276,7 @@ class Description(Result):
         rows = [
             (one.name, language or "not known", count, count / len(one.corpus))
             for one in self.generated
-            for language, count in one.derive(language_counts).items()
+            for language, count in one.derive(count_languages).items()
         ]
         kinds = {"corpus": pl.String, "language": pl.String, "texts": pl.Int64, "share": pl.Float64}
         return pl.DataFrame(rows, schema=kinds, orient="row")
@@ -290,8 +296,10 @@ class Description(Result):
         """`unique` and `distinct` after 10 %, 20 %, ... of the attempts, on average over their orders."""
         import polars as pl
 
-        return self._concat(
-            lambda one: pl.DataFrame(curve(one.derive(form_counts))).select(pl.lit(one.name).alias("corpus"), pl.all())
+        return self._join_frames(
+            lambda one: pl.DataFrame(compute_curve(one.derive(count_forms))).select(
+                pl.lit(one.name).alias("corpus"), pl.all()
+            )
         )
 
     def near_copies(self, threshold: float | None = None) -> pl.DataFrame:
@@ -308,7 +316,7 @@ class Description(Result):
             hits = None if found is None else found.similarity >= least
             return list_matches(one.name, one.corpus, found, train.corpus, hits, ("text", "syntactic", "train"))
 
-        return self._concat(of, "syntactic", descending=True)
+        return self._join_frames(of, "syntactic", descending=True)
 
     def uncovered(self, reach: float | None = None) -> pl.DataFrame:
         """List held-out texts that no generated text comes near; the default is how near train comes to 95 %."""
@@ -319,11 +327,11 @@ class Description(Result):
             hits = None if found is None else found.similarity < least
             return list_matches(one.name, self._test, found, one.corpus, hits, ("test", "semantic", "nearest"))
 
-        return self._concat(of, "semantic")
+        return self._join_frames(of, "semantic")
 
     def modes(self, least: int = 2) -> pl.DataFrame:
         """List groups of equal or nearly equal texts, the largest first, each with an example."""
-        return self._concat(lambda one: list_modes(one, least), "texts", descending=True)
+        return self._join_frames(lambda one: list_modes(one, least), "texts", descending=True)
 
     def pick(self, n: int, *, plausible: bool = False) -> pl.DataFrame:
         """Pick the n texts of each corpus that are nearest to held-out ones by meaning and farthest from train.
@@ -341,7 +349,7 @@ class Description(Result):
             raise InputError(f"nothing to pick by: nearness to test is not known ({reason})")
         if plausible and self.generated[0].surprise is None:
             raise InputError("nothing to pick by: plausibility was not asked for")
-        return self._concat(
+        return self._join_frames(
             lambda one: self.per_text.filter(pl.col("corpus") == one.name)[
                 pick_texts(one, n, plausible=plausible).tolist()
             ]
@@ -357,7 +365,7 @@ class Description(Result):
     def _test(self) -> Corpus | None:
         return None if self.held_out is None else self.held_out.corpus
 
-    def _concat(
+    def _join_frames(
         self, of: Callable[[MeasuredCorpus], pl.DataFrame], by: str | None = None, *, descending: bool = False
     ) -> pl.DataFrame:
         import polars as pl
@@ -366,17 +374,17 @@ class Description(Result):
         return frame if by is None else frame.sort(by, descending=descending, maintain_order=True)
 
 
-def property_chart(rows: Sequence[Row]) -> alt.VConcatChart:
+def draw_properties(rows: Sequence[Row]) -> alt.VConcatChart:
     """Draw one line per property, each on a scale of its own: generated with its interval, and test and train."""
     import altair as alt
 
     drawn = [row for row in rows if row["value"] is not None]
     several = len({row["corpus"] for row in drawn}) > 1
-    panels = [_panel(row, several=several, legend=place == 0) for place, row in enumerate(drawn)]
+    panels = [_draw_property(row, several=several, legend=place == 0) for place, row in enumerate(drawn)]
     return alt.vconcat(*panels, spacing=4)
 
 
-def _panel(row: Row, *, several: bool, legend: bool) -> alt.LayerChart:
+def _draw_property(row: Row, *, several: bool, legend: bool) -> alt.LayerChart:
     import altair as alt
 
     label = f"{row['property']}: {row['corpus']}" if several else row["property"]

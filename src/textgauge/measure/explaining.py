@@ -12,16 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.charts import without_network
+from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
-from textgauge.core.show import BLUE, GREY, VERMILION, Row, Tabular, html_table, one_line, plain, plain_row
+from textgauge.core.show import (
+    BLUE,
+    GREY,
+    VERMILION,
+    Row,
+    Tabular,
+    drop_nonfinite,
+    drop_nonfinite_values,
+    render_html,
+    shorten_line,
+)
 from textgauge.data import Comparison
 from textgauge.data.source import Source
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.comparing import limit_blas_threads, prepare_two
-from textgauge.measure.confounds import Terms, separating_terms
+from textgauge.measure.confounds import Terms, find_separating_terms
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
-from textgauge.metrics.grounds import CrossNearest, nearest_texts
+from textgauge.metrics.grounds import CrossNearest, find_nearest_texts
 from textgauge.metrics.score import Contributions, SideTerms
 
 if TYPE_CHECKING:
@@ -74,12 +84,12 @@ def explain(
         score = chosen.measure(comparison)
         if score.reason is not None:
             raise InputError(f"{chosen.key} is undefined for these corpora: {score.reason}")
-        return explain_score(chosen, comparison, score, separating_terms(comparison, prior=prior))
+        return explain_score(chosen, comparison, score, find_separating_terms(comparison, prior=prior))
 
 
 def explain_score(metric: CorpusMetric, comparison: Comparison, score: Score, terms: Terms) -> Explanation:
     """Return the explanation of a score that exists."""
-    nearest, distance = nearest_texts(metric, comparison)
+    nearest, distance = find_nearest_texts(metric, comparison)
     with_texts = comparison.joint.pool.has_texts
     return Explanation(
         metric=metric.key,
@@ -131,10 +141,10 @@ class Explanation(Tabular):
     @property
     def tokens(self) -> list[Row]:
         """What each token adds, most first; empty for metrics that do not count tokens."""
-        return [{**row, "token": without_surrogates(row["token"])} for row in self.contributions.tokens]
+        return [{**row, "token": replace_surrogates(row["token"])} for row in self.contributions.tokens]
 
     def to_dicts(self) -> list[Row]:
-        """One flat dictionary per text, reference first, in the order of the texts.
+        """Return one flat dictionary per text, reference first, in the order of the texts.
 
         `side`, `index`, `text`, `contribution`, columns of the metric's family, and the nearest text of the other side:
         `nearest`, `nearest_index`, `distance`. None where nothing is known. Indices are rows of the source, from 0.
@@ -142,47 +152,47 @@ class Explanation(Tabular):
         return [self._row(side, index) for side in SIDES for index in range(len(self._terms(side).adds))]
 
     def top(self, n: int, side: Side) -> list[Row]:
-        """The texts of one side that drive the distance most, a repeated text once, with its number of `copies`.
+        """Return the texts of one side that drive the distance most, a repeated text once, with its number of `copies`.
 
         Texts that add nothing, or draw the corpora together, are not among them; of a part whose larger values mean
         closer, those that add less than the mean are.
         """
         terms = self._terms(side)
         adds = terms.adds if self.larger_is_farther else float(np.mean(terms.adds)) - terms.adds
-        strength = self._distances(side) if terms.strength is None else terms.strength
-        order = np.lexsort((-_known(strength), -_known(adds)))
-        return list(self._different(side, order[adds[order] > 0], n))
+        strength = self._get_distances(side) if terms.strength is None else terms.strength
+        order = np.lexsort((-_put_missing_last(strength), -_put_missing_last(adds)))
+        return list(self._list_different(side, order[adds[order] > 0], n))
 
     def uncovered(self, n: int) -> list[Row]:
-        """The reference texts farthest from every candidate text, farthest first."""
-        return self._farthest(n, "reference")
+        """Return the reference texts farthest from every candidate text, farthest first."""
+        return self._list_farthest(n, "reference")
 
     def outliers(self, n: int) -> list[Row]:
-        """The candidate texts farthest from every reference text, farthest first."""
-        return self._farthest(n, "candidate")
+        """Return the candidate texts farthest from every reference text, farthest first."""
+        return self._list_farthest(n, "candidate")
 
     def plot(self, n: int = _SHOWN) -> alt.ConcatChart:
-        """The texts of both sides that add most, and the words that separate the corpora."""
+        """Return the texts of both sides that add most, and the words that separate the corpora."""
         import altair as alt
 
-        return without_network(alt.concat(*text_panels(self, n), *term_panels(self.terms, n), columns=2))
+        return draw_without_network(alt.concat(*draw_text_panels(self, n), *draw_term_panels(self.terms, n), columns=2))
 
     def _repr_html_(self) -> str:
         tables = [("texts of the " + side, self.top(_SHOWN, side)) for side in SIDES]
         tables += [(f"words of the {side}", self.terms.top(_SHOWN, side)) for side in SIDES]
-        head = html_table([{"metric": self.metric, self.of: self.total, "a text adds": self.formula}])
-        return head + "".join(f"<h4>{title}</h4>{html_table(rows)}" for title, rows in tables if rows)
+        head = render_html([{"metric": self.metric, self.of: self.total, "a text adds": self.formula}])
+        return head + "".join(f"<h4>{title}</h4>{render_html(rows)}" for title, rows in tables if rows)
 
     def _terms(self, side: Side) -> SideTerms:
         return self.contributions.reference if side == "reference" else self.contributions.candidate
 
-    def _distances(self, side: Side) -> Floats:
+    def _get_distances(self, side: Side) -> Floats:
         return self.nearest.of_reference if side == "reference" else self.nearest.of_candidate
 
     def _text(self, side: Side, index: int) -> str | None:
-        return None if self.texts is None else without_surrogates(self.texts[SIDES.index(side)][index])
+        return None if self.texts is None else replace_surrogates(self.texts[SIDES.index(side)][index])
 
-    def _source_row(self, side: Side, index: int) -> int:
+    def _get_source_row(self, side: Side, index: int) -> int:
         return int(self.rows[SIDES.index(side)][index])
 
     def _row(self, side: Side, index: int) -> Row:
@@ -190,19 +200,19 @@ class Explanation(Tabular):
         indices = self.nearest.of_reference_index if side == "reference" else self.nearest.of_candidate_index
         return {
             "side": side,
-            "index": self._source_row(side, index),
+            "index": self._get_source_row(side, index),
             "text": self._text(side, index),
-            "contribution": plain(float(terms.adds[index])),
-            **plain_row({name: column[index].item() for name, column in terms.detail.items()}),
+            "contribution": drop_nonfinite(float(terms.adds[index])),
+            **drop_nonfinite_values({name: column[index].item() for name, column in terms.detail.items()}),
             "nearest": self._text(other, int(indices[index])),
-            "nearest_index": self._source_row(other, int(indices[index])),
-            "distance": plain(float(self._distances(side)[index])),
+            "nearest_index": self._get_source_row(other, int(indices[index])),
+            "distance": drop_nonfinite(float(self._get_distances(side)[index])),
         }
 
-    def _farthest(self, n: int, side: Side) -> list[Row]:
-        return list(self._different(side, np.argsort(-self._distances(side), kind="stable"), n))
+    def _list_farthest(self, n: int, side: Side) -> list[Row]:
+        return list(self._list_different(side, np.argsort(-self._get_distances(side), kind="stable"), n))
 
-    def _different(self, side: Side, order: NDArray[Any], n: int) -> Iterator[Row]:
+    def _list_different(self, side: Side, order: NDArray[Any], n: int) -> Iterator[Row]:
         copies = self._copies[SIDES.index(side)]
         seen: set[str | int] = set()
         for index in order.tolist():
@@ -218,12 +228,12 @@ class Explanation(Tabular):
         return (Counter(), Counter()) if self.texts is None else tuple(Counter(texts) for texts in self.texts)
 
 
-def _known(values: Floats) -> Floats:
-    """Numbers in the order of preference, those that do not exist last."""
+def _put_missing_last(values: Floats) -> Floats:
+    """Return numbers in the order of preference, those that do not exist last."""
     return np.where(np.isnan(values), -np.inf, values)
 
 
-def text_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
+def draw_text_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
     """Draw the texts of each side that add most, and the tokens where the metric counts them."""
     panels = []
     for side in SIDES:
@@ -231,32 +241,34 @@ def text_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
             {
                 "label": row["text"] or f"text {row['index']}",
                 "contribution": row["contribution"],
-                "nearest": one_line(row["nearest"] or f"text {row['nearest_index']}", _NEAREST),
+                "nearest": shorten_line(row["nearest"] or f"text {row['nearest_index']}", _NEAREST),
                 "distance": row["distance"],
-                "full": one_line(row["text"] or "", _FULL),
+                "full": shorten_line(row["text"] or "", _FULL),
             }
             for row in explanation.top(n, side)
         ]
         tips = ["full:N", "contribution:Q", "nearest:N", "distance:Q"]
         title = f"{explanation.metric}: texts of the {side} that contribute most"
-        panels.append(_bars(rows, "contribution", title, tips, _COLOURS[side]))
+        panels.append(_draw_bars(rows, "contribution", title, tips, _COLOURS[side]))
     if explanation.tokens:
         rows = [{**row, "label": row["token"]} for row in explanation.tokens[:n]]
         tips = ["token:N", "contribution:Q", "count_reference:Q", "count_candidate:Q"]
-        panels.append(_bars(rows, "contribution", f"{explanation.metric}: tokens that contribute most", tips, GREY))
+        panels.append(
+            _draw_bars(rows, "contribution", f"{explanation.metric}: tokens that contribute most", tips, GREY)
+        )
     return panels
 
 
-def term_panels(terms: Terms, n: int) -> list[alt.LayerChart]:
+def draw_term_panels(terms: Terms, n: int) -> list[alt.LayerChart]:
     """Draw the words that speak most for each corpus; nothing where there are no words."""
     if not len(terms):
         return []
     rows = [{**row, "label": row["term"]} for row in (*terms.top(n, "reference"), *terms.top(n, "candidate")[::-1])]
     tips = ["term:N", "z:Q", "log_odds:Q", "count_reference:Q", "count_candidate:Q"]
-    return [_bars(rows, "z", "words: z of the log-odds", tips, None)]
+    return [_draw_bars(rows, "z", "words: z of the log-odds", tips, None)]
 
 
-def _bars(rows: Sequence[Row], by: str, title: str, tips: Sequence[str], colour: str | None) -> alt.LayerChart:
+def _draw_bars(rows: Sequence[Row], by: str, title: str, tips: Sequence[str], colour: str | None) -> alt.LayerChart:
     import altair as alt
 
     # Labels are marks, not an axis: two texts cut to the same words keep their own bars, and no text becomes code.
@@ -264,7 +276,7 @@ def _bars(rows: Sequence[Row], by: str, title: str, tips: Sequence[str], colour:
     x = alt.X(f"{by}:Q", title=None, axis=alt.Axis(tickCount=4, format=".4~g"))
     sides = alt.condition(f"datum.{by} < 0", alt.value(_COLOURS["reference"]), alt.value(_COLOURS["candidate"]))
     tip = [alt.Tooltip(name, format=".6g") if name.endswith(":Q") else alt.Tooltip(name) for name in tips]
-    data = [{**row, "place": place, "label": one_line(row["label"], _LABEL)} for place, row in enumerate(rows)]
+    data = [{**row, "place": place, "label": shorten_line(row["label"], _LABEL)} for place, row in enumerate(rows)]
     base = alt.Chart(alt.InlineData(values=data)).encode(y, tooltip=tip)
     bars = base.mark_bar(size=10).encode(x, color=sides if colour is None else alt.value(colour))
     labels = base.mark_text(align="right", fontSize=9, limit=_WIDTH).encode(x=alt.value(-6), text="label:N")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.core.arrays import Floats
-from textgauge.core.show import FlatRow, Row, count_of, format_cell, format_percent, listed
+from textgauge.core.show import FlatRow, Row, format_cell, format_count, format_percent, join_words
 from textgauge.data import Corpus
 from textgauge.metrics.properties.base import (
     TOKENIZER,
@@ -20,13 +20,13 @@ from textgauge.metrics.properties.base import (
     PropertyValue,
     list_properties,
 )
-from textgauge.metrics.properties.repeats import duplicates_within, modes, repetition
-from textgauge.metrics.properties.texts import lengths, script_counts
-from textgauge.metrics.properties.wording import unknown_share
-from textgauge.metrics.uncertainty import normal_reach
-from textgauge.stats.correlation import complete, correlation_interval, spearman
-from textgauge.stats.decisions import ALPHA, better, properties_sentence
-from textgauge.stats.rankings import difference_interval, holm
+from textgauge.metrics.properties.repeats import compute_repetition, find_duplicates_within, modes
+from textgauge.metrics.properties.texts import count_scripts, count_words
+from textgauge.metrics.properties.wording import compute_unknown_share
+from textgauge.metrics.uncertainty import compute_normal_reach
+from textgauge.stats.correlation import estimate_correlation_interval, find_complete_rows, spearman
+from textgauge.stats.decisions import ALPHA, format_properties, is_better
+from textgauge.stats.rankings import adjust_by_holm, compute_difference_interval
 
 # Properties reported on the page, most serious first; the others say the same in other numbers.
 _SENTENCES = {
@@ -46,9 +46,9 @@ _FEW_TEXTS = 50
 _SIZE_RATIO = 2.0
 
 
-def answer_alone(measured: MeasuredCorpus, values: Mapping[str, float]) -> str:
+def format_answer_alone(measured: MeasuredCorpus, values: Mapping[str, float]) -> str:
     """Say how many texts of which length there are, how many are duplicates, and how diverse they are."""
-    low, middle, high = (f"{value:.0f}" for value in np.quantile(lengths(measured), [0.05, 0.5, 0.95]))
+    low, middle, high = (f"{value:.0f}" for value in np.quantile(count_words(measured), [0.05, 0.5, 0.95]))
     n = len(measured.corpus)
 
     def count(number: int) -> str:
@@ -64,35 +64,36 @@ def answer_alone(measured: MeasuredCorpus, values: Mapping[str, float]) -> str:
     return text
 
 
-def answer_description(rows: Sequence[Row], sizes: dict[str, int]) -> str:
+def format_answer(rows: Sequence[Row], sizes: dict[str, int]) -> str:
     """Return the answer of `describe` next to train, from its rows and the number of texts of each corpus.
 
     >>> row = dict.fromkeys(("low", "high", "test", "train")) | {"corpus": "generated", "property": "near_copies"}
     >>> row |= {"value": 0.55, "low": 0.48, "high": 0.62, "test": 0.115}
-    >>> said = answer_description([row], {"generated": 200})
+    >>> said = format_answer([row], {"generated": 200})
     >>> said.partition(" No other property is found to be worse")[0]
     '110 of 200 texts are near copies of train texts (55 %; test 11.5 %).'
     """
     answers = {
-        name: " ".join(_answer_parts([row for row in rows if row["corpus"] == name], size))
+        name: " ".join(_list_sentences([row for row in rows if row["corpus"] == name], size))
         for name, size in sizes.items()
     }
     return " ".join(f"{name}: {text}" if len(sizes) > 1 else text for name, text in answers.items())
 
 
-def _answer_parts(rows: Sequence[Row], size: int) -> Iterator[str]:
+def _list_sentences(rows: Sequence[Row], size: int) -> Iterator[str]:
     copies = next((row for row in rows if row["property"] == "near_copies" and row["value"] is not None), None)
     if copies is not None:
         number, usual = round(copies["value"] * size), copies["test"]
         of_test = "" if usual is None else f"; test {100 * usual:.3g} %"
-        are = f"{number or 'None'} of {count_of(size, 'text')} {'is a near copy' if number == 1 else 'are near copies'}"
+        kind = "is a near copy" if number == 1 else "are near copies"
+        are = f"{number or 'None'} of {format_count(size, 'text')} {kind}"
         yield f"{are} of {'a train text' if number == 1 else 'train texts'} ({100 * copies['value']:.3g} %{of_test})."
-    worse = [text for row in rows if row is not copies and (text := _worse(row))]
+    worse = [text for row in rows if row is not copies and (text := _format_worse(row))]
     if worse or any(row["low"] is not None for row in rows):
-        yield properties_sentence(worse, copies_said=copies is not None)
+        yield format_properties(worse, copies_said=copies is not None)
 
 
-def _worse(row: Row) -> str | None:
+def _format_worse(row: Row) -> str | None:
     against = None if row["property"].endswith(_PARTS) else row.get("worse_than")
     if against is None:
         return None
@@ -108,17 +109,17 @@ def find_worse(
     intervals, given at `level`, are widened so that those of all properties of all `corpora` hold together at 95 %.
     """
     wanted = {known.name: known.better for known in list_properties()}
-    pairs = {name: pair for name in found if wanted.get(name) and (pair := _yardstick(name, real)) is not None}
-    times = normal_reach(1.0 - ALPHA / max(len(pairs) * corpora, 1)) / normal_reach(level)
+    pairs = {name: pair for name in found if wanted.get(name) and (pair := _find_yardstick(name, real)) is not None}
+    times = compute_normal_reach(1.0 - ALPHA / max(len(pairs) * corpora, 1)) / compute_normal_reach(level)
     worse = {}
     for name, (against, yardstick) in pairs.items():
-        low, high = difference_interval(astuple(found[name]), astuple(yardstick), times)
-        if better((low, high) if wanted[name] == "lower" else (-high, -low)):
+        low, high = compute_difference_interval(astuple(found[name]), astuple(yardstick), times)
+        if is_better((low, high) if wanted[name] == "lower" else (-high, -low)):
             worse[name] = against
     return worse
 
 
-def _yardstick(name: str, real: Mapping[str, Mapping[str, PropertyValue]]) -> tuple[str, PropertyValue] | None:
+def _find_yardstick(name: str, real: Mapping[str, Mapping[str, PropertyValue]]) -> tuple[str, PropertyValue] | None:
     known = ((against, values[name]) for against, values in real.items() if name in values)
     return next((pair for pair in known if not math.isnan(pair[1].value)), None)
 
@@ -136,11 +137,11 @@ class WorseThanReal:
 def find_worse_rows(rows: Sequence[Mapping[str, Any]]) -> list[WorseThanReal]:
     """Return what rows of `describe` show to be worse than test texts, or than train where test has no value."""
     declared = {known.name: known for known in list_properties()}
-    found = [_finding(declared[str(row["property"])], row) for row in rows if row.get("property") in _SENTENCES]
+    found = [_make_finding(declared[str(row["property"])], row) for row in rows if row.get("property") in _SENTENCES]
     return sorted((one for one in found if one), key=lambda one: list(_SENTENCES).index(one.property))
 
 
-def _finding(known: CorpusProperty, row: Mapping[str, Any]) -> WorseThanReal | None:
+def _make_finding(known: CorpusProperty, row: Mapping[str, Any]) -> WorseThanReal | None:
     against = row.get("worse_than")
     if against is None:
         return None
@@ -160,25 +161,25 @@ def find_warnings(
     """Find all warnings, each one sentence."""
     if train is None:
         for measured in generated:
-            yield from _sampled(measured, "of the {:,} texts, drawn at random")
-            yield from _scripts(measured)
-            if not measured.derive(duplicates_within).complete:
+            yield from _check_samples(measured, "of the {:,} texts, drawn at random")
+            yield from _check_scripts(measured)
+            if not measured.derive(find_duplicates_within).complete:
                 yield f"{measured.name}: too many texts are alike to list all near duplicates"
         return
-    yield from _sampled(train, "of its {} texts, enough for a yardstick")
+    yield from _check_samples(train, "of its {} texts, enough for a yardstick")
     if test is not None:
-        yield from _copies(test, train)
+        yield from _check_copies(test, train)
     for measured in generated:
         if (n := len(measured.corpus)) < _FEW_TEXTS:
             yield f"{measured.name}: few texts ({n}); look at the intervals"
-        yield from _copies(measured, train)
-        yield from _collapse(measured, train)
-        yield from _language(measured, test, train)
-        yield from _off_topic(measured, train)
-        yield from _sizes(measured, test)
+        yield from _check_copies(measured, train)
+        yield from _check_collapse(measured, train)
+        yield from _check_language(measured, test, train)
+        yield from _check_topic(measured, train)
+        yield from _check_sizes(measured, test)
 
 
-def _sampled(measured: MeasuredCorpus, among: str) -> Iterator[str]:
+def _check_samples(measured: MeasuredCorpus, among: str) -> Iterator[str]:
     n = len(measured.corpus)
     for name, columns in {"grammar": measured.grammar, "plausibility": measured.surprise}.items():
         known = n if columns is None else int(np.isfinite(columns[1]).sum())
@@ -186,26 +187,26 @@ def _sampled(measured: MeasuredCorpus, among: str) -> Iterator[str]:
             yield f"{measured.name}: {name} is that of {known:,} {among.format(n)}"
 
 
-def _scripts(measured: MeasuredCorpus) -> Iterator[str]:
-    n, scripts = len(measured.corpus), script_counts(measured)
+def _check_scripts(measured: MeasuredCorpus) -> Iterator[str]:
+    n, scripts = len(measured.corpus), count_scripts(measured)
     foreign = sum(count for script, count in scripts.items() if script != "Latin")
     if foreign > n / 10:
         yield (
-            f"{measured.name}: {foreign:,} of {n:,} texts are not in Latin script ({listed(list(scripts)[:3])}): "
+            f"{measured.name}: {foreign:,} of {n:,} texts are not in Latin script ({join_words(list(scripts)[:3])}): "
             "grammar, plausibility and the built-in embedders are for English"
         )
 
 
-def _copies(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
+def _check_copies(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
     copied = int(np.isin(measured.forms, train.forms).sum())
     if copied >= _COPIED * len(measured.corpus):
         among = f"{copied} of {len(measured.corpus)} texts"
         yield f"{measured.name}: {among} equal train texts, except for case and punctuation"
 
 
-def _collapse(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
+def _check_collapse(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
     sizes = measured.derive(modes).sizes
-    share, usual = repetition(sizes), repetition(train.derive(modes).sizes)
+    share, usual = compute_repetition(sizes), compute_repetition(train.derive(modes).sizes)
     if share >= _REPEATED and not share < _TIMES_TRAIN * usual:
         largest = sizes.max() / len(measured.corpus)
         yield (
@@ -214,19 +215,19 @@ def _collapse(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
         )
 
 
-def _language(measured: MeasuredCorpus, test: MeasuredCorpus | None, train: MeasuredCorpus) -> Iterator[str]:
-    """Many words that train does not have: twice the share of test, or of one half of train given the other."""
-    unknown = _unknown(measured.corpus, train.corpus)
+def _check_language(measured: MeasuredCorpus, test: MeasuredCorpus | None, train: MeasuredCorpus) -> Iterator[str]:
+    """Yield many words that train does not have: twice the share of test, or of one half of train given the other."""
+    unknown = _compute_unknown_share(measured.corpus, train.corpus)
     if not unknown > _UNKNOWN:
         return
     order = train.corpus.canonical()
     halves = order.take(np.arange(0, len(order), 2)), order.take(np.arange(1, len(order), 2))
-    usual = _unknown(*halves) if test is None else _unknown(test.corpus, train.corpus)
+    usual = _compute_unknown_share(*halves) if test is None else _compute_unknown_share(test.corpus, train.corpus)
     if not unknown < _TIMES_YARDSTICK * usual:
         yield f"{measured.name}: train does not have {unknown:.0%} of its words: another language or another subject?"
 
 
-def _off_topic(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
+def _check_topic(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
     """Test texts are covered by whatever is nearest, so that `covered` says little of texts about something else."""
     if measured.semantic is None or train.semantic is None:
         return
@@ -239,7 +240,7 @@ def _off_topic(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]
         )
 
 
-def _sizes(measured: MeasuredCorpus, test: MeasuredCorpus | None) -> Iterator[str]:
+def _check_sizes(measured: MeasuredCorpus, test: MeasuredCorpus | None) -> Iterator[str]:
     if test is None:
         return
     n, m = len(measured.corpus), len(test.corpus)
@@ -247,8 +248,8 @@ def _sizes(measured: MeasuredCorpus, test: MeasuredCorpus | None) -> Iterator[st
         yield f"{measured.name}: {n} texts and {m} of test: unique, distinct and vocab depend on the number of texts"
 
 
-def _unknown(corpus: Corpus, known: Corpus) -> float:
-    return unknown_share(corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
+def _compute_unknown_share(corpus: Corpus, known: Corpus) -> float:
+    return compute_unknown_share(corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,9 +292,9 @@ def compute_differences(corpora: Sequence[MeasuredCorpus]) -> tuple[Difference, 
         for name in columns[first]
         if name in columns[second]
     ]
-    tests = np.array([_test_two(columns[first][name], columns[second][name]) for name, first, second in cases])
+    tests = np.array([_compute_p_values(columns[first][name], columns[second][name]) for name, first, second in cases])
     tests = tests.reshape(-1, 4)
-    numbers = np.column_stack([tests, holm(tests[:, 2]), holm(tests[:, 3])]).tolist()
+    numbers = np.column_stack([tests, adjust_by_holm(tests[:, 2]), adjust_by_holm(tests[:, 3])]).tolist()
     names = [field.name for field in fields(Difference)]
     return tuple(
         Difference(**dict(zip(names, (*case, *row), strict=True))) for case, row in zip(cases, numbers, strict=True)
@@ -310,14 +311,14 @@ def correlate_ratings(
             continue
         order = np.argsort(measured.corpus.keys, kind="stable")  # draws do not depend on the order of the texts
         for name, values in measured.text_values().items():
-            known = order[complete(values, given)[order]]
-            low, high = correlation_interval(spearman, given[known], values[known], level=level, seed=seed)
+            known = order[find_complete_rows(values, given)[order]]
+            low, high = estimate_correlation_interval(spearman, given[known], values[known], level=level, seed=seed)
             rho = spearman(given[known], values[known])
             yield RatingLink(corpus=measured.name, property=name, rho=rho, low=low, high=high, n=len(known))
 
 
-def _test_two(first: Floats, second: Floats) -> tuple[float, float, float, float]:
-    """Both means and both p-values; NaN where a side has less than two values, or none of them differ."""
+def _compute_p_values(first: Floats, second: Floats) -> tuple[float, float, float, float]:
+    """Return both means and both p-values; NaN where a side has less than two values, or none of them differ."""
     from scipy.special import stdtr
     from scipy.stats import mannwhitneyu
 

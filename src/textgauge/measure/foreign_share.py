@@ -14,13 +14,13 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.progress import begin_step, name_counts
-from textgauge.core.show import listed
+from textgauge.core.show import join_words
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.data.view import in_one_pool
+from textgauge.data.view import join_pools
 from textgauge.measure.comparing import UncertaintyOptions, prepare_rows
 from textgauge.measure.views import Views
 from textgauge.metrics import CorpusMetric, Score
-from textgauge.stats.resampling import grouped, halves
+from textgauge.stats.resampling import draw_halves, draw_left_out_groups
 
 SHOWN = ("energy",)  # metrics whose interval holds the share in simulations (docs/reliability.md)
 _SHARES = np.array([0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0])
@@ -50,7 +50,7 @@ def add_shares(
     options: UncertaintyOptions,
 ) -> tuple[list[Score], list[str]]:
     """Return the scores with shares of foreign texts, where the interval is shown to hold, and what is skipped."""
-    joint, foreign = in_one_pool(comparison.joint, foreign)
+    joint, foreign = join_pools(comparison.joint, foreign)
     shared, others = list(scores), [metric.key for metric in metrics if metric.name not in SHOWN]
     chosen = [
         (place, metric) for place, metric in enumerate(metrics) if metric.name in SHOWN and not scores[place].reason
@@ -65,7 +65,7 @@ def add_shares(
         shared[place] = replace(
             scores[place], foreign_share=share.share, foreign_low=share.low, foreign_high=share.high
         )
-    skipped = f"foreign texts are estimated by {listed(SHOWN)} only, not by {listed(others)}"
+    skipped = f"foreign texts are estimated by {join_words(SHOWN)} only, not by {join_words(others)}"
     return shared, [skipped] if others else []
 
 
@@ -84,43 +84,43 @@ def estimate_share(
     sides = [side.canonical() for side in (comparison.reference, comparison.candidate, foreign)]
     sizes = [len(side) for side in sides]
     joint = sides[0] | sides[1] | sides[2]
-    values = metric.orient(metric.select(metric.compute_many(joint, _mixtures(sizes, seed))))
+    values = metric.orient(metric.select(metric.compute_many(joint, _draw_mixtures(sizes, seed))))
     distances = values.reshape(-1, _SPLITS, len(_SHARES) + 1).mean(axis=1)
     if not np.isfinite(distances).all():
         return ForeignShare(*[float("nan")] * 3)
     curves = np.array([np.interp(_FINE, _SHARES, isotonic_regression(row)) for row in distances[:, :-1]])
     gaps = distances[:, -1:] - curves
-    reach = float(stdtrit(_GROUPS - 1, 0.5 + level / 2)) * _errors(gaps[1:])
+    reach = float(stdtrit(_GROUPS - 1, 0.5 + level / 2)) * _estimate_errors(gaps[1:])
     inside = _FINE[np.abs(gaps[0]) <= reach]
     share = float(np.interp(0.0, -gaps[0], _FINE))
     return ForeignShare(share, float(inside.min(initial=share)), float(inside.max(initial=share)))
 
 
-def _errors(gaps: Floats) -> Floats:
+def _estimate_errors(gaps: Floats) -> Floats:
     """Standard errors of columns, from their values without each group and without random halves."""
     without_group, halved = np.split(gaps, [_GROUPS])
     by_group = (_GROUPS - 1) * without_group.var(axis=0)
     return np.asarray(np.sqrt(np.clip(2.0 * by_group - halved.var(axis=0, ddof=1), by_group / 2.0, by_group)))
 
 
-def _mixtures(sizes: list[int], seed: int) -> Draws:
+def _draw_mixtures(sizes: list[int], seed: int) -> Draws:
     """Draws from all texts, then the same without each group, and without random halves, of all three corpora.
 
     A draw has a half of the reference on one side, and on the other a mixture of the other half, by rising share, or
     the candidate. Mixtures of a split share their texts, and splits keep their order where texts are left out, so that
     draws differ by the share and the group alone.
     """
-    kept = np.hstack([_kept(size, seed + number) for number, size in enumerate(sizes)])
+    kept = np.hstack([_draw_masks(size, seed + number) for number, size in enumerate(sizes)])
     starts = np.cumsum([0, *sizes[:-1]])
     rng = np.random.default_rng([seed, 12])
     splits = [
         [start + rng.permutation(size) for start, size in zip(starts, sizes, strict=True)] for _ in range(_SPLITS)
     ]
-    made = [_mixed([rows[mask[rows]] for rows in split], sum(sizes)) for mask in kept for split in splits]
+    made = [_mix_split([rows[mask[rows]] for rows in split], sum(sizes)) for mask in kept for split in splits]
     return Draws(*(np.concatenate(side) for side in zip(*made, strict=True)))
 
 
-def _mixed(rows: list[Ints], total: int) -> tuple[Masks, Masks]:
+def _mix_split(rows: list[Ints], total: int) -> tuple[Masks, Masks]:
     """Masks of one split, given the rows of reference, candidate and foreign texts in the order they are used."""
     own, candidate, others = rows
     half = len(own) // 2
@@ -134,8 +134,8 @@ def _mixed(rows: list[Ints], total: int) -> tuple[Masks, Masks]:
     return left, right
 
 
-def _kept(size: int, seed: int) -> Masks:
+def _draw_masks(size: int, seed: int) -> Masks:
     """Masks of all texts, of all but each group, and of random halves; with few texts some groups leave out none."""
-    found = grouped(size, _GROUPS, seed)
+    found = draw_left_out_groups(size, _GROUPS, seed)
     whole = np.ones((1 + _GROUPS - len(found), size), dtype=bool)
-    return np.vstack([whole[:1], found, whole[1:], halves(size, _HALVES, seed)[0]])
+    return np.vstack([whole[:1], found, whole[1:], draw_halves(size, _HALVES, seed)[0]])

@@ -12,11 +12,11 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches
-from textgauge.metrics.properties.meaning import nearest_other, outlying
-from textgauge.metrics.properties.repeats import duplicates_within
+from textgauge.metrics.properties.meaning import find_nearest_other, find_outlying
+from textgauge.metrics.properties.repeats import find_duplicates_within
 from textgauge.metrics.properties.repeats import modes as modes_of
-from textgauge.metrics.properties.texts import lengths
-from textgauge.metrics.properties.wording import RUN, templates
+from textgauge.metrics.properties.texts import count_words
+from textgauge.metrics.properties.wording import RUN, find_templates
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,14 +45,14 @@ def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Float
     perplexity = nothing if logs is None else np.exp(np.minimum(logs, 700.0))
     columns: dict[str, Any] = {"corpus": [measured.name] * n, "index": corpus.source_rows, "text": list(corpus.texts)}
     if measured.train is None:
-        duplicate = measured.derive(duplicates_within)
+        duplicate = measured.derive(find_duplicates_within)
         has_meaning = measured.embedder is not None
         columns |= {
-            "words": lengths(measured).astype(np.int64),
+            "words": count_words(measured).astype(np.int64),
             "duplicate": np.where(duplicate.index < 0, np.nan, corpus.source_rows[duplicate.index]),
             "duplicate_similarity": duplicate.similarity,
-            "nearest_cosine": measured.derive(nearest_other).similarity if has_meaning else nothing,
-            "outlier": measured.derive(outlying) if has_meaning else np.zeros(n, dtype=bool),
+            "nearest_cosine": measured.derive(find_nearest_other).similarity if has_meaning else nothing,
+            "outlier": measured.derive(find_outlying) if has_meaning else np.zeros(n, dtype=bool),
             "grammar_errors": errors,
             "perplexity": perplexity,
         }
@@ -62,8 +62,8 @@ def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Float
     columns |= {
         "unique": (times[place] == 1) & ~np.isin(measured.forms, measured.train.forms),
         "mode_size": groups.sizes[groups.group],
-        **_nearest("semantic", "nearest_test", measured.semantic, held_out, n),
-        **_nearest("syntactic", "nearest_train", measured.syntactic, measured.train.corpus, n),
+        **_make_nearest_columns("semantic", "nearest_test", measured.semantic, held_out, n),
+        **_make_nearest_columns("syntactic", "nearest_train", measured.syntactic, measured.train.corpus, n),
         "grammar_errors": errors,
         "words": words,
         "perplexity": perplexity,
@@ -75,7 +75,9 @@ def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Float
     return frame.with_columns(pl.col("grammar_errors", "words").cast(pl.Int64))
 
 
-def _nearest(value: str, name: str, found: NearestMatches | None, corpus: Corpus | None, n: int) -> dict[str, Any]:
+def _make_nearest_columns(
+    value: str, name: str, found: NearestMatches | None, corpus: Corpus | None, n: int
+) -> dict[str, Any]:
     if found is None or corpus is None:
         return {value: np.full(n, np.nan), name: [None] * n}
     return {value: found.similarity, name: get_texts(corpus, found.index)}
@@ -136,7 +138,7 @@ def list_templates(measured: MeasuredCorpus) -> pl.DataFrame:
     """Return the runs of four words that many texts hold, the most frequent first, with an example of each."""
     import polars as pl
 
-    counts, first, _ = measured.derive(templates)
+    counts, first, _ = measured.derive(find_templates)
     tokens = measured.corpus.tokens(TOKENIZER)
     rows = np.searchsorted(tokens.offsets, first, side="right") - 1
     runs = [tokens.ids[place : place + RUN].tolist() for place in first.tolist()]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.charts import without_network
+from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
 from textgauge.core.naming import parse
 from textgauge.core.result import Column, Result, show_rows
@@ -22,16 +22,16 @@ from textgauge.core.show import (
     VERMILION,
     FlatRow,
     Row,
-    count_of,
+    drop_nonfinite,
     format_cell,
+    format_count,
     format_interval,
-    listed,
-    plain,
+    join_words,
 )
 from textgauge.data import Pairs
 from textgauge.metrics import PairMetric, PairScores
 from textgauge.metrics.base import Closer
-from textgauge.stats.resampling import percentile_interval, resampled_sums
+from textgauge.stats.resampling import compute_percentile_interval, resample_sums
 
 if TYPE_CHECKING:
     import altair as alt
@@ -69,13 +69,13 @@ class Summed:
         return float(self.score(self.rows.sum(axis=0, keepdims=True))[0])
 
     def ordered(self, order: NDArray[np.int64]) -> Summed:
-        """The same items in another order."""
+        """Return the same items in another order."""
         return Summed(self.rows[order], self.score, self.bounds)
 
     def interval(self, how: Bootstrap) -> tuple[float, float]:
         """Low and high end of the score over resamples of the items."""
-        values = self.score(resampled_sums(self.rows, how.resamples, how.seed))
-        low, high = percentile_interval(values, len(self.rows), how.level)
+        values = self.score(resample_sums(self.rows, how.resamples, how.seed))
+        low, high = compute_percentile_interval(values, len(self.rows), how.level)
         return max(low, self.bounds[0]), min(high, self.bounds[1])
 
 
@@ -92,30 +92,31 @@ class ItemStatistics:
     sacrebleu: tuple[str, Any] | None = None
 
 
-def item_counts(metric: PairMetric, pairs: Pairs) -> Floats | None:
-    """What the score of a whole set adds up, one row an item; None where there is no such score."""
+def count_items(metric: PairMetric, pairs: Pairs) -> Floats | None:
+    """Return what the score of a whole set adds up, one row an item; None where there is no such score."""
     return metric.statistics(pairs) if metric.part is None else None
 
 
-def item_statistics(metric: PairMetric, counts: Floats | None, values: Floats) -> ItemStatistics:
+def compute_item_statistics(metric: PairMetric, counts: Floats | None, values: Floats) -> ItemStatistics:
     """Statistics of a metric whose values and counts are known."""
     defined = ~np.isnan(values)
-    mean = Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _ratio, metric.bounds)
+    mean = Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _divide_sums, metric.bounds)
     if counts is None:
         return ItemStatistics(mean, None, metric.closer)
     known = metric.as_sacrebleu(counts.sum(axis=0, keepdims=True))
     return ItemStatistics(mean, Summed(counts, metric.of_statistics, metric.bounds), metric.closer, known)
 
 
-def shared_statistics(
+def compute_shared_statistics(
     metric: PairMetric, systems: Sequence[Pairs], values: Sequence[Floats], order: NDArray[np.int64]
 ) -> tuple[str, list[Summed]]:
-    """What systems are compared by, and the statistics of each, items in the given order.
+    """Return what systems are compared by, and the statistics of each, items in the given order.
 
     The score of the whole set where the metric has one, else the mean over items that have a value for every system.
     """
     found = [
-        item_statistics(metric, item_counts(metric, pairs), own) for pairs, own in zip(systems, values, strict=True)
+        compute_item_statistics(metric, count_items(metric, pairs), own)
+        for pairs, own in zip(systems, values, strict=True)
     ]
     wholes = [one.whole for one in found if one.whole is not None]
     if len(wholes) == len(found):
@@ -125,12 +126,12 @@ def shared_statistics(
     return "mean", [mean.ordered(order) for mean in means]
 
 
-def undefined_statistics(metric: PairMetric, n: int) -> ItemStatistics:
+def make_undefined_statistics(metric: PairMetric, n: int) -> ItemStatistics:
     """Statistics of a metric that has no value on any of n items."""
-    return ItemStatistics(Summed(np.zeros((n, 2)), _ratio), None, metric.closer)
+    return ItemStatistics(Summed(np.zeros((n, 2)), _divide_sums), None, metric.closer)
 
 
-def sacrebleu_line(statistics: ItemStatistics, references: int) -> str | None:
+def format_sacrebleu(statistics: ItemStatistics, references: int) -> str | None:
     """The score of a whole set with the signature that sacrebleu gives it; `references` of each text, -1 if it varies.
 
     None where sacrebleu has no such score.
@@ -142,7 +143,7 @@ def sacrebleu_line(statistics: ItemStatistics, references: int) -> str | None:
     return f"{name}|{metric.get_signature()} = {100 * statistics.whole.value:.1f}"
 
 
-def canonical_order(*systems: Pairs) -> NDArray[np.int64]:
+def compute_canonical_order(*systems: Pairs) -> NDArray[np.int64]:
     """An order of the items that depends on their texts alone, so that resamples do not depend on the order given.
 
     Several systems on the same items are taken together, whichever comes first.
@@ -153,7 +154,7 @@ def canonical_order(*systems: Pairs) -> NDArray[np.int64]:
     return np.lexsort((references, candidates))
 
 
-def _ratio(sums: Floats) -> Floats:
+def _divide_sums(sums: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         return np.asarray(sums[:, 0] / sums[:, 1])
 
@@ -211,17 +212,17 @@ class ScoreReport(Result):
     def warnings(self) -> tuple[str, ...]:
         """What speaks against trusting a metric on these pairs, and what is undefined, each one sentence."""
         found = dict.fromkeys(text for scores in self.scores for text in scores.warnings)
-        return (*found, *(_undefined(scores) for scores in self.scores if scores.reason))
+        return (*found, *(_format_undefined(scores) for scores in self.scores if scores.reason))
 
     @cached_property
     def _summaries(self) -> tuple[Summary, ...]:
-        return tuple(self._summary_of(scores) for scores in self.scores)
+        return tuple(self._summarise_metric(scores) for scores in self.scores)
 
     def summary(self) -> tuple[Summary, ...]:
         """Mean, standard deviation and interval of every metric, in order."""
         return self._summaries
 
-    def _summary_of(self, scores: PairScores) -> Summary:
+    def _summarise_metric(self, scores: PairScores) -> Summary:
         statistics = self.statistics[scores.metric]
         low, high = statistics.mean.ordered(self.order).interval(self.bootstrap)
         whole = statistics.whole
@@ -242,22 +243,22 @@ class ScoreReport(Result):
             warning="; ".join(scores.warnings) or None,
             seconds=scores.seconds,
             signature=scores.signature,
-            sacrebleu=sacrebleu_line(statistics, self.references),
+            sacrebleu=format_sacrebleu(statistics, self.references),
         )
 
     def to_dicts(self, *, parts: bool = False) -> list[dict[str, Any]]:
         """One flat dictionary per pair: `index` (the row of the source, from 0), a field per metric, and per part."""
         columns: dict[str, list[Any]] = {}
         for scores in self.scores:
-            columns[scores.metric] = list(map(plain, scores.values.tolist()))
+            columns[scores.metric] = list(map(drop_nonfinite, scores.values.tolist()))
             for name, values in scores.parts.items() if parts else ():
-                columns[str(replace(parse(scores.metric), part=name))] = list(map(plain, values.tolist()))
+                columns[str(replace(parse(scores.metric), part=name))] = list(map(drop_nonfinite, values.tolist()))
         columns = {"index": self.places.tolist(), **columns}
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def plot(self) -> alt.VConcatChart:
-        """How the values of every metric are spread over the pairs, with their mean."""
-        return without_network(spread_chart(self.scores))
+        """Return how the values of every metric are spread over the pairs, with their mean."""
+        return draw_without_network(draw_spread(self.scores))
 
     @property
     def answer(self) -> str:
@@ -278,7 +279,7 @@ class ScoreReport(Result):
     @property
     def citations(self) -> tuple[str, ...]:
         """The scores of the whole set as sacrebleu writes them, to be cited."""
-        lines = (sacrebleu_line(self.statistics[one.metric], self.references) for one in self.scores)
+        lines = (format_sacrebleu(self.statistics[one.metric], self.references) for one in self.scores)
         return tuple(line for line in lines if line)
 
     def __str__(self) -> str:
@@ -290,47 +291,47 @@ class ScoreReport(Result):
         return [
             {"metric": one.metric, "closer": ARROWS[self.statistics[one.metric].closer]}
             | ({"whole set": whole.get(one.metric)} if whole else {})
-            | {"mean": plain(one.mean), "std": plain(one.std), "n": len(one)}
+            | {"mean": drop_nonfinite(one.mean), "std": drop_nonfinite(one.std), "n": len(one)}
             for one in self.scores
         ]
 
 
-def _undefined(scores: PairScores) -> str:
+def _format_undefined(scores: PairScores) -> str:
     missing = len(scores) - len(scores.defined)
-    return f"{scores.metric} is undefined for {missing} of {count_of(len(scores), 'pair')}: {scores.reason}"
+    return f"{scores.metric} is undefined for {missing} of {format_count(len(scores), 'pair')}: {scores.reason}"
 
 
 def score_sentence(whole: Mapping[str, float], means: Mapping[str, float], pairs: int) -> str:
-    """The answer of `score`: scores of the whole set, then means over pairs.
+    """Return the answer of `score`: scores of the whole set, then means over pairs.
 
     >>> score_sentence({"bleu": 31.25}, {"jaccard": 0.5, "cosine": float("nan")}, 12)
     'The whole set of 12 pairs has bleu 31.25; on average over pairs jaccard 0.5; cosine is undefined.'
     """
     said = []
     if whole:
-        said.append(f"The whole set of {count_of(pairs, 'pair')} has {_scores(whole)}")
+        said.append(f"The whole set of {format_count(pairs, 'pair')} has {_format_scores(whole)}")
     known = {name: value for name, value in means.items() if not math.isnan(value)}
     if known:
-        over = "on average over pairs" if whole else f"On average over {count_of(pairs, 'pair')}:"
-        said.append(f"{over} {_scores(known)}")
+        over = "on average over pairs" if whole else f"On average over {format_count(pairs, 'pair')}:"
+        said.append(f"{over} {_format_scores(known)}")
     undefined = [name for name in means if name not in known]
     if undefined:
-        said.append(f"{listed(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined")
+        said.append(f"{join_words(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined")
     return "; ".join(said) + "."
 
 
-def _scores(found: Mapping[str, float]) -> str:
+def _format_scores(found: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {format_cell(value)}" for name, value in found.items())
 
 
-def _whole(value: float | None, low: float | None, high: float | None) -> str:
+def _format_whole(value: float | None, low: float | None, high: float | None) -> str:
     return format_cell(value) if value is None else f"{format_cell(value)} ({format_interval(low, high)})"
 
 
 _COLUMNS = (
     Column("metric"),
     Column("closer", form=ARROWS.get),
-    Column("whole set", "whole whole_low whole_high", _whole, when="whole"),
+    Column("whole set", "whole whole_low whole_high", _format_whole, when="whole"),
     Column("mean", form=format_cell),
     Column("interval", "low high", format_interval),
     Column("std", form=format_cell),
@@ -338,14 +339,14 @@ _COLUMNS = (
 )
 
 
-def spread_chart(scores: Sequence[PairScores]) -> alt.VConcatChart:
-    """One histogram per metric, each on a scale of its own, with a line at the mean."""
+def draw_spread(scores: Sequence[PairScores]) -> alt.VConcatChart:
+    """Return one histogram per metric, each on a scale of its own, with a line at the mean."""
     import altair as alt
 
-    return alt.vconcat(*(_histogram(one) for one in scores), spacing=8)
+    return alt.vconcat(*(_draw_histogram(one) for one in scores), spacing=8)
 
 
-def _histogram(scores: PairScores) -> alt.LayerChart:
+def _draw_histogram(scores: PairScores) -> alt.LayerChart:
     import altair as alt
 
     values = scores.defined[np.isfinite(scores.defined)]

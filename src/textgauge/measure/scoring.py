@@ -13,19 +13,19 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError, MissingExtra, ResourceError
-from textgauge.core.parallel import dask_executor, map_parts
+from textgauge.core.parallel import map_parts, open_dask_executor
 from textgauge.core.progress import begin_step
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data import GIVEN, Corpus, Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.data.view import TextsLike
 from textgauge.measure.score_report import (
     Bootstrap,
     ScoreReport,
-    canonical_order,
-    item_counts,
-    item_statistics,
-    undefined_statistics,
+    compute_canonical_order,
+    compute_item_statistics,
+    count_items,
+    make_undefined_statistics,
 )
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 
@@ -88,29 +88,29 @@ def score(
     [0.5, 1.0]
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    pairs = checked_pairs(left, right, background, column=column, columns=columns)
+    pairs = make_pairs(left, right, background, column=column, columns=columns)
     chosen = [metric.on_given(pairs) for metric in get_pair_metrics(metrics)]
     require_texts(pairs, chosen)
     found, statistics = [], {}
     missing: list[ResourceError | MissingExtra] = []
-    with dask_executor(scheduler) as cluster:
+    with open_dask_executor(scheduler) as cluster:
         for number, metric in enumerate(chosen):
             begin_step(metric.key, number, len(chosen), "scoring")
             try:
-                scores, counts = _measured(metric, pairs, cluster)
+                scores, counts = _measure_metric(metric, pairs, cluster)
                 found.append(scores)
-                statistics[metric.key] = item_statistics(metric, counts, scores.values)
+                statistics[metric.key] = compute_item_statistics(metric, counts, scores.values)
             except (ResourceError, MissingExtra) as error:
                 missing.append(error)
-                found.append(_not_measured(metric, pairs.n_items, str(error)))
-                statistics[metric.key] = undefined_statistics(metric, pairs.n_items)
+                found.append(_make_missing_scores(metric, pairs.n_items, str(error)))
+                statistics[metric.key] = make_undefined_statistics(metric, pairs.n_items)
             on_score(found[-1])
     if len(missing) == len(chosen):
         raise missing[0]
     numbers = set(np.bincount(pairs.items).tolist())
     references = numbers.pop() if len(numbers) == 1 else -1
     rows = pairs.left.source_rows[pairs.first_rows]
-    return ScoreReport(tuple(found), statistics, canonical_order(pairs), how, references, rows)
+    return ScoreReport(tuple(found), statistics, compute_canonical_order(pairs), how, references, rows)
 
 
 class PairsPart(NamedTuple):
@@ -122,12 +122,12 @@ class PairsPart(NamedTuple):
     columns: dict[str, Floats]
 
 
-def _measured(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> tuple[PairScores, Floats | None]:
-    """The scores of a metric, and what the score of the whole set adds up, item by item."""
+def _measure_metric(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> tuple[PairScores, Floats | None]:
+    """Return the scores of a metric, and what the score of the whole set adds up, item by item."""
     if cluster is None or metric.fitted:
-        return metric.measure(pairs), item_counts(metric, pairs)
+        return metric.measure(pairs), count_items(metric, pairs)
     start = time.perf_counter()
-    parts = list(map_parts(cluster, partial(_score_part, metric), _parts(pairs)))
+    parts = list(map_parts(cluster, partial(_score_part, metric), _split_parts(pairs)))
     scores = [part for part, _ in parts]
     whole = replace(
         scores[0],
@@ -141,8 +141,8 @@ def _measured(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> tup
     return whole, np.concatenate(counts) if counts else None
 
 
-def _parts(pairs: Pairs) -> Iterator[PairsPart]:
-    for some in blocks(pairs.n_items, _PART):
+def _split_parts(pairs: Pairs) -> Iterator[PairsPart]:
+    for some in split_into_blocks(pairs.n_items, _PART):
         start, stop = np.searchsorted(pairs.items, [some.start, some.stop]).tolist()
         rows = np.arange(start, stop)
         sides = (side.take(rows) for side in (pairs.left, pairs.right))
@@ -152,18 +152,18 @@ def _parts(pairs: Pairs) -> Iterator[PairsPart]:
 
 
 def _score_part(metric: PairMetric, part: PairsPart) -> tuple[PairScores, Floats | None]:
-    """What a worker does."""
+    """Return what a worker does."""
     pairs = Pairs(part.left, part.right, items=part.items, columns=part.columns)
-    return metric.measure(pairs), item_counts(metric, pairs)
+    return metric.measure(pairs), count_items(metric, pairs)
 
 
-def _not_measured(metric: PairMetric, n: int, reason: str) -> PairScores:
+def _make_missing_scores(metric: PairMetric, n: int, reason: str) -> PairScores:
     nothing = np.full(n, np.nan)
     parts = {part.name: nothing for part in metric.parts}
     return PairScores(metric=metric.key, values=nothing, parts=parts, reason=reason, seconds=0.0)
 
 
-def checked_pairs(
+def make_pairs(
     left: Source,
     right: References,
     background: Source | None = None,
@@ -171,17 +171,17 @@ def checked_pairs(
     column: str | None = None,
     columns: Mapping[str, Sequence[float] | Floats] | None = None,
 ) -> Pairs:
-    """Pairs of what was given; at least one."""
+    """Return pairs of what was given; at least one."""
     texts, references = load_aligned(left, column=column), load_aligned(right, column=column)  # type: ignore[arg-type]
     fitted = None if background is None else Corpus.of(load_aligned(background, column=column))
-    pairs = Pairs.of(texts, references, background=fitted, columns=_checked_columns(columns or {}, len(texts)))
+    pairs = Pairs.of(texts, references, background=fitted, columns=_check_columns(columns or {}, len(texts)))
     if not len(pairs):
         raise InputError("there are no pairs to score")
     return pairs
 
 
-def _checked_columns(columns: Mapping[str, Sequence[float] | Floats], count: int) -> dict[str, Floats]:
-    """Columns of scores as arrays, NaN where one is missing."""
+def _check_columns(columns: Mapping[str, Sequence[float] | Floats], count: int) -> dict[str, Floats]:
+    """Return columns of scores as arrays, NaN where one is missing."""
     try:
         found = {name: np.array(column, dtype=np.float64) for name, column in columns.items()}
     except (TypeError, ValueError):
@@ -199,8 +199,8 @@ def require_texts(pairs: Pairs, metrics: Sequence[PairMetric]) -> None:
         raise InputError(f"{asking.key} needs texts, but the pairs were given as embeddings")
 
 
-def all_references(right: Any) -> TextsLike:
-    """The texts of all references, which both sides of a comparison share."""
+def list_references(right: Any) -> TextsLike:
+    """Return the texts of all references, which both sides of a comparison share."""
     if isinstance(right, Corpus | np.ndarray):
         return right
     return [text for texts in right for text in ([texts] if isinstance(texts, str) else texts)]

@@ -19,21 +19,21 @@ from textgauge.core.result import Column, Result
 from textgauge.core.show import (
     FlatRow,
     Row,
+    drop_nonfinite,
     format_cell,
     format_interval,
     format_p,
     format_ranks,
     format_value,
-    plain,
 )
 from textgauge.data import Pairs, load_aligned
 from textgauge.data.source import Source
-from textgauge.measure.score_report import Bootstrap, Summed, canonical_order, shared_statistics
-from textgauge.measure.scoring import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
+from textgauge.measure.score_report import Bootstrap, Summed, compute_canonical_order, compute_shared_statistics
+from textgauge.measure.scoring import DEFAULT_METRICS, References, list_references, make_pairs, require_texts
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
-from textgauge.stats.decisions import baseline_sentence
-from textgauge.stats.rankings import Ranking, holm, ranking, ranking_answer, ranking_differences
-from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
+from textgauge.stats.decisions import format_baseline
+from textgauge.stats.rankings import Ranking, adjust_by_holm, format_ranking_answer, list_differences, rank_values
+from textgauge.stats.resampling import compute_percentile_interval, compute_permutation_p, resample_sums, swap_sums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ class ContrastReport(Result):
         """Which metrics find the candidate better or worse than the baseline, by their tests adjusted together."""
         larger = {row.metric: get_pair_metrics([row.metric])[0].closer == "larger" for row in self.rows}
         closer = {row.metric: row.difference > 0 if larger[row.metric] else row.difference < 0 for row in self.rows}
-        return baseline_sentence({row.metric: row.p_adjusted for row in self.rows}, closer)
+        return format_baseline({row.metric: row.p_adjusted for row in self.rows}, closer)
 
 
 def contrast(
@@ -131,18 +131,18 @@ def contrast(
     rows = []
     for number, metric in enumerate(chosen):
         begin_step(metric.key, number, len(chosen), "scoring")
-        rows.append(_contrast(metric, systems, how))
-    p = holm(np.array([row.p_randomisation for row in rows])).tolist()
+        rows.append(_contrast_metric(metric, systems, how))
+    p = adjust_by_holm(np.array([row.p_randomisation for row in rows])).tolist()
     return ContrastReport(tuple(replace(row, p_adjusted=own) for row, own in zip(rows, p, strict=True)))
 
 
-def _contrast(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contrast:
+def _contrast_metric(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contrast:
     values = [metric.measure(pairs).values for pairs in systems]
-    of, (mine, yours) = shared_statistics(metric, systems, values, canonical_order(*systems))
+    of, (mine, yours) = compute_shared_statistics(metric, systems, values, compute_canonical_order(*systems))
     observed = mine.value - yours.value
     draws = resample_differences(mine, yours, how)
-    low, high = percentile_interval(draws, len(mine.rows), how.level)
-    swapped = swapped_sums(mine.rows, yours.rows, how.resamples, how.seed)
+    low, high = compute_percentile_interval(draws, len(mine.rows), how.level)
+    swapped = swap_sums(mine.rows, yours.rows, how.resamples, how.seed)
     exchanged = mine.score(swapped[0]) - yours.score(swapped[1])
     return Contrast(
         metric=metric.key,
@@ -152,8 +152,8 @@ def _contrast(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contr
         difference=observed,
         low=low,
         high=high,
-        p_bootstrap=_two_sided(observed, draws - draws.mean()),
-        p_randomisation=_two_sided(observed, exchanged),
+        p_bootstrap=_compute_two_sided_p(observed, draws - draws.mean()),
+        p_randomisation=_compute_two_sided_p(observed, exchanged),
         p_adjusted=math.nan,
         n=len(mine.rows),
         signature=metric.signature,
@@ -162,13 +162,13 @@ def _contrast(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contr
 
 def resample_differences(mine: Summed, yours: Summed, how: Bootstrap) -> Floats:
     """Return the first score minus the second, over resamples of the items they share."""
-    joint = resampled_sums(np.hstack([mine.rows, yours.rows]), how.resamples, how.seed)
+    joint = resample_sums(np.hstack([mine.rows, yours.rows]), how.resamples, how.seed)
     width = mine.rows.shape[1]
     return mine.score(joint[:, :width]) - yours.score(joint[:, width:])
 
 
-def _two_sided(observed: float, under_null: Floats) -> float:
-    return math.nan if math.isnan(observed) else permutation_p(abs(observed), np.abs(under_null))
+def _compute_two_sided_p(observed: float, under_null: Floats) -> float:
+    return math.nan if math.isnan(observed) else compute_permutation_p(abs(observed), np.abs(under_null))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +220,7 @@ class SystemsReport(Result):
     @property
     def answer(self) -> str:
         """Which system is best, by which metrics."""
-        return ranking_answer("system", self.names, self.rankings, self.level)
+        return format_ranking_answer("system", self.names, self.rankings, self.level)
 
     @property
     def details(self) -> Row:
@@ -229,7 +229,7 @@ class SystemsReport(Result):
 
     def differences(self) -> list[Row]:
         """Return one flat dictionary per metric and pair of systems: how far `first` is ahead of `second`."""
-        return ranking_differences(self.names, self.rankings)
+        return list_differences(self.names, self.rankings)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -247,7 +247,8 @@ class SystemsReport(Result):
         """Return one flat dictionary per system and item, with a field per metric."""
         columns = {metric: [one.values.tolist() for one in scores] for metric, scores in self.segments.items()}
         return [
-            {"system": name, "index": item} | {metric: plain(values[at][item]) for metric, values in columns.items()}
+            {"system": name, "index": item}
+            | {metric: drop_nonfinite(values[at][item]) for metric, values in columns.items()}
             for at, name in enumerate(self.names)
             for item in range(len(next(iter(columns.values()))[at]))
         ]
@@ -279,7 +280,7 @@ def score_systems(
     first = next(iter(pairs.values()))
     chosen = [metric.on_given(first) for metric in get_pair_metrics(metrics)]
     require_texts(first, chosen)
-    order = canonical_order(*pairs.values())
+    order = compute_canonical_order(*pairs.values())
     rows: list[SystemScore] = []
     rankings: dict[str, Ranking] = {}
     segments: dict[str, Sequence[PairScores]] = {}
@@ -292,7 +293,7 @@ def score_systems(
             missing[metric.key] = error
             continue
         values = [scores.values for scores in segments[metric.key]]
-        of, ordered = shared_statistics(metric, list(pairs.values()), values, order)
+        of, ordered = compute_shared_statistics(metric, list(pairs.values()), values, order)
         rankings[metric.key] = _rank_systems(metric, ordered, how, 1 - (1 - level) / len(chosen))
         for row in rankings[metric.key].placings():
             place = row.pop("place")
@@ -323,26 +324,28 @@ def _load_systems(systems: Mapping[str, Source], right: References, column: str 
     if not systems:
         raise InputError("there is no system to score")
     references: Any = load_aligned(right, column=column)  # type: ignore[arg-type]
-    fitted = all_references(references)
+    fitted = list_references(references)
     pairs = {}
     for name, source in systems.items():
         texts = load_aligned(source, column=column)
         if len(texts) != len(references):
             raise InputError(f"{name} has {len(texts)} texts, but the references have {len(references)} items")
-        pairs[name] = checked_pairs(texts, references, fitted)
+        pairs[name] = make_pairs(texts, references, fitted)
     return pairs
 
 
 def _rank_systems(metric: PairMetric, statistics: Sequence[Summed], how: Bootstrap, level: float) -> Ranking:
     """Rank the systems by their scores; every resample holds the same items for all of them."""
     n = len(statistics[0].rows)
-    draws = np.column_stack([one.score(resampled_sums(one.rows, how.resamples, how.seed)) for one in statistics])
+    draws = np.column_stack([one.score(resample_sums(one.rows, how.resamples, how.seed)) for one in statistics])
     oriented = metric.orient(draws[np.isfinite(draws).all(axis=1)])
     values = metric.orient(np.array([one.value for one in statistics]))
-    return ranking(values, _errors(oriented, n), oriented - oriented.mean(axis=0), freedom=n - 1, level=level)
+    return rank_values(
+        values, _estimate_errors(oriented, n), oriented - oriented.mean(axis=0), freedom=n - 1, level=level
+    )
 
 
-def _errors(draws: Floats, n: int) -> Floats:
+def _estimate_errors(draws: Floats, n: int) -> Floats:
     """Standard errors of differences of columns; resampling n items misses the factor n/(n − 1) of the variance."""
     if n < 2 or len(draws) < 2:
         return np.full((draws.shape[1], draws.shape[1]), np.nan)

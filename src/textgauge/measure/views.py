@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from textgauge.core.parallel import one_blas_thread
-from textgauge.core.show import listed
+from textgauge.core.parallel import use_one_blas_thread
+from textgauge.core.show import join_words
 from textgauge.data import Comparison
 from textgauge.data.large import sample_comparison
 from textgauge.measure.compare_report import IN_PARTS
@@ -63,13 +63,13 @@ class Views:
 
     def limit_threads(self, metric: CorpusMetric) -> AbstractContextManager[Any]:
         """Return a context in which sums over many texts have the same bits on every machine."""
-        return one_blas_thread() if self.is_large and metric.is_sum else nullcontext()
+        return use_one_blas_thread() if self.is_large and metric.is_sum else nullcontext()
 
     def drop_slow(self, metrics: Iterable[CorpusMetric]) -> tuple[list[CorpusMetric], list[str]]:
         """Leave out metrics of all pairs of many texts, and say so: for metrics that nobody chose."""
         metrics = list(metrics)
         slow = [m for m in metrics if self.is_large and m.grows == "blocks" and not self.is_sampled(m)]
-        names = listed([metric.key for metric in slow])
+        names = join_words([metric.key for metric in slow])
         note = (
             f"left out, because they take all pairs of texts: {names}; name them, or measure them on a sample (approx)"
         )
@@ -82,8 +82,8 @@ class Views:
         sizes = len(self.comparison.reference), len(self.comparison.candidate)
         notes = [f"{IN_PARTS}: {sizes[0]:,} and {sizes[1]:,} texts"]
         if whole := [metric.key for metric in metrics if not self.is_sampled(metric)]:
-            notes.append(f"{listed(whole)}: from all texts")
+            notes.append(f"{join_words(whole)}: from all texts")
         if sampled := [metric.key for metric in metrics if self.is_sampled(metric)]:
             seen = " and ".join(f"{min(self.approx or SAMPLE, size):,}" for size in sizes)
-            notes.append(f"{listed(sampled)}: from a sample of {seen} texts, drawn with seed {self.seed}")
+            notes.append(f"{join_words(sampled)}: from a sample of {seen} texts, drawn with seed {self.seed}")
         return notes

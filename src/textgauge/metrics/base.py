@@ -84,7 +84,7 @@ class Metric:
         object.__setattr__(self, "on", self._full_on(self.on or self.default_on))
         if self.part is not None and self.part not in {part.name for part in self.parts}:
             raise UnknownName.among(f"part of {self.name}", self.part, [part.name for part in self.parts] or ["(none)"])
-        for name, kind in parameters(type(self)).items():
+        for name, kind in get_parameters(type(self)).items():
             _check_choice(self.name, name, kind, getattr(self, name))
         for known in (*self.ranges, *([Range("seed", 0)] if self.seeded else [])):
             known.check(self.name, getattr(self, known.name))
@@ -104,7 +104,7 @@ class Metric:
         return VALUE, *(part.name for part in self.parts)
 
     def select(self, values: Mapping[str, Any]) -> Any:
-        """The number this metric shows, out of headline and parts."""
+        """Return the number this metric shows, out of headline and parts."""
         return values[self.part or VALUE]
 
     @property
@@ -125,44 +125,44 @@ class Metric:
     @property
     def seeded(self) -> bool:
         """Whether the value depends on a seed."""
-        return "seed" in parameters(type(self))
+        return "seed" in get_parameters(type(self))
 
     @property
     def key(self) -> str:
         """The short name that parses back to an equal metric: what differs from the defaults."""
         changed = tuple(
-            (item.name, _written(getattr(self, item.name)))
+            (item.name, _format_parameter(getattr(self, item.name)))
             for item in fields(self)
-            if item.name in parameters(type(self)) and getattr(self, item.name) != item.default
+            if item.name in get_parameters(type(self)) and getattr(self, item.name) != item.default
         )
         return str(Name(self.name, self.part, changed, self._short_on()))
 
     @property
     def signature(self) -> str:
         """Everything that decides the number: all parameters, the input, versions of what computes it."""
-        given = tuple((name, _written(getattr(self, name))) for name in parameters(type(self)))
+        given = tuple((name, _format_parameter(getattr(self, name))) for name in get_parameters(type(self)))
         spelled = str(Name(self.name, self.part, given, self.on or None))
         libraries = dict.fromkeys([*self.libraries, *([LIBRARIES[self.on]] if self.on in LIBRARIES else [])])
-        return "|".join([spelled, f"v{self.version}", *self.input_identity(), *versions(*libraries, *PACKAGES)])
+        return "|".join([spelled, f"v{self.version}", *self.input_identity(), *list_versions(*libraries, *PACKAGES)])
 
     def __str__(self) -> str:
         return self.key
 
     def with_input(self, on: str) -> Self:
-        """The same metric on another embedder, tokenizer or ground."""
+        """Return the same metric on another embedder, tokenizer or ground."""
         return replace(self, on=on)
 
     def with_default_seed(self, seed: int) -> Self:
-        """The same metric with this seed, where it has a seed and was given none by name."""
+        """Return the same metric with this seed, where it has a seed and was given none by name."""
         given = not isinstance(getattr(self, "seed", None), DefaultSeed)
         return self if given else replace(self, seed=seed)  # type: ignore[call-arg]
 
     def input_identity(self) -> list[str]:
-        """The input of the metric, spelled out for the signature: `name=identity`."""
+        """Return the input of the metric, spelled out for the signature: `name=identity`."""
         return []
 
     def orient(self, value: Any) -> Any:
-        """The value, or values, turned so that farther is larger."""
+        """Return the value, or values, turned so that farther is larger."""
         return value if self.closer == "smaller" else -value
 
     def _full_on(self, on: str) -> str:
@@ -175,7 +175,7 @@ class Metric:
 _parameters: dict[type[Metric], dict[str, Any]] = {}
 
 
-def parameters(kind: type[Metric]) -> dict[str, Any]:
+def get_parameters(kind: type[Metric]) -> dict[str, Any]:
     """Parameter names of a metric class and their types."""
     if kind not in _parameters:
         hints = get_type_hints(kind)
@@ -185,7 +185,7 @@ def parameters(kind: type[Metric]) -> dict[str, Any]:
 
 def from_name(kind: type[Metric], name: Name) -> Metric:
     """Build a metric of this class from a parsed name."""
-    known = parameters(kind)
+    known = get_parameters(kind)
     unknown = [key for key, _ in name.params if key not in known]
     if unknown:
         has = ", ".join(known) or "none"
@@ -202,7 +202,7 @@ def _read(metric: str, name: str, kind: Any, text: str) -> Any:
     try:
         return readers[kind](text)
     except (ValueError, KeyError):
-        raise ParameterError(f"{metric}: {name}={text} is not {_kind_name(kind)}") from None
+        raise ParameterError(f"{metric}: {name}={text} is not {_describe_kind(kind)}") from None
 
 
 def _read_bool(text: str) -> bool:
@@ -213,19 +213,19 @@ def _check_choice(metric: str, name: str, kind: Any, value: Any) -> None:
     if get_origin(kind) is Literal and value not in get_args(kind):
         raise ParameterError(f"{metric}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
     if isinstance(kind, type) and not isinstance(value, (int, float) if kind is float else kind):
-        raise ParameterError(f"{metric}: {name}={value} is not {_kind_name(kind)}")
+        raise ParameterError(f"{metric}: {name}={value} is not {_describe_kind(kind)}")
 
 
-def _kind_name(kind: Any) -> str:
+def _describe_kind(kind: Any) -> str:
     return {int: "a whole number", float: "a number", bool: "true or false"}.get(kind, "a valid value")
 
 
-def _written(value: Any) -> str:
+def _format_parameter(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @cache
-def versions(*packages: str) -> tuple[str, ...]:
+def list_versions(*packages: str) -> tuple[str, ...]:
     """Installed versions, as `package=version`; `none` for a package that is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError, ResourceError
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.data.storage import PARTITION
 from textgauge.metrics.base import Metric
-from textgauge.metrics.numerics.moments import unit
-from textgauge.stats.resampling import permuted
+from textgauge.metrics.numerics.moments import to_unit
+from textgauge.stats.resampling import draw_permutations
 
 PIECES = "wordpiece"
 UNREAD = "a text consists of word pieces that the encoder does not know"
@@ -43,84 +43,87 @@ _CJK = frozenset({"CJK"})
 _UNKNOWN_PIECE = "[UNK]"
 
 
-def reader_of(metric: Metric) -> str:
-    """The embedder, token encoder or tokenizer of a metric, without the prefix of whole texts."""
+def get_reader(metric: Metric) -> str:
+    """Return the embedder, token encoder or tokenizer of a metric, without the prefix of whole texts."""
     return str(getattr(metric, "embedder", metric.on)).removeprefix("whole:")
 
 
-def unknown_shares(pool: Pool) -> Floats:
-    """The share of unknown word pieces of every text; 0 for a text without pieces. Remembered by the pool."""
-    return pool.get_or_compute("unknown pieces", PIECES, lambda _: unknown_shares_of(pool.texts))  # type: ignore[no-any-return]
+def get_unknown_shares(pool: Pool) -> Floats:
+    """Return the share of unknown word pieces of every text; 0 for a text without pieces. Remembered by the pool."""
+    return pool.get_or_compute("unknown pieces", PIECES, lambda _: compute_unknown_shares(pool.texts))  # type: ignore[no-any-return]
 
 
-def unknown_shares_of(texts: Sequence[str]) -> Floats:
-    """The share of unknown word pieces of each text."""
-    from textgauge.encode.tokenizers import load_pieces, tokenizer
+def compute_unknown_shares(texts: Sequence[str]) -> Floats:
+    """Return the share of unknown word pieces of each text."""
+    from textgauge.encode.tokenizers import get_tokenizer, load_pieces
 
     shares = np.zeros(len(texts))
     others = [row for row, text in enumerate(texts) if not text.isascii()]  # letters and signs of ASCII are known
-    for rows in (others[some] for some in blocks(len(others), PARTITION)):
-        tokens = tokenizer(PIECES).encode([texts[row] for row in rows])
+    for rows in (others[some] for some in split_into_blocks(len(others), PARTITION)):
+        tokens = get_tokenizer(PIECES).encode([texts[row] for row in rows])
         unknown = np.append(0, np.cumsum(tokens.ids == load_pieces().token_to_id(_UNKNOWN_PIECE)))
         shares[rows] = np.diff(unknown[tokens.offsets]) / np.maximum(tokens.lengths, 1)
     return shares
 
 
-def reads_pieces(metric: Metric) -> bool:
-    """Whether the metric's encoder or tokenizer has word pieces that it may not know."""
-    return reader_of(metric) in _PIECE_ENCODERS
+def has_pieces(metric: Metric) -> bool:
+    """Return whether the metric's encoder or tokenizer has word pieces that it may not know."""
+    return get_reader(metric) in _PIECE_ENCODERS
 
 
-def unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:
+def find_unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:
     """Tell the texts of which an encoder knows not one piece; none where the encoder has no unknown pieces."""
     if reader.removeprefix("whole:") not in _PIECE_ENCODERS or not corpus.pool.has_texts:
         return np.zeros(len(corpus), dtype=bool)
-    return np.asarray(unknown_shares(corpus.pool)[corpus.index] == 1.0)
+    return np.asarray(get_unknown_shares(corpus.pool)[corpus.index] == 1.0)
 
 
-def scripts(pool: Pool) -> NDArray[np.str_]:
-    """The script that most letters of each text have, empty where it has none. Remembered by the pool."""
-    return pool.get_or_compute("script", "", lambda _: scripts_of(pool.texts))  # type: ignore[no-any-return]
+def get_scripts(pool: Pool) -> NDArray[np.str_]:
+    """Return the script that most letters of each text have, empty where it has none. Remembered by the pool."""
+    return pool.get_or_compute("script", "", lambda _: detect_scripts(pool.texts))  # type: ignore[no-any-return]
 
 
-def scripts_of(texts: Sequence[str]) -> NDArray[np.str_]:
-    """The script that most letters of each text have, empty where it has none."""
-    return np.array([_script(text) for text in texts], dtype=np.str_)
+def detect_scripts(texts: Sequence[str]) -> NDArray[np.str_]:
+    """Return the script that most letters of each text have, empty where it has none."""
+    return np.array([_detect_script(text) for text in texts], dtype=np.str_)
 
 
-def _script(text: str) -> str:
+def _detect_script(text: str) -> str:
     if text.isascii():
         return "LATIN"
-    found = Counter(_letter_script(sign) for sign in text if sign.isalpha())
+    found = Counter(_get_letter_script(sign) for sign in text if sign.isalpha())
     if found["HIRAGANA"] + found["KATAKANA"]:  # Japanese is written with ideographs among them
         found["HIRAGANA"] += found.pop("CJK", 0)
     return found.most_common(1)[0][0] if found else ""
 
 
 @cache
-def _letter_script(sign: str) -> str:
-    """The first word of a letter's Unicode name.
+def _get_letter_script(sign: str) -> str:
+    """Return the first word of a letter's Unicode name.
 
-    >>> _letter_script("é"), _letter_script("ก"), _letter_script("好")
+    >>> _get_letter_script("é"), _get_letter_script("ก"), _get_letter_script("好")
     ('LATIN', 'THAI', 'CJK')
     """
     return unicodedata.name(sign, "").partition(" ")[0].partition("-")[0]
 
 
-def script_warnings(metric: Metric, corpus: Corpus) -> list[str]:
-    """What the script of the texts does to a metric, each one sentence."""
+def list_script_warnings(metric: Metric, corpus: Corpus) -> list[str]:
+    """Return what the script of the texts does to a metric, each one sentence."""
     if not len(corpus):
         return []
-    found, reader = scripts(corpus.pool)[corpus.index], reader_of(metric)
+    found, reader = get_scripts(corpus.pool)[corpus.index], get_reader(metric)
     if metric.needs == "tokens" and reader != PIECES:
-        return _unsplit(metric, found)
-    warnings = _foreign(reader, found) if reader in _ENGLISH else []
-    if reader in _PIECE_ENCODERS and (share := float(unknown_shares(corpus.pool)[corpus.index].mean())) >= MOST_UNKNOWN:
+        return _is_unsplit(metric, found)
+    warnings = _is_foreign(reader, found) if reader in _ENGLISH else []
+    if (
+        reader in _PIECE_ENCODERS
+        and (share := float(get_unknown_shares(corpus.pool)[corpus.index].mean())) >= MOST_UNKNOWN
+    ):
         warnings.append(f"{share:.0%} of the word pieces of a text are unknown to {reader}, in the mean")
     return warnings
 
 
-def _foreign(reader: str, found: NDArray[np.str_]) -> list[str]:
+def _is_foreign(reader: str, found: NDArray[np.str_]) -> list[str]:
     count = int((~np.isin(found, ["LATIN", ""])).sum())
     if count < MOST_UNREAD * len(found):
         return []
@@ -130,7 +133,7 @@ def _foreign(reader: str, found: NDArray[np.str_]) -> list[str]:
     ]
 
 
-def _unsplit(metric: Metric, found: NDArray[np.str_]) -> list[str]:
+def _is_unsplit(metric: Metric, found: NDArray[np.str_]) -> list[str]:
     unsplit = [*_WITHOUT_SPACES] if metric.on in _BETWEEN_SPACES | _IDEOGRAPHS_APART else []
     unsplit += [*_CJK] if metric.on in _BETWEEN_SPACES else []
     count = int(np.isin(found, unsplit).sum())
@@ -161,17 +164,17 @@ class TextSketch:
     spread: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """What a model file holds of it."""
+        """Return what a model file holds of it."""
         content = base64.b64encode(self.rows.tobytes()).decode()
         return {"embedder": EMBEDDER, "texts": len(self.rows), "spread": self.spread, "rows": content}
 
     def warning(self, texts: Corpus, seed: int = 0) -> str | None:
         """A sentence where texts are outside the null range, and farther off than 0.03 and than the sources' spread."""
         try:
-            rows = _drawn(texts, _MAX_SCORED, seed)
+            rows = _draw_rows(texts, _MAX_SCORED, seed)
         except ResourceError:  # no encoder on this machine: nothing is known, and nothing is claimed
             return None
-        value, low, high = energy_and_null(self.rows, rows, seed)
+        value, low, high = compute_energy_and_null(self.rows, rows, seed)
         if value <= high or value - (low + high) / 2 <= max(_FAR, self.spread):
             return None
         return (
@@ -180,22 +183,24 @@ class TextSketch:
         )
 
 
-def sketch_of(texts: Corpus, sources: Ints, seed: int = 0) -> TextSketch | None:
-    """A sketch of texts that come from these sources; None where there is no encoder on this machine."""
+def make_sketch(texts: Corpus, sources: Ints, seed: int = 0) -> TextSketch | None:
+    """Return a sketch of texts that come from these sources; None where there is no encoder on this machine."""
     try:
-        parts = [_drawn(texts.take(np.flatnonzero(sources == label)), MAX_TEXTS, seed) for label in np.unique(sources)]
+        parts = [
+            _draw_rows(texts.take(np.flatnonzero(sources == label)), MAX_TEXTS, seed) for label in np.unique(sources)
+        ]
     except ResourceError:
         return None
     spread = 0.0
     for place, part in enumerate(parts) if len(parts) > 1 else ():
         others = np.concatenate([other for number, other in enumerate(parts) if number != place])
-        gap = unit(part.astype(np.float64)).mean(axis=0) - unit(others.astype(np.float64)).mean(axis=0)
+        gap = to_unit(part.astype(np.float64)).mean(axis=0) - to_unit(others.astype(np.float64)).mean(axis=0)
         spread = max(spread, float(gap @ gap))
     return TextSketch(_round_robin(parts), spread)
 
 
 def parse_sketch(content: Any) -> TextSketch | None:
-    """The sketch of a model file; None where it has none, or one of another encoder."""
+    """Return the sketch of a model file; None where it has none, or one of another encoder."""
     if content is None or (isinstance(content, dict) and content.get("embedder") != EMBEDDER):
         return None
     cells = content if isinstance(content, dict) else {}
@@ -211,29 +216,29 @@ def parse_sketch(content: Any) -> TextSketch | None:
     return TextSketch(np.frombuffer(content_bytes, dtype=np.int8).reshape(texts, -1), float(spread))
 
 
-def energy_and_null(kept: NDArray[Any], rows: NDArray[Any], seed: int) -> tuple[float, float, float]:
-    """The energy distance of two lots of vectors, and its 95 % range when they change sides at random."""
+def compute_energy_and_null(kept: NDArray[Any], rows: NDArray[Any], seed: int) -> tuple[float, float, float]:
+    """Return the energy distance of two lots of vectors, and its 95 % range when they change sides at random."""
     from textgauge.metrics.registry import get_metric
 
     if kept.shape[1] != rows.shape[1]:
         return 0.0, 0.0, 0.0
     metric: Any = get_metric(_METRIC)
-    sides = (unit(side.astype(np.float64)).astype(np.float32) for side in (kept, rows))
+    sides = (to_unit(side.astype(np.float64)).astype(np.float32) for side in (kept, rows))
     comparison = Comparison(*(Corpus.of(embeddings=side) for side in sides))
-    draws = Draws(*permuted(len(kept), len(rows), _TRIALS, seed))
+    draws = Draws(*draw_permutations(len(kept), len(rows), _TRIALS, seed))
     low, high = np.quantile(metric.compute_many(comparison.joint, draws)["value"], [0.025, 0.975])
     return float(metric.compute(comparison)["value"]), float(low), float(high)
 
 
-def _drawn(texts: Corpus, most: int, seed: int) -> NDArray[np.int8]:
+def _draw_rows(texts: Corpus, most: int, seed: int) -> NDArray[np.int8]:
     """Embeddings of a random choice of the different texts, as bytes."""
     _, first = np.unique(texts.keys, return_index=True)
     chosen = np.random.default_rng([seed, 21]).permutation(first)[:most]
-    rows = unit(Corpus.of([texts.pool.texts[row] for row in texts.index[chosen]]).embeddings(EMBEDDER))
+    rows = to_unit(Corpus.of([texts.pool.texts[row] for row in texts.index[chosen]]).embeddings(EMBEDDER))
     return np.rint(127.0 * rows / max(float(np.abs(rows).max()), 1e-9)).astype(np.int8)
 
 
 def _round_robin(parts: list[NDArray[np.int8]]) -> NDArray[np.int8]:
-    """Rows of all parts by turns, up to MAX_TEXTS."""
+    """Return rows of all parts by turns, up to MAX_TEXTS."""
     order = sorted((row, place) for place, part in enumerate(parts) for row in range(len(part)))
     return np.stack([parts[place][row] for row, place in order[:MAX_TEXTS]])

@@ -18,11 +18,11 @@ from textgauge.data.view import TextsLike
 from textgauge.encode.grounds import GROUNDS
 from textgauge.metrics import uncertainty
 from textgauge.metrics.base import VALUE, Metric, Undefined
-from textgauge.metrics.cautions import reader_of, unread
-from textgauge.metrics.pair_metric import distance_of
-from textgauge.metrics.registry import explained_metrics, get_metric, known_metrics
+from textgauge.metrics.cautions import find_unread, get_reader
+from textgauge.metrics.pair_metric import to_distance
+from textgauge.metrics.registry import get_known_metrics, get_metric, list_explained_metrics
 from textgauge.metrics.score import Contributions, Score
-from textgauge.metrics.uncertainty import NullValues, exchanged
+from textgauge.metrics.uncertainty import NullValues, exchange_texts
 
 Growth = Literal["sums", "blocks", "fitted"]
 Values = dict[str, float]
@@ -75,16 +75,16 @@ class CorpusMetric(Metric):
         return self.on
 
     def input_identity(self) -> list[str]:
-        """The tokenizer, or the embedder with its revision."""
+        """Return the tokenizer, or the embedder with its revision."""
         if self.needs == "tokens":
             return [f"tokenizer={self.on}"]
         if self.pair_ground is not None:
             return [f"ground={_pair_key(self.pair_ground, full=True)}"]
         if self.embedder == GIVEN:
             return ["embeddings=given"]
-        from textgauge.encode.embedders import embedder
+        from textgauge.encode.embedders import get_embedder
 
-        return [f"embedder={embedder(self.embedder).identity}"]
+        return [f"embedder={get_embedder(self.embedder).identity}"]
 
     def compute(self, comparison: Comparison) -> Values:
         """Headline and parts of one comparison; raises `Undefined` with the reason where there is none."""
@@ -136,12 +136,12 @@ class CorpusMetric(Metric):
     def interval_ends(
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
-        """What `interval` gives for corpora of enough texts; families override this."""
+        """Return what `interval` gives for corpora of enough texts; families override this."""
         trials = self.interval_trials if comparison.groups is None else uncertainty.GROUP_TRIALS
         parts = uncertainty.DisjointSplits.of(comparison, trials=trials, seed=seed)
         values = self.compute_draws(parts.joint, parts.draws)
         null = partial(self.null_values, comparison, permutations=uncertainty.EXCHANGES, seed=seed)
-        ends = self.ends_from_parts(score, values, parts, uncertainty.student_reach(level, comparison), null)
+        ends = self.ends_from_parts(score, values, parts, uncertainty.compute_student_reach(level, comparison), null)
         return (*ends, uncertainty.DISJOINT if comparison.groups is None else uncertainty.DISJOINT_GROUPS)
 
     def ends_from_parts(
@@ -155,12 +155,12 @@ class CorpusMetric(Metric):
         """Low and high end, `reach` standard errors to either side, from the values on disjoint parts."""
         error = parts.error(self.select(values))
         if self.variance_grows_with_value:
-            return uncertainty.inverted(score.value, error, null(), reach, self.bounds)
-        return uncertainty.around(score.value, reach * error, self.bounds)
+            return uncertainty.invert_interval(score.value, error, null(), reach, self.bounds)
+        return uncertainty.bound_interval(score.value, reach * error, self.bounds)
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """The value, and its values when texts are exchanged between the corpora: null range, p-value and effect."""
-        return exchanged(self, comparison, permutations=permutations, seed=seed)
+        return exchange_texts(self, comparison, permutations=permutations, seed=seed)
 
     def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:
         """p-value for "both corpora come from one distribution", and the method's name."""
@@ -181,16 +181,16 @@ class CorpusMetric(Metric):
         return type(self).explain is not CorpusMetric.explain
 
     def explain(self, comparison: Comparison) -> Contributions:
-        """What each text of both corpora adds; overridden by metrics whose value is a sum over texts."""
+        """Return what each text of both corpora adds; overridden by metrics whose value is a sum over texts."""
         raise self.not_explained()
 
     def not_explained(self) -> InputError:
-        """The error of a metric without contributions, which names those that have them."""
-        known = ", ".join(explained_metrics())
+        """Return the error of a metric without contributions, which names those that have them."""
+        known = ", ".join(list_explained_metrics())
         return InputError(f"{self.key} has no per-text contributions; the metrics that have are {known}")
 
     def measure(self, comparison: Comparison) -> Score:
-        """The score of one comparison, without uncertainty; see `textgauge.compare` for that."""
+        """Return the score of one comparison, without uncertainty; see `textgauge.compare` for that."""
         start = time.perf_counter()
         reason = None
         try:
@@ -218,8 +218,8 @@ class CorpusMetric(Metric):
             if len(corpus) < self.min_texts:
                 count = f"{len(corpus)} text{'s' if len(corpus) != 1 else ''}"
                 raise Undefined(f"the {role} has {count}; {self.key} needs at least {self.min_texts}")
-            reader = reader_of(self)
-            if len(corpus) and unread(corpus, reader).all():
+            reader = get_reader(self)
+            if len(corpus) and find_unread(corpus, reader).all():
                 raise Undefined(f"every text of the {role} consists of word pieces that {reader} does not know")
 
     def __call__(self, reference: TextsLike, candidate: TextsLike) -> Score:
@@ -232,7 +232,7 @@ class CorpusMetric(Metric):
         return self.on_embeddings() if comparison.reference.pool.has_given else self
 
     def on_embeddings(self) -> CorpusMetric:
-        """This metric, moved to ready-made embeddings if no embedder was named."""
+        """Return this metric, moved to ready-made embeddings if no embedder was named."""
         if self.reads_texts or self.embedder != self.default_on.partition(":")[0]:
             return self
         return self.with_input(f"{GIVEN}:{self.ground}" if self.needs == "ground" else GIVEN)
@@ -265,13 +265,13 @@ class CorpusMetric(Metric):
 
 
 def _pair_key(on: str, *, full: bool = False) -> str | None:
-    """The key, or the signature, of the pair metric this names; None where it names none."""
+    """Return the key, or the signature, of the pair metric this names; None where it names none."""
     name = re.match(r"\w*", on)
-    kind = known_metrics().get(name.group()) if name else None
+    kind = get_known_metrics().get(name.group()) if name else None
     if kind is None or kind.scope != "pair":
         return None
     metric = get_metric(on)
-    distance_of(metric, metric.value_at_identity)
+    to_distance(metric, metric.value_at_identity)
     return str(metric.signature if full else metric.key)
 
 
@@ -297,10 +297,10 @@ class GapMetric(CorpusMetric):
         if self.part:
             return super().ends_from_parts(score, values, parts, reach, null)
         difference = float(self.difference({name: np.array(value) for name, value in score.parts.items()}))
-        return uncertainty.folded_interval(difference, parts.error(self.difference(values)), reach)
+        return uncertainty.compute_folded_interval(difference, parts.error(self.difference(values)), reach)
 
     def difference(self, values: ManyValues) -> NDArray[np.float64]:
-        """The difference whose absolute value is the headline."""
+        """Return the difference whose absolute value is the headline."""
         return values["reference"] - values["candidate"]
 
 

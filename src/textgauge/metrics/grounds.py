@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.encode.grounds import GROUNDS, prepare
 from textgauge.metrics.base import Undefined
@@ -28,7 +28,7 @@ from textgauge.metrics.numerics.neighbours import (
     find_nearest,
     to_ground,
 )
-from textgauge.metrics.pair_metric import PairMetric, distance_of
+from textgauge.metrics.pair_metric import PairMetric, to_distance
 from textgauge.metrics.registry import get_metric
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ class GroundMatrix:
         self._background = Corpus(pool, first) if metric.fitted else None
         self._keys: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._first: Ints = np.empty(0, dtype=np.int64)
-        self._distances: Floats32 = np.empty((0, 0), dtype=np.float32)
+        self._get_distances: Floats32 = np.empty((0, 0), dtype=np.float32)
 
     def rows(self, corpus: Corpus, on_block: Done | None = None) -> Ints:
-        """The place of each text of a corpus in the matrix, which is extended by texts it lacks."""
+        """Return the place of each text of a corpus in the matrix, which is extended by texts it lacks."""
         new = ~np.isin(corpus.keys, self._keys)
         if new.any():
             keys, first = np.unique(corpus.keys[new], return_index=True)
@@ -64,66 +64,66 @@ class GroundMatrix:
         return np.asarray(order[np.searchsorted(self._keys, corpus.keys, sorter=order)])
 
     def block(self, rows: Ints, columns: Ints) -> Floats:
-        """Distances of some texts to others, in float64."""
-        found = self._distances[np.ix_(rows, columns)].astype(np.float64)
+        """Return distances of some texts to others, in float64."""
+        found = self._get_distances[np.ix_(rows, columns)].astype(np.float64)
         if np.isnan(found).any():
             raise Undefined(f"{self._metric.key} has no value for some of the pairs: {self._metric.undefined}")
         return found
 
     def _extend(self, keys: NDArray[np.uint64], first: Ints, on_block: Done | None) -> None:
         old, size = len(self._keys), len(self._keys) + len(keys)
-        grown = _scratch(size)
-        grown[:old, :old] = self._distances
+        grown = _make_scratch(size)
+        grown[:old, :old] = self._get_distances
         self._keys, self._first = np.concatenate([self._keys, keys]), np.concatenate([self._first, first])
-        new = [slice(old + some.start, old + some.stop) for some in blocks(size - old, _BLOCK)]
-        corners = [(top, left) for left in new for top in blocks(left.stop, _BLOCK)]
+        new = [slice(old + some.start, old + some.stop) for some in split_into_blocks(size - old, _BLOCK)]
+        corners = [(top, left) for left in new for top in split_into_blocks(left.stop, _BLOCK)]
         for number, (top, left) in enumerate(corners):
             block = self._compute_block(top, left)
             grown[top, left], grown[left, top] = block, block.T
             if on_block is not None:
                 on_block(number + 1, len(corners))
-        np.fill_diagonal(grown, max(distance_of(self._metric, self._metric.value_at_identity), 0.0))
-        self._distances = grown
+        np.fill_diagonal(grown, max(to_distance(self._metric, self._metric.value_at_identity), 0.0))
+        self._get_distances = grown
 
     def _compute_block(self, top: slice, left: slice) -> Floats:
         rows, columns = (Corpus(self._pool, self._first[side]) for side in (top, left))
         found = self._metric.matrix(rows, columns, background=self._background)
         if not self._metric.symmetric or self._metric.part is not None:
             found = (found + self._metric.matrix(columns, rows, background=self._background).T) / 2.0
-        return np.asarray(np.maximum(distance_of(self._metric, found), 0.0))
+        return np.asarray(np.maximum(to_distance(self._metric, found), 0.0))
 
 
-def ground_matrix(pool: Pool, name: str) -> GroundMatrix:
-    """The matrix of a pool under the pair metric of this name; made once."""
+def get_ground_matrix(pool: Pool, name: str) -> GroundMatrix:
+    """Return the matrix of a pool under the pair metric of this name; made once."""
     return pool.get_or_compute("ground", name, lambda key: GroundMatrix(pool, get_metric(key)))  # type: ignore[no-any-return]
 
 
-def places(corpus: Corpus, name: str) -> Floats:
-    """Rows that stand for texts where kernels want vectors: one column, the place in the matrix."""
-    return ground_matrix(corpus.pool, name).rows(corpus)[:, None].astype(np.float64)
+def get_places(corpus: Corpus, name: str) -> Floats:
+    """Return rows that stand for texts where kernels want vectors: one column, the place in the matrix."""
+    return get_ground_matrix(corpus.pool, name).rows(corpus)[:, None].astype(np.float64)
 
 
-def block_of(pool: Pool, name: str, X: NDArray[np.floating[Any]], Y: NDArray[np.floating[Any]]) -> Floats:
-    """Distances between rows made by `places`."""
-    return ground_matrix(pool, name).block(X[:, 0].astype(np.int64), Y[:, 0].astype(np.int64))
+def compute_block(pool: Pool, name: str, X: NDArray[np.floating[Any]], Y: NDArray[np.floating[Any]]) -> Floats:
+    """Return distances between rows made by `places`."""
+    return get_ground_matrix(pool, name).block(X[:, 0].astype(np.int64), Y[:, 0].astype(np.int64))
 
 
-def distances_of(pool: Pool, name: str) -> Callable[[Floats, Floats], Floats]:
-    """The block function of a pair ground."""
-    return partial(block_of, pool, name)
+def get_pair_distances(pool: Pool, name: str) -> Callable[[Floats, Floats], Floats]:
+    """Return the block function of a pair ground."""
+    return partial(compute_block, pool, name)
 
 
-def ground_rows(corpus: Corpus, metric: CorpusMetric) -> Floats:
-    """Rows as the ground's block function takes them."""
+def get_ground_rows(corpus: Corpus, metric: CorpusMetric) -> Floats:
+    """Return rows as the ground's block function takes them."""
     if metric.pair_ground is not None:
-        return places(corpus, metric.pair_ground)
+        return get_places(corpus, metric.pair_ground)
     return prepare(corpus.embeddings(metric.embedder), metric.ground)
 
 
-def ground_blocks(pool: Pool, metric: CorpusMetric) -> Callable[[Floats, Floats], Floats]:
-    """The block function of a metric's ground."""
+def get_ground_blocks(pool: Pool, metric: CorpusMetric) -> Callable[[Floats, Floats], Floats]:
+    """Return the block function of a metric's ground."""
     if metric.pair_ground is not None:
-        return distances_of(pool, metric.pair_ground)
+        return get_pair_distances(pool, metric.pair_ground)
     return GROUNDS[metric.ground]
 
 
@@ -132,7 +132,7 @@ class MatrixSide(ExactPoints):
 
     def __init__(self, corpus: Corpus, name: str) -> None:
         super().__init__(len(corpus))
-        self._matrix = ground_matrix(corpus.pool, name)
+        self._matrix = get_ground_matrix(corpus.pool, name)
         self._places = self._matrix.rows(corpus)
 
     def closeness(self, rows: slice, other: MatrixSide) -> Floats:
@@ -144,7 +144,7 @@ class MatrixJoint(Joint):
     """The rows of a joint corpus, whose neighbours are listed from the matrix."""
 
     def __init__(self, corpus: Corpus, name: str) -> None:
-        self._matrix = ground_matrix(corpus.pool, name)
+        self._matrix = get_ground_matrix(corpus.pool, name)
         self._places = self._matrix.rows(corpus)
         self.size = len(corpus)
         self._lists = None
@@ -156,13 +156,13 @@ class MatrixJoint(Joint):
         return order.T, (np.take_along_axis(found, order, axis=1) ** 2).T
 
 
-def _scratch(size: int) -> Floats32:
-    """An array in a nameless file of the cache folder, which goes when the array goes."""
+def _make_scratch(size: int) -> Floats32:
+    """Return an array in a nameless file of the cache folder, which goes when the array goes."""
     import tempfile
 
-    from textgauge.encode.resources import cache_root, make_cache_folder
+    from textgauge.encode.resources import get_cache_root, make_cache_folder
 
-    folder = make_cache_folder(cache_root() / "grounds")
+    folder = make_cache_folder(get_cache_root() / "grounds")
     with tempfile.TemporaryFile(dir=folder) as file:
         return np.memmap(file, dtype=np.float32, mode="w+", shape=(size, size))
 
@@ -184,14 +184,14 @@ class BallCounts(NamedTuple):
     reached: Masks
 
 
-def nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[CrossNearest, str]:
+def find_nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[CrossNearest, str]:
     """For each text the nearest one of the other corpus, of equally near ones the first, and the distance's name.
 
     Metrics over a ground: by that ground; metrics of embeddings: by their cosine distance; metrics of tokens: by the
     cosine distance of token counts, where a text without tokens is at 1 from all.
     """
     if metric.needs == "tokens":
-        return comparison.derive(_nearest_counts, metric.on), f"cosine of {metric.on} counts"
+        return comparison.derive(_find_nearest_counts, metric.on), f"cosine of {metric.on} counts"
     on = metric.on if metric.needs == "ground" else f"{metric.on}:cosine"
     return nearest(comparison, on), on
 
@@ -201,9 +201,9 @@ def nearest(comparison: Comparison, on: str) -> CrossNearest:
     return comparison.derive(_nearest, on)
 
 
-def ball_counts(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
+def get_ball_counts(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
     """Return which balls, reaching to the k-th neighbour, hold which texts, by a ground."""
-    return comparison.derive(_ball_counts, on, k, ties)
+    return comparison.derive(_count_in_balls, on, k, ties)
 
 
 def harmonic_mean(a: Floats | float, b: Floats | float) -> Floats:
@@ -221,7 +221,7 @@ class NeighbourMetric(GroundMetric):
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Read sorted neighbour lists of the joint corpus; a few small draws are computed one by one."""
-        if loop_is_cheaper(draws):
+        if is_loop_cheaper(draws):
             return self._one_by_one(joint, draws)
         values = {name: np.full(len(draws), np.nan) for name in self.value_names}
         enough = np.flatnonzero(draws.smaller >= self.min_texts)
@@ -232,36 +232,38 @@ class NeighbourMetric(GroundMetric):
         return values
 
     def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
-        """Values of draws, given by masks, from the neighbour lists of the joint corpus."""
+        """Return values of draws, given by masks, from the neighbour lists of the joint corpus."""
         raise NotImplementedError
 
     def _one_by_one(self, joint: Corpus, draws: Draws) -> ManyValues:
-        rows = [self.values_or_nan(pair) for pair in joint.derive(_comparisons, Subsets.of(draws.left, draws.right))]
+        rows = [
+            self.values_or_nan(pair) for pair in joint.derive(_make_comparisons, Subsets.of(draws.left, draws.right))
+        ]
         return {name: np.array([row[name] for row in rows]) for name in self.value_names}
 
     def _from_lists(self, joint: Corpus, draws: Draws) -> ManyValues:
         if self.pair_ground is not None:
             rows: Joint = joint.derive(MatrixJoint, self.pair_ground)
         else:
-            rows = joint.derive(_joint_rows, self.embedder, self.ground)
-        lists = rows.lists(many.ranks_needed(draws.left, draws.right, self.min_texts - 1))
-        found = [self.of_draws(lists, P, Q) for P, Q in many.chunks(draws.left, draws.right)]
+            rows = joint.derive(_make_joint, self.embedder, self.ground)
+        lists = rows.lists(many.estimate_ranks_needed(draws.left, draws.right, self.min_texts - 1))
+        found = [self.of_draws(lists, P, Q) for P, Q in many.split_draws(draws.left, draws.right)]
         return {name: np.concatenate([values[name] for values in found]) for name in found[0]}
 
 
-def loop_is_cheaper(draws: Draws) -> bool:
+def is_loop_cheaper(draws: Draws) -> bool:
     """Whether the draws' own pairs are fewer than the joint corpus's; a draw costs some 10⁵ pairs in any case."""
     own = (draws.left.sum(axis=1, dtype=float) + draws.right.sum(axis=1)) ** 2
     return bool(np.sum(own + 1e5) < 2.0 * draws.left.shape[1] ** 2)
 
 
-def _comparisons(joint: Corpus, sides: Subsets) -> list[Comparison]:
-    """The draws as comparisons, which remember what several metrics need."""
+def _make_comparisons(joint: Corpus, sides: Subsets) -> list[Comparison]:
+    """Return the draws as comparisons, which remember what several metrics need."""
     corpora = [joint.take(rows) for rows in sides.rows]
     return [Comparison(corpora[a], corpora[b]) for a, b in zip(sides.left, sides.right, strict=True)]
 
 
-def _joint_rows(corpus: Corpus, embedder: str, ground: str) -> Joint:
+def _make_joint(corpus: Corpus, embedder: str, ground: str) -> Joint:
     return Joint(corpus.embeddings(embedder), ground)
 
 
@@ -281,10 +283,10 @@ def _get_cloud(corpus: Corpus, embedder: str, ground: str) -> Cloud:
 
 def _nearest(comparison: Comparison, on: str) -> CrossNearest:
     ground = on.rpartition(":")[2]
-    return _across(*_get_sides(on, *comparison.sides), ground=ground if ground in GROUNDS else "euclidean")
+    return _find_across(*_get_sides(on, *comparison.sides), ground=ground if ground in GROUNDS else "euclidean")
 
 
-def _across(P: Points, Q: Points, *, ground: str) -> CrossNearest:
+def _find_across(P: Points, Q: Points, *, ground: str) -> CrossNearest:
     """Return the nearest texts of two sides, both ways."""
     (from_p, at_q), (from_q, at_p) = find_nearest(P, Q), find_nearest(Q, P)
     return CrossNearest(
@@ -295,14 +297,14 @@ def _across(P: Points, Q: Points, *, ground: str) -> CrossNearest:
     )
 
 
-def _ball_counts(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
+def _count_in_balls(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
     P, Q = _get_sides(on, *comparison.sides)
-    radii = comparison.reference.derive(_radii, on, k), comparison.candidate.derive(_radii, on, k)
+    radii = comparison.reference.derive(_compute_radii, on, k), comparison.candidate.derive(_compute_radii, on, k)
     of_p, of_q = count_balls(P, Q, radii, closed=ties == "closed")
     return BallCounts(of_q.holders[P.inverse], of_p.holders[Q.inverse], of_p.reached[P.inverse])
 
 
-def _radii(corpus: Corpus, on: str, k: int) -> Floats32:
+def _compute_radii(corpus: Corpus, on: str, k: int) -> Floats32:
     (side,) = _get_sides(on, corpus)
     return compute_radii(side, k)
 
@@ -321,5 +323,5 @@ class _Counts(ExactPoints):
         return np.asarray(np.minimum((self._counts[rows] @ other._counts.T).toarray() - 1.0, 0.0))
 
 
-def _nearest_counts(comparison: Comparison, tokenizer: str) -> CrossNearest:
-    return _across(*(_Counts(side, tokenizer) for side in comparison.sides), ground="cosine")
+def _find_nearest_counts(comparison: Comparison, tokenizer: str) -> CrossNearest:
+    return _find_across(*(_Counts(side, tokenizer) for side in comparison.sides), ground="cosine")

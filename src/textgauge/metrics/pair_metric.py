@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data import GIVEN, Corpus, Pairs
 from textgauge.data.pool import Pool
-from textgauge.data.view import TextsLike, in_one_pool
-from textgauge.encode.tokenizers import Tokens, tokenizer
+from textgauge.data.view import TextsLike, join_pools
+from textgauge.encode.tokenizers import Tokens, get_tokenizer
 from textgauge.metrics.base import VALUE, Metric, Part
-from textgauge.metrics.numerics.ngram_counts import best_rows, ngram_totals, shared_ngram_matrices, shared_ngrams
+from textgauge.metrics.numerics.ngram_counts import (
+    count_ngrams,
+    count_shared_ngrams,
+    count_shared_ngrams_of_all,
+    find_best_rows,
+)
 from textgauge.metrics.score import PairScores, Score
 
 Columns = dict[str, Floats]
@@ -49,13 +54,15 @@ class PairMetric(Metric):
         raise NotImplementedError
 
     def compute_items(self, pairs: Pairs) -> Columns:
-        """The same for candidates with several references: by default those of the closest reference."""
+        """Return the same for candidates with several references: by default those of the closest reference."""
         distinct, inverse = pairs.distinct()
         columns = {name: column[inverse] for name, column in self.compute(distinct).items()}
         if not pairs.several:
             return columns
         distance = self.orient_headline(columns[VALUE])
-        chosen = best_rows(-np.where(np.isnan(distance), np.inf, distance), pairs.items)  # undefined only if all are
+        chosen = find_best_rows(
+            -np.where(np.isnan(distance), np.inf, distance), pairs.items
+        )  # undefined only if all are
         return {name: column[chosen] for name, column in columns.items()}
 
     def statistics(self, pairs: Pairs) -> Floats | None:
@@ -63,7 +70,7 @@ class PairMetric(Metric):
         return None
 
     def of_statistics(self, sums: Floats) -> Floats:
-        """The score of a whole set from its summed statistics, one per row of sums."""
+        """Return the score of a whole set from its summed statistics, one per row of sums."""
         raise NotImplementedError
 
     def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
@@ -74,7 +81,7 @@ class PairMetric(Metric):
         """The shown value of every row text (left) with every column text (right); the default background is both."""
         background = background if background is not None or not self.fitted else rows | columns
         found = np.empty((len(rows), len(columns)))
-        for block in blocks(len(rows), _BLOCK_PAIRS, len(columns)):
+        for block in split_into_blocks(len(rows), _BLOCK_PAIRS, len(columns)):
             some = np.arange(block.start, block.stop)
             left = rows.take(np.repeat(some, len(columns)))
             right = columns.take(np.tile(np.arange(len(columns)), len(some)))
@@ -87,7 +94,7 @@ class PairMetric(Metric):
         return replace(self, part=None).orient(value)
 
     def measure(self, pairs: Pairs) -> PairScores:
-        """The scores of all pairs; equal pairs are computed once."""
+        """Return the scores of all pairs; equal pairs are computed once."""
         start = time.perf_counter()
         columns = self.compute_items(pairs)
         return PairScores(
@@ -102,12 +109,12 @@ class PairMetric(Metric):
 
     def warnings(self, pairs: Pairs) -> tuple[str, ...]:
         """What speaks against trusting the metric on these pairs, each one sentence: a script that is not read."""
-        from textgauge.metrics.cautions import script_warnings
+        from textgauge.metrics.cautions import list_script_warnings
 
-        return tuple(script_warnings(self, pairs.left | pairs.right)) if pairs.left.pool.has_texts else ()
+        return tuple(list_script_warnings(self, pairs.left | pairs.right)) if pairs.left.pool.has_texts else ()
 
     def on_given(self, pairs: Pairs) -> PairMetric:
-        """This metric, moved to the ready-made embeddings if the pairs bring them and no embedder was named."""
+        """Return this metric, moved to the ready-made embeddings if the pairs bring them and no embedder was named."""
         moves = self.needs == "embeddings" and self.on == self.default_on and pairs.left.pool.has_given
         return self.with_input(GIVEN) if moves else self
 
@@ -123,8 +130,8 @@ class PairMetric(Metric):
         return self.on_given(pairs).measure(pairs)
 
 
-def distance_of(metric: PairMetric, value: Any) -> Any:
-    """A metric's values as a distance: itself, or what a bounded similarity lacks of its upper bound."""
+def to_distance(metric: PairMetric, value: Any) -> Any:
+    """Return a metric's values as a distance: itself, or what a bounded similarity lacks of its upper bound."""
     if metric.closer == "smaller":
         return value
     if not np.isfinite(metric.bounds[1]):
@@ -132,8 +139,8 @@ def distance_of(metric: PairMetric, value: Any) -> Any:
     return metric.bounds[1] - value
 
 
-def similarity_of(metric: PairMetric, value: Any) -> Any:
-    """A metric's values as a similarity that is 1 for equal texts.
+def to_similarity(metric: PairMetric, value: Any) -> Any:
+    """Return a metric's values as a similarity that is 1 for equal texts.
 
     A bounded distance is taken from its upper bound as a share of its range, one without an upper bound d becomes
     1/(1 + d), a similarity is divided by its upper bound where it has one.
@@ -144,15 +151,15 @@ def similarity_of(metric: PairMetric, value: Any) -> Any:
     return (high - value) / (high - low) if np.isfinite(high) else 1.0 / (1.0 + value)
 
 
-def distinct_texts(left: Corpus, right: Corpus) -> tuple[list[str], Ints, Ints]:
-    """The different texts of both sides, and for each left and right text its place among them."""
+def find_distinct_texts(left: Corpus, right: Corpus) -> tuple[list[str], Ints, Ints]:
+    """Return the different texts of both sides, and for each left and right text its place among them."""
     rows = np.concatenate([left.index, right.index])
     _, first, inverse = np.unique(left.pool.keys[rows], return_index=True, return_inverse=True)
     texts = left.pool.texts
     return [texts[row] for row in rows[first]], inverse[: len(left)], inverse[len(left) :]
 
 
-def groups(left: Ints, right: Ints, sizes: Ints, *, most: int) -> Iterator[Ints]:
+def group_pairs(left: Ints, right: Ints, sizes: Ints, *, most: int) -> Iterator[Ints]:
     """Runs of pairs whose distinct texts have at most `most` tokens together, or one pair.
 
     >>> [group.tolist() for group in groups(np.array([0, 0, 1]), np.array([1, 2, 3]), np.array([2, 2, 2, 2]), most=6)]
@@ -171,10 +178,10 @@ def groups(left: Ints, right: Ints, sizes: Ints, *, most: int) -> Iterator[Ints]
         yield np.arange(start, len(left))
 
 
-def decided(pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def decide_easy_pairs(pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Similarities of pairs with 1 for equal or two blank texts and 0 for one blank text, and where to ask (NaN).
 
-    >>> decided(Pairs(["a", "", "", "a"], ["a", " ", "b", "b"]))
+    >>> decide_easy_pairs(Pairs(["a", "", "", "a"], ["a", " ", "b", "b"]))
     (array([ 1.,  1.,  0., nan]), array([3]))
     """
     blank_left, blank_right = (
@@ -198,58 +205,62 @@ class NgramMetric(PairMetric):
         raise NotImplementedError
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        """The values; the last axis of all three is n = 1, 2, …, one stream after the other."""
+        """Return the values; the last axis of all three is n = 1, 2, …, one stream after the other."""
         raise NotImplementedError
 
     def counts(self, pairs: Pairs) -> tuple[Floats, Floats, Floats]:
         """Shared, left and right n-grams of every pair."""
         a, b = pairs.left.index, pairs.right.index
         found = [
-            (shared_ngrams(tokens, a, b, n), ngram_totals(tokens.lengths[a], n), ngram_totals(tokens.lengths[b], n))
+            (
+                count_shared_ngrams(tokens, a, b, n),
+                count_ngrams(tokens.lengths[a], n),
+                count_ngrams(tokens.lengths[b], n),
+            )
             for tokens, n in self.streams(pairs.left.pool)
         ]
         shared, left, right = (np.concatenate(columns, axis=1) for columns in zip(*found, strict=True))
         return shared, left, right
 
     def compute(self, pairs: Pairs) -> Columns:
-        """Values from the counts of every pair."""
+        """Return values from the counts of every pair."""
         return self.of_counts(*self.counts(pairs))
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """All pairs at once, by products of sparse counts."""
-        rows, columns = in_one_pool(rows, columns)
+        """Return all pairs at once, by products of sparse counts."""
+        rows, columns = join_pools(rows, columns)
         streams = self.streams(rows.pool)
         orders = sum(n for _, n in streams)
-        parts = (rows.index[some] for some in blocks(len(rows), _BLOCK_VALUES, orders * len(columns)))
+        parts = (rows.index[some] for some in split_into_blocks(len(rows), _BLOCK_VALUES, orders * len(columns)))
         found = [self._block(streams, part, columns.index) for part in parts]
-        return np.concatenate(found or [_none(columns)])
+        return np.concatenate(found or [_make_empty(columns)])
 
     def _block(self, streams: Sequence[tuple[Tokens, int]], rows: NDArray[Any], columns: NDArray[Any]) -> Floats:
         shared: list[Floats] = []
         for tokens, n in streams:
-            shared.extend(shared_ngram_matrices(tokens.take(np.concatenate([rows, columns])), len(rows), n))
+            shared.extend(count_shared_ngrams_of_all(tokens.take(np.concatenate([rows, columns])), len(rows), n))
         left, right = (
-            np.concatenate([ngram_totals(tokens.lengths[side], n) for tokens, n in streams], axis=1)
+            np.concatenate([count_ngrams(tokens.lengths[side], n) for tokens, n in streams], axis=1)
             for side in (rows, columns)
         )
         return np.asarray(self.select(self.of_counts(np.stack(shared, axis=-1), left[:, None], right[None])))
 
 
-def tokens_of(pool: Pool, name: str, *, lowercase: bool = False) -> Tokens:
-    """The pool's tokens, of lower-cased texts if `lowercase`."""
+def get_tokens(pool: Pool, name: str, *, lowercase: bool = False) -> Tokens:
+    """Return the pool's tokens, of lower-cased texts if `lowercase`."""
     if not lowercase:
         return pool.tokens(name)
     return pool.get_or_compute("lower-case tokens", name, lambda given: _lower(pool, given))  # type: ignore[no-any-return]
 
 
-def divided(a: Floats, b: Floats) -> Floats:
+def divide(a: Floats, b: Floats) -> Floats:
     """a / b, and 0 where there is nothing to divide by."""
     return np.divide(a, b, out=np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b))), where=np.asarray(b) > 0)
 
 
-def _none(columns: Corpus) -> Floats:
+def _make_empty(columns: Corpus) -> Floats:
     return np.empty((0, len(columns)))
 
 
 def _lower(pool: Pool, name: str) -> Tokens:
-    return tokenizer(name).encode([text.lower() for text in pool.texts])
+    return get_tokenizer(name).encode([text.lower() for text in pool.texts])

@@ -54,31 +54,31 @@ def register(kind: _Kind) -> _Kind:
 
 
 def get_metric(name: str | Metric) -> Any:
-    """The metric a name stands for, such as `pr.recall(k=3)@minilm:cosine`: a pair or a corpus metric.
+    """Return the metric a name stands for, such as `pr.recall(k=3)@minilm:cosine`: a pair or a corpus metric.
 
     Upper and lower case are the same: `FID` is `fid`.
     """
     if isinstance(name, Metric):
         return name
-    known = known_metrics()
-    here = None if name in known else _ELSEWHERE.get(_bare(name))
+    known = get_known_metrics()
+    here = None if name in known else _ELSEWHERE.get(_strip_signs(name))
     if here:
         raise UnknownName(f"unknown metric {name!r}; {here}")
     parsed = parse(name)
-    return from_name(_ignoring_case(parsed.name, known) or known[parsed.name], parsed)
+    return from_name(_find_ignoring_case(parsed.name, known) or known[parsed.name], parsed)
 
 
-def _bare(name: str) -> str:
-    """A name as people write it in many ways: lower case, no signs between its letters.
+def _strip_signs(name: str) -> str:
+    """Return a name as people write it in many ways: lower case, no signs between its letters.
 
-    >>> _bare("Self-BLEU"), _bare("bert_score")
+    >>> _strip_signs("Self-BLEU"), _strip_signs("bert_score")
     ('selfbleu', 'bertscore')
     """
     return re.sub("[-_ ]", "", name.lower())
 
 
 def get_metrics(names: str | Iterable[str | Metric]) -> list[Metric]:
-    """All metrics that names, comma-separated lists and grids stand for, each once, in order."""
+    """Return all metrics that names, comma-separated lists and grids stand for, each once, in order."""
     items = [names] if isinstance(names, str) else names
     metrics: list[Metric] = []
     for item in items:
@@ -90,22 +90,22 @@ def get_metrics(names: str | Iterable[str | Metric]) -> list[Metric]:
 
 
 def get_corpus_metrics(names: str | Iterable[str | Metric]) -> list[CorpusMetric]:
-    """The same for metrics of two corpora; a pair metric is refused with what to do instead."""
-    return _all_of("corpus", names, "scores pairs of texts: use `score`, or `energy@{key}` for corpora")
+    """Return the same for metrics of two corpora; a pair metric is refused with what to do instead."""
+    return _require_scope("corpus", names, "scores pairs of texts: use `score`, or `energy@{key}` for corpora")
 
 
 def get_pair_metrics(names: str | Iterable[str | Metric]) -> list[PairMetric]:
-    """The same for metrics of two texts; a corpus metric is refused with what to do instead."""
-    return _all_of("pair", names, "compares corpora, not pairs of texts: use `compare`")
+    """Return the same for metrics of two texts; a corpus metric is refused with what to do instead."""
+    return _require_scope("pair", names, "compares corpora, not pairs of texts: use `compare`")
 
 
 def list_metrics(*, kind: Scope | None = None, needs: str | None = None, symmetric: bool | None = None) -> list[Any]:
-    """One metric of every sort, with its default parameters, by name; filtered by what it declares.
+    """Return one metric of every sort, with its default parameters, by name; filtered by what it declares.
 
     >>> "fid" in [metric.name for metric in list_metrics(kind="corpus", needs="embeddings")]
     True
     """
-    found = [known_metrics()[name]() for name in sorted(known_metrics())]
+    found = [get_known_metrics()[name]() for name in sorted(get_known_metrics())]
     return [
         metric
         for metric in found
@@ -115,24 +115,24 @@ def list_metrics(*, kind: Scope | None = None, needs: str | None = None, symmetr
     ]
 
 
-def explained_metrics() -> list[str]:
-    """Names of the corpus metrics that say what each text adds (`CorpusMetric.explain`)."""
+def list_explained_metrics() -> list[str]:
+    """Return names of the corpus metrics that say what each text adds (`CorpusMetric.explain`)."""
     return [metric.name for metric in list_metrics(kind="corpus") if metric.explains]
 
 
-def known_metrics() -> Mapping[str, type[Metric]]:
+def get_known_metrics() -> Mapping[str, type[Metric]]:
     """Return the metric classes by name."""
     return METRICS
 
 
-def _ignoring_case(name: str, known: Mapping[str, type[Metric]]) -> type[Metric] | None:
+def _find_ignoring_case(name: str, known: Mapping[str, type[Metric]]) -> type[Metric] | None:
     if name in known:
         return known[name]
     alike = [kind for other, kind in known.items() if other.lower() == name.lower()]
     return alike[0] if len(alike) == 1 else None
 
 
-def _all_of(scope: Scope, names: str | Iterable[str | Metric], otherwise: str) -> list[Any]:
+def _require_scope(scope: Scope, names: str | Iterable[str | Metric], otherwise: str) -> list[Any]:
     metrics = get_metrics(names)
     if not metrics:
         raise ArgumentError("name at least one metric with {metrics}; `textgauge ls metrics` lists them")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from textgauge.core.arrays import Floats
-from textgauge.core.show import Tabular, count_of, format_cell, format_p, plain
+from textgauge.core.show import Tabular, drop_nonfinite, format_cell, format_count, format_p
 
 NAN = float("nan")
 
@@ -73,7 +73,7 @@ class Score(Tabular):
         return format(self.value if form else str(self), form)
 
     def __eq__(self, other: object) -> bool:
-        """Whether another score says all the same; compare `value` with numbers."""
+        """Return whether another score says all the same; compare `value` with numbers."""
         return self.to_dict() == other.to_dict() if isinstance(other, Score) else NotImplemented
 
     def __hash__(self) -> int:
@@ -104,18 +104,18 @@ class Score(Tabular):
         return f"{self.metric} {format_cell(self.value)}{ends}{p}" + (f" ({self.reason})" if self.reason else "")
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """The score as a table of one row."""
+        """Return the score as a table of one row."""
         return [self.to_dict()]
 
     def to_dict(self) -> dict[str, Any]:
-        """A flat dictionary; NaN becomes None, parts become `part.NAME`."""
+        """Return a flat dictionary; NaN becomes None, parts become `part.NAME`."""
         names = (
             "metric", "label", "value", "closer", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low",
             "null_high", "times", "effect", "foreign_share", "foreign_low", "foreign_high", "n_reference",
             "n_candidate", "seconds", "interval", "no_interval", "test", "adjustment", "reason", "signature",
         )  # fmt: skip
-        flat = {name: plain(getattr(self, name)) for name in names}
-        return flat | {f"part.{name}": plain(value) for name, value in self.parts.items()}
+        flat = {name: drop_nonfinite(getattr(self, name)) for name in names}
+        return flat | {f"part.{name}": drop_nonfinite(value) for name, value in self.parts.items()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -139,7 +139,7 @@ class PairScores(Tabular):
         >>> PairScores(metric="jaccard", values=np.array([0.5, 1.0]))
         jaccard: mean 0.75 of 2 pairs
         """
-        return f"{self.metric}: mean {format_cell(self.mean)} of {count_of(len(self), 'pair')}"
+        return f"{self.metric}: mean {format_cell(self.mean)} of {format_count(len(self), 'pair')}"
 
     @property
     def defined(self) -> NDArray[np.float64]:
@@ -157,7 +157,7 @@ class PairScores(Tabular):
         return float(self.defined.std(ddof=1)) if len(self.defined) > 1 else float("nan")
 
     def single(self) -> Score:
-        """The score of the only pair."""
+        """Return the score of the only pair."""
         (value,) = self.values.tolist()
         return Score(
             metric=self.metric,
@@ -171,9 +171,9 @@ class PairScores(Tabular):
         )
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One flat dictionary per pair: `index`, `value`, parts as `part.NAME`; NaN becomes None."""
+        """Return one flat dictionary per pair: `index`, `value`, parts as `part.NAME`; NaN becomes None."""
         columns = {"value": self.values} | {f"part.{name}": values for name, values in self.parts.items()}
-        rows = zip(*(map(plain, values.tolist()) for values in columns.values()), strict=True)
+        rows = zip(*(map(drop_nonfinite, values.tolist()) for values in columns.values()), strict=True)
         return [{"index": index, **dict(zip(columns, row, strict=True))} for index, row in enumerate(rows)]
 
 

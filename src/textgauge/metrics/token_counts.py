@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Embeddings, Floats, Ints
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import PADDED
 from textgauge.data.storage import PARTITION, iterate_rows
@@ -57,7 +57,7 @@ def count_by_group(corpus: Corpus, tokenizer: str, groups: Ints | None = None, c
     tokens = corpus.tokens(bare)
     own = np.zeros(len(corpus), dtype=np.int64) if groups is None else groups
     sums = csr_matrix((count, int(corpus.pool.tokens(bare).ids.max(initial=-1)) + (1 if bare == tokenizer else 2)))
-    for some in blocks(len(corpus), PARTITION):
+    for some in split_into_blocks(len(corpus), PARTITION):
         ids = tokens.ids[tokens.offsets[some.start] : tokens.offsets[some.stop]]
         cells = np.repeat(own[some], tokens.lengths[some]), ids
         sums = sums + csr_matrix((np.ones(len(ids)), cells), shape=sums.shape)
@@ -78,7 +78,7 @@ class CountMetric(TokenMetric):
     is_sum = True
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """Values of many comparisons: row r of P and Q counts the tokens of reference and candidate r.
+        """Return values of many comparisons: row r of P and Q counts the tokens of reference and candidate r.
 
         No row is empty. NaN as headline means undefined.
         """
@@ -86,9 +86,9 @@ class CountMetric(TokenMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         """Headline and parts of one comparison."""
-        P, Q = (token_totals(corpus, self.token_rows) for corpus in comparison.sides)
+        P, Q = (count_tokens(corpus, self.token_rows) for corpus in comparison.sides)
         require_tokens({"reference": float(P.sum()), "candidate": float(Q.sum())})
-        values = self.of_counts(*_by_count(P, Q))
+        values = self.of_counts(*_order_by_count(P, Q))
         if np.isnan(values[VALUE][0]):
             raise Undefined(self.undefined)
         return {name: float(column[0]) for name, column in values.items()}
@@ -104,22 +104,22 @@ class CountMetric(TokenMetric):
         return {name: np.concatenate([row[name] for row in rows]) for name in self.value_names}
 
     def _of_draws(self, counts: csr_matrix, draws: Draws) -> ManyValues:
-        P, Q = summed(counts, draws.left), summed(counts, draws.right)
+        P, Q = sum_counts(counts, draws.left), sum_counts(counts, draws.right)
         usable = (draws.smaller >= self.min_texts) & (P.sum(axis=1) > 0) & (Q.sum(axis=1) > 0)
         values = self.of_counts(P[usable], Q[usable])
         lost = np.isnan(values[VALUE])
-        return {name: _placed(np.where(lost, np.nan, values[name]), usable) for name in self.value_names}
+        return {name: _place_values(np.where(lost, np.nan, values[name]), usable) for name in self.value_names}
 
 
-def token_totals(corpus: Corpus, tokenizer: str) -> Floats:
-    """How often a corpus has each token of the pool's vocabulary, as one row."""
+def count_tokens(corpus: Corpus, tokenizer: str) -> Floats:
+    """Return how often a corpus has each token of the pool's vocabulary, as one row."""
     if corpus.pool.is_stored:
         return np.asarray(count_by_group(corpus, tokenizer).toarray())
     return np.asarray(corpus.counts(tokenizer).sum(axis=0), dtype=np.float64).reshape(1, -1)
 
 
-def summed(counts: csr_matrix, members: NDArray[np.bool_]) -> Floats:
-    """The counts of each draw, draws by vocabulary."""
+def sum_counts(counts: csr_matrix, members: NDArray[np.bool_]) -> Floats:
+    """Return the counts of each draw, draws by vocabulary."""
     return np.ascontiguousarray((counts.T @ members.T.astype(np.float64)).T)
 
 
@@ -130,30 +130,30 @@ def require_tokens(sizes: dict[str, float]) -> None:
             raise Undefined(f"the {role} has no tokens")
 
 
-def _by_count(P: Floats, Q: Floats) -> tuple[Floats, Floats]:
-    """The tokens in use, in an order that their counts alone decide, so that sums round alike in every pool."""
+def _order_by_count(P: Floats, Q: Floats) -> tuple[Floats, Floats]:
+    """Return the tokens in use, in an order that their counts alone decide, so that sums round alike in every pool."""
     order = np.lexsort((P[0], Q[0]))
     order = order[(P + Q)[0, order] > 0]
     return P[:, order], Q[:, order]
 
 
-def _placed(values: Floats, where: NDArray[np.bool_]) -> Floats:
+def _place_values(values: Floats, where: NDArray[np.bool_]) -> Floats:
     column = np.full(len(where), np.nan)
     column[where] = values
     return column
 
 
-def numbered(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Ints:
-    """A number for each different pair, in the order of the pairs.
+def number_pairs(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Ints:
+    """Return a number for each different pair, in the order of the pairs.
 
-    >>> numbered(np.array([1, 0, 1]), np.array([5, 7, 5]))
+    >>> number_pairs(np.array([1, 0, 1]), np.array([5, 7, 5]))
     array([1, 0, 1])
     """
     pairs = first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second
     return np.unique(pairs, return_inverse=True)[1].reshape(-1)
 
 
-def alphabetical(tokens: Tokens) -> Ints:
+def rank_alphabetically(tokens: Tokens) -> Ints:
     """Token ids by the alphabetical order of the tokens in use, so that sums round alike in every pool."""
     used, place = np.unique(tokens.ids, return_inverse=True)
     strings = [tokens.vocabulary[token] for token in used.tolist()]
@@ -163,13 +163,13 @@ def alphabetical(tokens: Tokens) -> Ints:
 
 
 def compute_as_draw(metric: CorpusMetric, comparison: Comparison) -> Values:
-    """One comparison by the metric's path for many; the two corpora must have tokens."""
+    """Return one comparison by the metric's path for many; the two corpora must have tokens."""
     sides = dict(zip(("reference", "candidate"), comparison.sides, strict=True))
-    require_tokens({role: token_total(corpus, metric.on) for role, corpus in sides.items()})
+    require_tokens({role: count_all_tokens(corpus, metric.on) for role, corpus in sides.items()})
     values = metric.compute_many(comparison.joint, comparison.as_draw())
     return {name: float(column[0]) for name, column in values.items()}
 
 
-def token_total(corpus: Corpus, tokenizer: str) -> float:
+def count_all_tokens(corpus: Corpus, tokenizer: str) -> float:
     """Number of tokens of a corpus."""
     return float(len(corpus.tokens(tokenizer).ids))

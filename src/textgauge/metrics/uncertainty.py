@@ -18,9 +18,9 @@ import numpy as np
 from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.numerics.held_out import SCORES, HeldOut, scores
+from textgauge.metrics.numerics.held_out import SCORES, HeldOut, average_scores
 from textgauge.stats import resampling as resample
-from textgauge.stats.rankings import holm, max_t
+from textgauge.stats.rankings import adjust_by_holm, adjust_by_max_t
 
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric
@@ -57,7 +57,9 @@ class NullValues:
         """
         if not np.isfinite(self.observed):
             return float("nan")
-        return resample.permutation_p(self.farther * self.observed, _undefined_is_far(self.farther * self.permuted))
+        return resample.compute_permutation_p(
+            self.farther * self.observed, _set_undefined_far(self.farther * self.permuted)
+        )
 
     @property
     def shares_draws(self) -> bool:
@@ -110,32 +112,32 @@ class NullValues:
         if spread <= _ROUNDING * abs(known.mean()):
             return np.where(np.isfinite(values), 1.0, np.inf)
         z = (values - known.mean()) / spread
-        far = _undefined_is_far(values)
+        far = _set_undefined_far(values)
         ranks = 1.0 + np.searchsorted(np.sort(far), far)
-        return _undefined_is_far(ranks + z / (1.0 + np.abs(z)) / 2.0)
+        return _set_undefined_far(ranks + z / (1.0 + np.abs(z)) / 2.0)
 
     @property
     def _defined(self) -> Floats:
         return self.permuted[np.isfinite(self.permuted)]
 
 
-def _undefined_is_far(values: Floats) -> Floats:
+def _set_undefined_far(values: Floats) -> Floats:
     return np.where(np.isfinite(values), values, np.inf)
 
 
-def exchanged(metric: CorpusMetric, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
-    """Values of the metric after exchanging texts, or groups of them, between the corpora.
+def exchange_texts(metric: CorpusMetric, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
+    """Return values of the metric after exchanging texts, or groups of them, between the corpora.
 
     The draws depend on sizes and seed alone, so that all metrics see the same ones. The observed split is computed by
     the same path as the permuted ones, so that they round alike.
     """
-    joint, draws = comparison.derive(in_content_order), comparison.derive(_exchanges, permutations, seed)
+    joint, draws = comparison.derive(order_by_content), comparison.derive(_draw_exchanges, permutations, seed)
     values = np.asarray(metric.select(metric.compute_draws(joint, draws)), dtype=np.float64)
     method = PERMUTATION if comparison.groups is None else GROUPS
     return NullValues(float(values[0]), values[1:], method, int(metric.orient(1)))
 
 
-def in_content_order(comparison: Comparison) -> Corpus:
+def order_by_content(comparison: Comparison) -> Corpus:
     """All texts, each side in an order that depends on content alone; shared, so that metrics share what it keeps.
 
     Texts that belong to groups stay in their places: what depends on content are the groups.
@@ -145,8 +147,8 @@ def in_content_order(comparison: Comparison) -> Corpus:
     return comparison.reference.canonical() | comparison.candidate.canonical()
 
 
-def _exchanges(comparison: Comparison, permutations: int, seed: int) -> Draws:
-    """The observed split, then random ones of the same sizes.
+def _draw_exchanges(comparison: Comparison, permutations: int, seed: int) -> Draws:
+    """Return the observed split, then random ones of the same sizes.
 
     Of groups both sides get the same share of each corpus. Groups are few: in a free exchange these shares would differ
     by chance by more than single texts ever do, and the distance of the corpora would show in their null values.
@@ -154,7 +156,7 @@ def _exchanges(comparison: Comparison, permutations: int, seed: int) -> Draws:
     n, m = comparison.units
     observed = np.arange(n + m) < n
     if comparison.groups is None:
-        left, right = resample.permuted(n, m, permutations, seed)
+        left, right = resample.draw_permutations(n, m, permutations, seed)
     else:
         rng = np.random.default_rng([seed, 128])
         kept = n * n // (n + m)
@@ -168,8 +170,8 @@ def _mark(rng: np.random.Generator, size: int, count: int, rows: int) -> Masks:
     return rng.permuted(np.tile(np.arange(size) < count, (rows, 1)), axis=1)
 
 
-def relabelled(outcome: HeldOut, name: str, *, permutations: int, seed: int) -> NullValues:
-    """Scores of a classifier's predictions after exchanging the labels of its held-out texts.
+def exchange_labels(outcome: HeldOut, name: str, *, permutations: int, seed: int) -> NullValues:
+    """Return scores of a classifier's predictions after exchanging the labels of its held-out texts.
 
     The classifier never saw these texts, so that under "same source" their labels are exchangeable. With the sizes
     fixed, every score depends on one number alone: how many candidate texts were predicted as such.
@@ -184,7 +186,7 @@ def relabelled(outcome: HeldOut, name: str, *, permutations: int, seed: int) -> 
     return NullValues(float(values[0]), values[1:], HELD_OUT)
 
 
-def adjusted(nulls: Sequence[NullValues]) -> tuple[Floats, str | None]:
+def adjust_p_values(nulls: Sequence[NullValues]) -> tuple[Floats, str | None]:
     """p-values adjusted for all these tests together, and the method's name; None for a single one.
 
     Metrics that were permuted alike share their draws: step-down max-T of their ranks. Such groups, and the metrics
@@ -197,9 +199,9 @@ def adjusted(nulls: Sequence[NullValues]) -> tuple[Floats, str | None]:
     alike = [[place for place, own in enumerate(groups) if own == group] for group in range(len(_SHARED))]
     for members in alike:
         if len(members):
-            p[members] = max_t(np.column_stack([nulls[place].ranked() for place in members]))
+            p[members] = adjust_by_max_t(np.column_stack([nulls[place].ranked() for place in members]))
     names = [("max-T", any(len(members) > 1 for members in alike)), ("Holm", len(set(groups)) > 1)]
-    return holm(p, groups), " and ".join(name for name, used in names if used) or None
+    return adjust_by_holm(p, groups), " and ".join(name for name, used in names if used) or None
 
 
 _PAIRINGS = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))  # quarters that make halves; two by two disjoint
@@ -234,13 +236,15 @@ class DisjointSplits:
 
     @classmethod
     def of(cls, comparison: Comparison, *, trials: int, seed: int) -> DisjointSplits:
-        """The cuts depend on content, not on the order of texts; metrics of one comparison share them."""
-        return cls(comparison.derive(in_content_order), comparison.derive(_quarters_and_halves, trials, seed), trials)
+        """Return the cuts depend on content, not on the order of texts; metrics of one comparison share them."""
+        return cls(
+            comparison.derive(order_by_content), comparison.derive(_draw_quarters_and_halves, trials, seed), trials
+        )
 
     @classmethod
     def of_rows(cls, comparison: Comparison, *, trials: int, seed: int) -> DisjointSplits:
         """The cuts depend on the place of a text: candidates of as many texts are cut alike, and so is a reference."""
-        draws = comparison.derive(_quarters_and_halves, trials, seed)
+        draws = comparison.derive(_draw_quarters_and_halves, trials, seed)
         n = len(comparison.reference)
         if n == len(comparison.candidate):
             draws = Draws(np.roll(draws.right, n, axis=1), draws.right)
@@ -265,7 +269,7 @@ class DisjointSplits:
         return float(np.sqrt(by_half * np.clip(by_half / by_quarter, *_RATIOS))) if by_quarter > 0 else 0.0
 
 
-def _quarters_and_halves(comparison: Comparison, trials: int, seed: int) -> Draws:
+def _draw_quarters_and_halves(comparison: Comparison, trials: int, seed: int) -> Draws:
     """Quarters 1 to 4 of every trial, then the halves they make."""
     n, m = comparison.units
     rng = np.random.default_rng([seed, 4])
@@ -276,22 +280,22 @@ def _quarters_and_halves(comparison: Comparison, trials: int, seed: int) -> Draw
     return Draws(members & reference, members & ~reference, comparison.joint_groups)
 
 
-def around(value: float, reach: float, bounds: tuple[float, float]) -> tuple[float, float]:
+def bound_interval(value: float, reach: float, bounds: tuple[float, float]) -> tuple[float, float]:
     """Value ± reach, kept within the metric's bounds."""
     return max(value - reach, bounds[0]), min(value + reach, bounds[1])
 
 
-def inverted(
+def invert_interval(
     value: float, error: float, null: NullValues, reach: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """The expected values from which a distance of this value is at most `reach` standard errors away.
+    """Return the expected values from which a distance of this value is at most `reach` standard errors away.
 
     The variance of a distance grows with the distance, and its estimate with the value: around a value that is low by
     chance an interval of the error alone would be too short. V(E) = error² + c·(E − value), where c = 2·V₀/E₀ is that
     of a squared length whose directions vary alike, with mean E₀ and variance V₀ of exchanged texts.
 
     >>> null = NullValues(1.0, np.array([0.9, 1.0, 1.1]), "permutation")
-    >>> [round(end, 3) for end in inverted(1.0, 0.1, null, 2.0, (0.0, np.inf))]
+    >>> [round(end, 3) for end in invert_interval(1.0, 0.1, null, 2.0, (0.0, np.inf))]
     [0.836, 1.244]
     """
     shift = reach**2 * null.deviation**2 / null.mean if null.mean > 0 else 0.0
@@ -313,20 +317,22 @@ def cut_mean(centre: float, error: float, cut: float) -> float:
     return float(cut + error * (np.exp(-z * z / 2) / np.sqrt(2 * np.pi) + z * ndtr(z)))
 
 
-def folded_interval(difference: float, error: float, reach: float) -> tuple[float, float]:
+def compute_folded_interval(difference: float, error: float, reach: float) -> tuple[float, float]:
     """Interval for the expected absolute value of a normal difference, `reach` standard errors to either side.
 
     E|N(δ, s²)| grows with |δ|, so the ends for |δ| are carried through it. Where δ may be 0 the low end is 0: noise
     alone makes a gap of 0.8·s, and an end just there would miss half the time because s is itself an estimate.
     """
     low = abs(difference) - reach * error
-    return folded_mean(low, error) if low > 0 else 0.0, folded_mean(abs(difference) + reach * error, error)
+    return compute_folded_mean(low, error) if low > 0 else 0.0, compute_folded_mean(
+        abs(difference) + reach * error, error
+    )
 
 
-def folded_mean(centre: float, error: float) -> float:
+def compute_folded_mean(centre: float, error: float) -> float:
     """E|N(centre, error²)|.
 
-    >>> folded_mean(0.0, 1.0), folded_mean(2.0, 0.0)
+    >>> compute_folded_mean(0.0, 1.0), compute_folded_mean(2.0, 0.0)
     (0.7978845608028654, 2.0)
     """
     from scipy.special import ndtr
@@ -337,8 +343,8 @@ def folded_mean(centre: float, error: float) -> float:
     return float(error * np.sqrt(2 / np.pi) * np.exp(-z * z / 2) + centre * (1 - 2 * ndtr(-z)))
 
 
-def student_reach(level: float, comparison: Comparison) -> float:
-    """How many standard errors of disjoint parts Student's interval of this level reaches.
+def compute_student_reach(level: float, comparison: Comparison) -> float:
+    """Return how many standard errors of disjoint parts Student's interval of this level reaches.
 
     The corpus of fewer texts, or groups, decides; extrapolating from halves and quarters about doubles the relative
     variance of a variance estimate, which halves its degrees of freedom.
@@ -348,14 +354,14 @@ def student_reach(level: float, comparison: Comparison) -> float:
     return float(stdtrit((min(comparison.units) - 1) / 2, 0.5 + level / 2))
 
 
-def normal_reach(level: float) -> float:
-    """How many standard errors a two-sided normal interval of this level reaches."""
+def compute_normal_reach(level: float) -> float:
+    """Return how many standard errors a two-sided normal interval of this level reaches."""
     from scipy.special import ndtri
 
     return float(ndtri(0.5 + level / 2))
 
 
-def likely_range(outcomes: Sequence[HeldOut], name: str, *, share: float, reach: float) -> tuple[float, float]:
+def estimate_likely_range(outcomes: Sequence[HeldOut], name: str, *, share: float, reach: float) -> tuple[float, float]:
     """Wilson's interval for the expected score at these sizes, `reach` standard errors to either side.
 
     Its number of trials is the one that gives the score's variance: from the two corpora's shares classified right,
@@ -370,7 +376,7 @@ def likely_range(outcomes: Sequence[HeldOut], name: str, *, share: float, reach:
     alike = min(share, _ALIKE)
     variance *= alike + (1.0 - alike) / len(outcomes)
     level = score(rates, sizes)
-    return wilson(scores(outcomes)[name], level * (1.0 - level) / variance, reach)
+    return wilson(average_scores(outcomes)[name], level * (1.0 - level) / variance, reach)
 
 
 def wilson(value: float, trials: float, reach: float) -> tuple[float, float]:

@@ -5,28 +5,28 @@ from typing import TYPE_CHECKING
 from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from textgauge.report.figures import Figure, draw_figures, rendered
-    from textgauge.report.figures.corpora import planes
+    from textgauge.report.figures import Figure, draw_figures, render_chart
+    from textgauge.report.figures.corpora import draw_planes
     from textgauge.report.page.result_files import ResultFile
-    from textgauge.report.page.tables import PageTable, table_of
+    from textgauge.report.page.tables import PageTable, make_table
 
 __all__ = [
     "Figure",
     "PageTable",
     "ResultFile",
     "draw_figures",
-    "planes",
-    "rendered",
-    "table_of",
+    "draw_planes",
+    "make_table",
+    "render_chart",
 ]
 
 if not TYPE_CHECKING:
     __getattr__ = export_lazily(
         __name__,
         {
-            "figures": "Figure draw_figures rendered",
-            "figures.corpora": "planes",
+            "figures": "Figure draw_figures render_chart",
+            "figures.corpora": "draw_planes",
             "page.result_files": "ResultFile",
-            "page.tables": "PageTable table_of",
+            "page.tables": "PageTable make_table",
         },
     )

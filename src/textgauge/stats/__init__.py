@@ -7,17 +7,17 @@ from textgauge.core.lazy import export_lazily
 if TYPE_CHECKING:
     from textgauge.stats import orders
     from textgauge.stats.correlation import pearson, spearman
-    from textgauge.stats.decisions import ALPHA, ahead, different
-    from textgauge.stats.resampling import percentile_interval, resampled_sums
+    from textgauge.stats.decisions import ALPHA, is_ahead, is_different
+    from textgauge.stats.resampling import compute_percentile_interval, resample_sums
 
 __all__ = [
     "ALPHA",
-    "ahead",
-    "different",
+    "compute_percentile_interval",
+    "is_ahead",
+    "is_different",
     "orders",
     "pearson",
-    "percentile_interval",
-    "resampled_sums",
+    "resample_sums",
     "spearman",
 ]
 
@@ -26,7 +26,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "correlation": "pearson spearman",
-            "decisions": "ALPHA ahead different",
-            "resampling": "percentile_interval resampled_sums",
+            "decisions": "ALPHA is_ahead is_different",
+            "resampling": "compute_percentile_interval resample_sums",
         },
     )

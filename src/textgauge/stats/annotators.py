@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Masks
 from textgauge.stats.correlation import Correlation
-from textgauge.stats.decisions import different
+from textgauge.stats.decisions import is_different
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Closeness = Literal["accuracy", "rmse"]
@@ -52,12 +52,12 @@ def krippendorff_alpha(ratings: Floats, *, scale: Scale = "interval") -> float:
     if len(values) < 2 or bool((values == values[0]).all()):
         return float("nan")
     if scale == "nominal":
-        return _alpha_of_kinds(item, values)
-    return _alpha_of_squares(item, rankdata(values) if scale == "ordinal" else values - values.mean())
+        return _compute_alpha_of_kinds(item, values)
+    return _compute_alpha_of_squares(item, rankdata(values) if scale == "ordinal" else values - values.mean())
 
 
 def leave_one_out(correlation: Correlation, ratings: Floats) -> Floats:
-    """Each rater's correlation with the mean of the other raters, over the items that both have; NaN where none.
+    """Return each rater's correlation with the mean of the other raters, over the items that both have; NaN where none.
 
     >>> from textgauge.stats.correlation import pearson
     >>> leave_one_out(pearson, np.array([[1.0, 2, 4], [1, 2, 4], [1, 4, 2]])).round(4).tolist()
@@ -73,7 +73,7 @@ def leave_one_out(correlation: Correlation, ratings: Floats) -> Floats:
     return np.array(values)
 
 
-def _alpha_of_squares(item: NDArray[np.intp], values: Floats) -> float:
+def _compute_alpha_of_squares(item: NDArray[np.intp], values: Floats) -> float:
     """Squared differences sum up from moments: Σ over pairs of (a − b)² = m·Σa² − (Σa)²."""
     m, s, q = np.bincount(item), np.bincount(item, values), np.bincount(item, values**2)
     observed = float(((m * q - s**2) / (m - 1)).sum())
@@ -81,7 +81,7 @@ def _alpha_of_squares(item: NDArray[np.intp], values: Floats) -> float:
     return 1.0 - observed / expected
 
 
-def _alpha_of_kinds(item: NDArray[np.intp], values: Floats) -> float:
+def _compute_alpha_of_kinds(item: NDArray[np.intp], values: Floats) -> float:
     m, kinds = np.bincount(item), np.unique(values, return_inverse=True)[1]
     cells, alike = np.unique(item * (int(kinds.max()) + 1) + kinds, return_counts=True)
     of_kind, n = np.bincount(kinds), len(values)
@@ -100,10 +100,10 @@ def kappa(first: Floats, second: Floats, *, squared: bool = False) -> float:
     """
     both = np.isfinite(first) & np.isfinite(second)
     weights = np.ones((1, int(both.sum())))
-    return float(kappa_draws(first[both], second[both], weights, squared=squared)[0])
+    return float(resample_kappa(first[both], second[both], weights, squared=squared)[0])
 
 
-def kappa_draws(first: Floats, second: Floats, weights: NDArray[Any], *, squared: bool = False) -> Floats:
+def resample_kappa(first: Floats, second: Floats, weights: NDArray[Any], *, squared: bool = False) -> Floats:
     """Cohen's κ of each resample, a row of weights; NaN where no disagreement is expected."""
     n = weights.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -141,7 +141,7 @@ class AlternativeAnnotator:
         return self.winning_rate >= PASSES
 
 
-def alternative_annotator_test(
+def run_alternative_annotator_test(
     people: Floats, judge: Floats, *, margin: float = 0.2, closeness: Closeness = "accuracy", min_items: int = MIN_ITEMS
 ) -> AlternativeAnnotator:
     """The test of a judge among people: one row of ratings per person, one column per item, NaN where there is none.
@@ -151,7 +151,7 @@ def alternative_annotator_test(
     over people the false discovery rate is 5 % (Benjamini and Yekutieli). NaN where no person has enough items.
 
     >>> people = np.tile([[1.0, 2.0]], (3, 20))
-    >>> found = alternative_annotator_test(people, people[0])
+    >>> found = run_alternative_annotator_test(people, people[0])
     >>> found.winning_rate, found.advantage, found.passed
     (1.0, 1.0, True)
     """
@@ -159,18 +159,18 @@ def alternative_annotator_test(
 
     rated = np.isfinite(people) & np.isfinite(judge)
     rated &= rated.sum(axis=0) > 1
-    found = [_against_person(people, judge, rated, person, margin, closeness) for person in range(len(people))]
+    found = [_compare_with_person(people, judge, rated, person, margin, closeness) for person in range(len(people))]
     enough = rated.sum(axis=1) >= min_items
     p, advantage = (np.where(enough, [row[place] for row in found], np.nan) for place in range(2))
     if not enough.any():
         return AlternativeAnnotator(float("nan"), float("nan"), p, advantage, p)
     adjusted = p.copy()
     adjusted[enough] = false_discovery_control(p[enough], method="by")
-    wins = [different(one) for one in adjusted[enough]]
+    wins = [is_different(one) for one in adjusted[enough]]
     return AlternativeAnnotator(float(np.mean(wins)), float(advantage[enough].mean()), p, advantage, adjusted)
 
 
-def _against_person(
+def _compare_with_person(
     people: Floats, judge: Floats, rated: Masks, person: int, margin: float, closeness: Closeness
 ) -> tuple[float, float]:
     """The p-value for "the person is better by the margin", and how often the judge is as close as the person."""
@@ -178,19 +178,19 @@ def _against_person(
     if not len(items):
         return float("nan"), float("nan")
     others, known = np.delete(people, person, axis=0)[:, items], np.delete(rated, person, axis=0)[:, items]
-    mine, own = (_closeness(one[items], others, known, closeness) for one in (judge, people[person]))
+    mine, own = (_measure_closeness(one[items], others, known, closeness) for one in (judge, people[person]))
     wins, losses = mine >= own, own >= mine
-    return _p_less(losses.astype(np.float64) - wins, margin), float(wins.mean())
+    return _compute_p_less(losses.astype(np.float64) - wins, margin), float(wins.mean())
 
 
-def _closeness(rating: Floats, others: Floats, known: Masks, closeness: Closeness) -> Floats:
+def _measure_closeness(rating: Floats, others: Floats, known: Masks, closeness: Closeness) -> Floats:
     gaps = rating - others
     cells = np.where(known, gaps == 0 if closeness == "accuracy" else gaps**2, 0.0)
     means = cells.sum(axis=0) / known.sum(axis=0)
     return np.asarray(means if closeness == "accuracy" else -np.sqrt(means))
 
 
-def _p_less(values: Floats, bound: float) -> float:
+def _compute_p_less(values: Floats, bound: float) -> float:
     """Student's one-sided p-value for "the mean is the bound or more"."""
     from scipy.special import stdtr
 
@@ -212,14 +212,14 @@ class MeanEstimate(NamedTuple):
     unrated: int
 
 
-def prediction_powered_mean(people: Floats, judge: Floats, *, level: float = 0.95) -> MeanEstimate:
-    """The mean of people's scores over all items; `people` is NaN where only the judge has a score.
+def estimate_prediction_powered_mean(people: Floats, judge: Floats, *, level: float = 0.95) -> MeanEstimate:
+    """Return the mean of people's scores over all items; `people` is NaN where only the judge has a score.
 
     Items without a judge's score are left out. The interval is Student's with two degrees of freedom less than rated
     items, one of them for λ. NaN with fewer than three of these.
 
     >>> people = np.array([1.0, 2.0, 3.0, 4.0, np.nan, np.nan])
-    >>> prediction_powered_mean(people, np.array([1.0, 2.0, 3.0, 4.0, 5.0, 5.0])).value
+    >>> estimate_prediction_powered_mean(people, np.array([1.0, 2.0, 3.0, 4.0, 5.0, 5.0])).value
     3.0208
     """
     from scipy.special import stdtrit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from textgauge.core.show import listed
+from textgauge.core.show import join_words
 
 ALPHA = 0.05
 NEW_TEXTS = "new texts from these sources"  # what statements are for where texts, pairs or items were resampled
@@ -13,25 +13,25 @@ _ROUNDING = 1e-12
 _NAMED = 3  # metrics behind the best that are named; more are counted
 
 
-def different(p_adjusted: float, alpha: float = ALPHA) -> bool:
-    """Whether a test, adjusted for all tests made with it, rejects "same source"; an undefined one does not.
+def is_different(p_adjusted: float, alpha: float = ALPHA) -> bool:
+    """Return whether a test, adjusted for all tests made with it, rejects "same source"; an undefined one does not.
 
-    >>> different(0.05), different(0.051), different(float("nan"))
+    >>> is_different(0.05), is_different(0.051), is_different(float("nan"))
     (True, False, False)
     """
     return p_adjusted <= alpha + _ROUNDING
 
 
-def comparison_sentence(p_adjusted: Mapping[str, float], adjustment: str | None, alpha: float = ALPHA) -> str:
-    """The answer of one comparison of two corpora, from the adjusted p-values of all metrics that were tested.
+def format_comparison(p_adjusted: Mapping[str, float], adjustment: str | None, alpha: float = ALPHA) -> str:
+    """Return the answer of one comparison of two corpora, from the adjusted p-values of all metrics that were tested.
 
-    >>> comparison_sentence({"energy": 0.002, "fid": 0.004, "zipf": 0.3}, "max-T")
+    >>> format_comparison({"energy": 0.002, "fid": 0.004, "zipf": 0.3}, "max-T")
     'Different: 2 of 3 metrics reject "same source" (5 % level, adjusted by max-T).'
-    >>> comparison_sentence({"energy": 0.2}, None)
+    >>> format_comparison({"energy": 0.2}, None)
     'No difference found: energy does not reject "same source" (5 % level); that does not prove that there is none.'
     """
-    how = f"({_level(alpha, adjustment)})"
-    rejecting = sum(different(p, alpha) for p in p_adjusted.values())
+    how = f"({_format_level(alpha, adjustment)})"
+    rejecting = sum(is_different(p, alpha) for p in p_adjusted.values())
     if len(p_adjusted) == 1:
         (name,) = p_adjusted
         tested = f"{name} {'rejects' if rejecting else 'does not reject'}"
@@ -42,12 +42,12 @@ def comparison_sentence(p_adjusted: Mapping[str, float], adjustment: str | None,
     return f'No difference found: {tested} "same source" {how}; that does not prove that there is none.'
 
 
-def _level(alpha: float, adjustment: str | None) -> str:
+def _format_level(alpha: float, adjustment: str | None) -> str:
     return f"{100 * alpha:g} % level{f', adjusted by {adjustment}' if adjustment else ''}"
 
 
 def split_answer(sentence: str) -> tuple[str, str]:
-    """The outcome of a `comparison_sentence` in a word or two, and the rest; no outcome for other sentences.
+    """Return the outcome of a `comparison_sentence` in a word or two, and the rest; no outcome for other sentences.
 
     >>> split_answer('Different: energy rejects "same source" (5 % level).')
     ('Different', 'energy rejects "same source" (5 % level).')
@@ -58,80 +58,82 @@ def split_answer(sentence: str) -> tuple[str, str]:
     return (outcome, rest) if outcome in ("Different", "No difference found") else ("", sentence)
 
 
-def baseline_sentence(p_adjusted: Mapping[str, float], closer: Mapping[str, bool], alpha: float = ALPHA) -> str:
+def format_baseline(p_adjusted: Mapping[str, float], closer: Mapping[str, bool], alpha: float = ALPHA) -> str:
     """By which metrics a system is better or worse than its baseline; `closer` to the references, or not.
 
-    >>> baseline_sentence({"bleu": 0.01, "chrf": 0.2}, {"bleu": True, "chrf": True})
+    >>> format_baseline({"bleu": 0.01, "chrf": 0.2}, {"bleu": True, "chrf": True})
     'Better than the baseline by bleu; no difference found from the baseline by chrf (5 % level, adjusted by Holm).'
     """
     kinds: dict[str, list[str]] = {"better than": [], "worse than": [], "no difference found from": []}
     for metric, p in p_adjusted.items():
         ahead = "better than" if closer[metric] else "worse than"
-        kinds[ahead if different(p, alpha) else "no difference found from"].append(metric)
-    said = "; ".join(f"{kind} the baseline by {_listed(names, len(names))}" for kind, names in kinds.items() if names)
-    return f"{said[0].upper()}{said[1:]} ({_level(alpha, 'Holm' if len(p_adjusted) > 1 else None)})."
+        kinds[ahead if is_different(p, alpha) else "no difference found from"].append(metric)
+    said = "; ".join(
+        f"{kind} the baseline by {_join_codes(names, len(names))}" for kind, names in kinds.items() if names
+    )
+    return f"{said[0].upper()}{said[1:]} ({_format_level(alpha, 'Holm' if len(p_adjusted) > 1 else None)})."
 
 
-def properties_sentence(worse: Sequence[str], *, copies_said: bool) -> str:
-    """Which properties of a corpus are worse than in real texts, if copies were spoken of before or not.
+def format_properties(worse: Sequence[str], *, copies_said: bool) -> str:
+    """Return which properties of a corpus are worse than in real texts, if copies were spoken of before or not.
 
-    >>> properties_sentence([], copies_said=True)
+    >>> format_properties([], copies_said=True)
     'No other property is found to be worse than in real texts; that does not prove that none is.'
     """
     if worse:
-        return f"Worse than in real texts: {_listed(worse)} (95 % joint confidence)."
+        return f"Worse than in real texts: {_join_codes(worse)} (95 % joint confidence)."
     which = "other property" if copies_said else "property"
     return f"No {which} is found to be worse than in real texts; that does not prove that none is."
 
 
-def ahead(low: Any) -> Any:
+def is_ahead(low: Any) -> Any:
     """Whether an interval of a difference with this low end, or each of many, lies above 0; one that is NaN does not.
 
-    >>> ahead(0.1), ahead(0.0), ahead(float("nan"))
+    >>> is_ahead(0.1), is_ahead(0.0), is_ahead(float("nan"))
     (True, False, False)
     """
     return low > 0
 
 
-def better(*intervals: tuple[float, float]) -> bool:
-    """Whether every interval of a difference lies above 0; an interval that does not exist (NaN) does not.
+def is_better(*intervals: tuple[float, float]) -> bool:
+    """Return whether every interval of a difference lies above 0; an interval that does not exist (NaN) does not.
 
-    >>> better((0.1, 0.4), (0.01, 0.5)), better((0.1, 0.4), (-0.01, 0.5)), better((0.1, 0.4), (float("nan"),) * 2)
-    (True, False, False)
+    >>> is_better((0.1, 0.4), (0.01, 0.5)), is_better((0.1, 0.4), (-0.01, 0.5))
+    (True, False)
     """
-    return all(ahead(low) for low, _ in intervals)
+    return all(is_ahead(low) for low, _ in intervals)
 
 
-def verdict(*intervals: tuple[float, float]) -> str:
-    """What these intervals of a difference allow: better where all lie above 0, worse where all lie below.
+def judge_intervals(*intervals: tuple[float, float]) -> str:
+    """Return what these intervals of a difference allow: better where all lie above 0, worse where all lie below.
 
-    >>> verdict((0.1, 0.4)), verdict((-0.4, -0.1)), verdict((-0.1, 0.4))
+    >>> judge_intervals((0.1, 0.4)), judge_intervals((-0.4, -0.1)), judge_intervals((-0.1, 0.4))
     ('better than', 'worse than', 'tied with')
     """
-    if better(*intervals):
+    if is_better(*intervals):
         return "better than"
-    return "worse than" if better(*((-high, -low) for low, high in intervals)) else "tied with"
+    return "worse than" if is_better(*((-high, -low) for low, high in intervals)) else "tied with"
 
 
-def standing(tied: Sequence[str], others: int, *, named: int = 4) -> str:
-    """What may be said of the first of a ranking: `tied` are those of the `others` that it is not better than.
+def format_standing(tied: Sequence[str], others: int, *, named: int = 4) -> str:
+    """Return what may be said of the first of a ranking: `tied` are those of the `others` that it is not better than.
 
     Of more than `named`, the rest is counted.
 
-    >>> standing(["fid", "pr"], 5)
+    >>> format_standing(["fid", "pr"], 5)
     'fid and pr are statistically tied with it'
-    >>> standing([], 5)
+    >>> format_standing([], 5)
     'it is better than the other 5 metrics'
     """
     if tied:
-        return f"{_listed(tied, named)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
+        return f"{_join_codes(tied, named)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
     return f"it is better than the other {'metric' if others == 1 else f'{others} metrics'}"
 
 
-def leader(unbeaten: Sequence[str]) -> str:
-    """The first of a ranking in a few words, given all that no other is better than.
+def format_leader(unbeaten: Sequence[str]) -> str:
+    """Return the first of a ranking in a few words, given all that no other is better than.
 
-    >>> leader(["energy", "mmd"]), leader(["energy", "mmd", "fid"]), leader([])
+    >>> format_leader(["energy", "mmd"]), format_leader(["energy", "mmd", "fid"]), format_leader([])
     ('energy, tied with mmd', 'energy and 2 tied', 'not ranked')
     """
     if len(unbeaten) < 2:
@@ -140,14 +142,14 @@ def leader(unbeaten: Sequence[str]) -> str:
     return f"{first}, tied with {tied[0]}" if len(tied) == 1 else f"{first} and {len(tied)} tied"
 
 
-def ranking_sentence(metrics: Sequence[str], tied: Sequence[str], scope: str) -> str:
-    """The answer of a leaderboard: `metrics` best first, `tied` those that the first is not better than.
+def format_ranking(metrics: Sequence[str], tied: Sequence[str], scope: str) -> str:
+    """Return the answer of a leaderboard: `metrics` best first, `tied` those that the first is not better than.
 
-    >>> ranking_sentence(["energy", "fid", "pr"], ["fid"], "these texts")
+    >>> format_ranking(["energy", "fid", "pr"], ["fid"], "these texts")
     'Best: energy, statistically tied with fid; better than pr (95 % joint confidence, these texts).'
-    >>> ranking_sentence(["energy", "fid", "pr"], [], "these texts")
+    >>> format_ranking(["energy", "fid", "pr"], [], "these texts")
     'Best: energy, better than fid and pr (95 % joint confidence, these texts).'
-    >>> ranking_sentence(["energy", "fid"], ["fid"], "these texts")
+    >>> format_ranking(["energy", "fid"], ["fid"], "these texts")
     'No metric is better than all others: energy comes first, statistically tied with the other one (these texts).'
     """
     if not metrics:
@@ -156,20 +158,20 @@ def ranking_sentence(metrics: Sequence[str], tied: Sequence[str], scope: str) ->
     if not others:
         return f"Only one metric is ranked: {first}."
     if not tied:
-        return f"Best: {first}, better than {_named_or_counted(metrics[1:], 'all {} other metrics')} {held}."
+        return f"Best: {first}, better than {_name_or_count(metrics[1:], 'all {} other metrics')} {held}."
     if len(tied) == others:
         rest = f"statistically tied with {'the other one' if others == 1 else f'all {others} others'} ({scope})"
         return f"No metric is better than all others: {first} comes first, {rest}."
-    rest = _named_or_counted([name for name in metrics[1:] if name not in tied], "the other {} metrics")
-    return f"Best: {first}, statistically tied with {_listed(tied)}; better than {rest} {held}."
+    rest = _name_or_count([name for name in metrics[1:] if name not in tied], "the other {} metrics")
+    return f"Best: {first}, statistically tied with {_join_codes(tied)}; better than {rest} {held}."
 
 
-def _named_or_counted(names: Sequence[str], counted: str) -> str:
-    return _listed(names) if len(names) <= _NAMED else counted.format(len(names))
+def _name_or_count(names: Sequence[str], counted: str) -> str:
+    return _join_codes(names) if len(names) <= _NAMED else counted.format(len(names))
 
 
-def _listed(names: Sequence[str], most: int = 4) -> str:
-    return listed([*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])])
+def _join_codes(names: Sequence[str], most: int = 4) -> str:
+    return join_words([*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])])
 
 
 _LEADING = {  # what may be said of the first, and where there is none
@@ -178,12 +180,12 @@ _LEADING = {  # what may be said of the first, and where there is none
 }
 
 
-def leaders_sentence(what: str, leaders: Mapping[str, Sequence[str]], count: int, level: float = 0.95) -> str:
+def format_leaders(what: str, leaders: Mapping[str, Sequence[str]], count: int, level: float = 0.95) -> str:
     """The answer of a board with several metrics: by each, the systems or candidates that no other is better than.
 
-    >>> leaders_sentence("system", {"bleu": ["a"], "chrf": ["a"], "ter": ["a", "b"]}, 3)
+    >>> format_leaders("system", {"bleu": ["a"], "chrf": ["a"], "ter": ["a", "b"]}, 3)
     'Best: a by bleu and chrf; a and b tied by ter (95 % joint confidence, new texts from these sources).'
-    >>> leaders_sentence("candidate", {}, 2)
+    >>> format_leaders("candidate", {}, 2)
     'No candidate is ranked: no metric has a standard error at these sizes.'
     """
     best, nobody = _LEADING[what]
@@ -192,21 +194,23 @@ def leaders_sentence(what: str, leaders: Mapping[str, Sequence[str]], count: int
     metrics_of: dict[tuple[str, ...], list[str]] = {}
     for metric, names in leaders.items():
         metrics_of.setdefault(tuple(names), []).append(metric)
-    said = [_leading(names, metrics, count) for names, metrics in sorted(metrics_of.items(), key=lambda x: len(x[0]))]
+    said = [
+        _format_leading(names, metrics, count) for names, metrics in sorted(metrics_of.items(), key=lambda x: len(x[0]))
+    ]
     first = best if any(len(names) == 1 for names in metrics_of) else nobody
     return f"{first}: {'; '.join(said)} ({100 * level:g} % joint confidence, {NEW_TEXTS})."
 
 
-def _leading(names: Sequence[str], metrics: Sequence[str], count: int) -> str:
+def _format_leading(names: Sequence[str], metrics: Sequence[str], count: int) -> str:
     if len(names) < 2:
-        return f"{_listed(names)} by {_listed(metrics)}"
-    return f"{f'all {count}' if 2 < len(names) == count else _listed(names)} tied by {_listed(metrics)}"
+        return f"{_join_codes(names)} by {_join_codes(metrics)}"
+    return f"{f'all {count}' if 2 < len(names) == count else _join_codes(names)} tied by {_join_codes(metrics)}"
 
 
-def slices_sentence(differing: Sequence[str], count: int) -> str:
+def format_slices(differing: Sequence[str], count: int) -> str:
     """The answer of a comparison slice by slice: `differing` are those that reject "same source", farthest first.
 
-    >>> slices_sentence([], 3)
+    >>> format_slices([], 3)
     'No difference found in any of 3 slices (false discovery rate 5 %); that does not prove that there is none.'
     """
     rate = f"false discovery rate {100 * ALPHA:g} %"
@@ -214,4 +218,4 @@ def slices_sentence(differing: Sequence[str], count: int) -> str:
         return f"No difference found in any of {count} slices ({rate}); that does not prove that there is none."
     verb = "differs" if len(differing) == 1 else "differ"
     rest = " In the others no difference was found." if len(differing) < count else ""
-    return f"{len(differing)} of {count} slices {verb} ({rate}): {_listed(differing)}.{rest}"
+    return f"{len(differing)} of {count} slices {verb} ({rate}): {_join_codes(differing)}.{rest}"

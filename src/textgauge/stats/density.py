@@ -14,19 +14,19 @@ FALLBACK = 0.1  # the bandwidth of groups whose own would be narrower: a tenth o
 _REACH = 8.5  # bandwidths: beyond, a kernel is below a rounding error of its height
 
 
-def scott(values: Floats) -> float:
+def compute_scott_bandwidth(values: Floats) -> float:
     """Scott's bandwidth s·n^(−1/5), s with n − 1: the usual one of SciPy's `gaussian_kde`. 0 for a single value.
 
-    >>> round(scott(np.array([0.0, 1.0, 2.0])), 4)
+    >>> round(compute_scott_bandwidth(np.array([0.0, 1.0, 2.0])), 4)
     0.8027
     """
     return float(values.std(ddof=1)) * len(values) ** -0.2 if len(values) > 1 else 0.0
 
 
-def density(values: Floats, bandwidth: float) -> Floats:
-    """The mean of normal densities around the values, at the `CELLS` + 1 points of the grid.
+def estimate_density(values: Floats, bandwidth: float) -> Floats:
+    """Return the mean of normal densities around the values, at the `CELLS` + 1 points of the grid.
 
-    >>> grid = density(np.array([0.0, 1.0]), 0.5)
+    >>> grid = estimate_density(np.array([0.0, 1.0]), 0.5)
     >>> grid.shape, round(float(grid.sum() * STEP), 6)
     ((3001,), 1.0)
     """
@@ -42,7 +42,7 @@ def density(values: Floats, bandwidth: float) -> Floats:
 
 
 def group_densities(values: Floats, group: NDArray[np.int64], groups: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """One row for each group: its density with Scott's bandwidth; and these bandwidths.
+    """Return one row for each group: its density with Scott's bandwidth; and these bandwidths.
 
     A bandwidth below `RESOLVED`, as of equal values, gives way to `FALLBACK`.
 
@@ -51,12 +51,12 @@ def group_densities(values: Floats, group: NDArray[np.int64], groups: NDArray[np
     ((2, 3001), [0.6156, 0.0])
     """
     parts = [values[group == name] for name in groups]
-    bandwidths = np.array([scott(part) for part in parts])
+    bandwidths = np.array([compute_scott_bandwidth(part) for part in parts])
     used = np.where(bandwidths < RESOLVED, FALLBACK, bandwidths).tolist()
-    return np.array([density(part, width) for part, width in zip(parts, used, strict=True)]), bandwidths
+    return np.array([estimate_density(part, width) for part, width in zip(parts, used, strict=True)]), bandwidths
 
 
-def deviations(first: Floats, second: Floats) -> Floats:
+def compute_deviations(first: Floats, second: Floats) -> Floats:
     """Σ (f − g)² δx over the points of the grid, row by row."""
     gaps = first - second
     return np.asarray(np.einsum("ij,ij->i", gaps, gaps) * STEP)

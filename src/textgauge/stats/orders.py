@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.stats.correlation import averaged, complete, rows_of_groups, spearman
+from textgauge.stats.correlation import average_over_groups, find_complete_rows, list_rows_of_groups, spearman
 
 FLIPS = 1_000  # of signs, for soft pairwise accuracy
 _ROUNDING = 12  # digits: sums of shares that differ beyond these are equal
@@ -46,7 +46,7 @@ def kendall_b(gold: Floats, metric: Floats) -> float:
     >>> round(kendall_b(np.array([1.0, 2, 2, 3]), np.array([1.0, 3, 2, 4])), 4)
     0.9129
     """
-    if _uncountable(gold, metric):
+    if _is_uncountable(gold, metric):
         return float("nan")
     c, d, tied_gold, tied_metric, _ = pair_counts(gold, metric)
     scale = float(np.sqrt(float(c + d + tied_gold)) * np.sqrt(float(c + d + tied_metric)))
@@ -59,7 +59,7 @@ def kendall_c(gold: Floats, metric: Floats) -> float:
     >>> kendall_c(np.array([1.0, 2, 2, 3]), np.array([1.0, 3, 2, 4]))
     0.9375
     """
-    if _uncountable(gold, metric):
+    if _is_uncountable(gold, metric):
         return float("nan")
     counts = pair_counts(gold, metric)
     m = min(len(np.unique(gold)), len(np.unique(metric)))
@@ -78,16 +78,16 @@ def accuracy_eq(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> float:
     >>> round(accuracy_eq(gold, metric), 4), accuracy_eq(gold, metric, epsilon=0.1)
     (0.6667, 1.0)
     """
-    if _uncountable(gold, metric):
+    if _is_uncountable(gold, metric):
         return float("nan")
     counts = pair_counts(gold, metric, epsilon=epsilon)
     return (counts.concordant + counts.tied_both) / sum(counts)
 
 
 def pair_counts(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> PairCounts:
-    """Counts over all pairs of rows, in O(n log n); metric values that differ by `epsilon` or less are tied."""
+    """Return counts over all pairs of rows, in O(n log n); metric values that differ by `epsilon` or less are tied."""
     sizes = np.unique(gold, return_counts=True)[1]
-    ordered, concordant, tied_gold = (int(count) for count in _before(gold, metric, epsilon).sum(axis=1))
+    ordered, concordant, tied_gold = (int(count) for count in _count_before(gold, metric, epsilon).sum(axis=1))
     pairs = len(gold) * (len(gold) - 1) // 2
     tied_both = int((sizes * (sizes - 1) // 2).sum()) - tied_gold
     return PairCounts(concordant, ordered - concordant - tied_gold, tied_gold, pairs - ordered - tied_both, tied_both)
@@ -128,7 +128,7 @@ def lower_and_equal(classes: Ints, before: Ints) -> tuple[Ints, Ints]:
     return lower, end - start
 
 
-def _uncountable(gold: Floats, metric: Floats) -> bool:
+def _is_uncountable(gold: Floats, metric: Floats) -> bool:
     return len(gold) < 2 or bool(np.isnan(gold).any() or np.isnan(metric).any())
 
 
@@ -158,27 +158,27 @@ def calibrate_ties(
     TieCalibration(epsilon=4.0, accuracy=0.6667)
     """
     label = np.zeros(len(gold), dtype=np.int64) if group is None else group
-    rows = [members for members in rows_of_groups(label) if len(members) > 1]
-    if not rows or not complete(gold, metric).all():
+    rows = [members for members in list_rows_of_groups(label) if len(members) > 1]
+    if not rows or not find_complete_rows(gold, metric).all():
         return TieCalibration(float("nan"), float("nan"))
     total = sum(len(members) * (len(members) - 1) // 2 for members in rows)
     share = 1.0 if limit is None else limit / total
     rng = np.random.default_rng([seed, 6])
-    parts = [_gains(gold[members], metric[members], share, rng) for members in rows]
-    epsilon = _best(np.concatenate([gap for gap, _ in parts]), np.concatenate([gain for _, gain in parts]))
-    return TieCalibration(epsilon, averaged(partial(accuracy_eq, epsilon=epsilon), label)(gold, metric))
+    parts = [_compute_gains(gold[members], metric[members], share, rng) for members in rows]
+    epsilon = _find_best_gap(np.concatenate([gap for gap, _ in parts]), np.concatenate([gain for _, gain in parts]))
+    return TieCalibration(epsilon, average_over_groups(partial(accuracy_eq, epsilon=epsilon), label)(gold, metric))
 
 
-def _gains(gold: Floats, metric: Floats, share: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _compute_gains(gold: Floats, metric: Floats, share: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """For pairs whose verdict a tie changes: the metric's difference, and what accuracy gains once it counts as one."""
-    first, second = _pairs(len(gold), share, rng)
+    first, second = _count_pairs(len(gold), share, rng)
     gap, order = metric[first] - metric[second], gold[first] - gold[second]
     gain = np.where(order == 0, 1.0, np.where(np.sign(gap) == np.sign(order), -1.0, 0.0))
     changed = (gap != 0) & (gain != 0)
     return np.abs(gap[changed]), gain[changed] / len(first)
 
 
-def _pairs(n: int, share: float, rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _count_pairs(n: int, share: float, rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if share >= 1.0:
         return np.triu_indices(n, 1)
     count = max(1, round(share * n * (n - 1) / 2))
@@ -186,8 +186,8 @@ def _pairs(n: int, share: float, rng: np.random.Generator) -> tuple[NDArray[np.i
     return first, (first + rng.integers(1, n, size=count)) % n
 
 
-def _best(gaps: Floats, gains: Floats) -> float:
-    """The smallest gap at which the sum of the gains up to it is highest, or 0 where none is above zero."""
+def _find_best_gap(gaps: Floats, gains: Floats) -> float:
+    """Return the smallest gap at which the sum of the gains up to it is highest, or 0 where none is above zero."""
     order = np.argsort(gaps)
     gaps, total = gaps[order], np.cumsum(gains[order])
     last = np.append(gaps[1:] != gaps[:-1], True)[: len(gaps)]
@@ -205,21 +205,21 @@ class RowCounts(NamedTuple):
     agreed: Floats
 
 
-def row_counts(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> RowCounts:
-    """What `pair_counts` counts over all pairs, for each row with the others.
+def count_rows(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> RowCounts:
+    """Return what `pair_counts` counts over all pairs, for each row with the others.
 
-    >>> row_counts(np.array([1.0, 2, 2]), np.array([1.0, 2, 3])).concordant.tolist()
+    >>> count_rows(np.array([1.0, 2, 2]), np.array([1.0, 2, 3])).concordant.tolist()
     [2.0, 1.0, 1.0]
     """
     _, place, sizes = np.unique(gold, return_inverse=True, return_counts=True)
     alike = sizes[place].astype(np.float64)
-    below, above = (_before(sign * gold, sign * metric, epsilon) for sign in (1.0, -1.0))
+    below, above = (_count_before(sign * gold, sign * metric, epsilon) for sign in (1.0, -1.0))
     untied, concordant, tied_gold = (below + above).astype(np.float64)
     agreed = concordant + alike - 1.0 - tied_gold
     return RowCounts(concordant, untied - concordant - tied_gold, len(gold) - alike, untied, agreed)
 
 
-def kendall_b_draws(rows: RowCounts, weights: NDArray[Any]) -> Floats:
+def resample_kendall_b(rows: RowCounts, weights: NDArray[Any]) -> Floats:
     """Kendall's τ-b of each resample, to first order; NaN where nothing untied is left."""
     sums = np.stack([rows.concordant - rows.discordant, rows.untied_gold, rows.untied_metric], axis=1)
     agreed, gold, metric = _of_pairs(sums, weights).T
@@ -229,7 +229,7 @@ def kendall_b_draws(rows: RowCounts, weights: NDArray[Any]) -> Floats:
 
 
 def share_draws(sums: Floats, total: float, weights: NDArray[Any]) -> Floats:
-    """A sum over pairs (τ-c, accuracy) as a share of a fixed total, on each resample, to first order."""
+    """Return a sum over pairs (τ-c, accuracy) as a share of a fixed total, on each resample, to first order."""
     return np.asarray(_of_pairs(sums[:, None], weights)[:, 0] / total)
 
 
@@ -238,7 +238,7 @@ def _of_pairs(sums: Floats, weights: NDArray[Any]) -> Floats:
     return np.asarray(2.0 * (weights @ sums) - sums.sum(axis=0))
 
 
-def _before(gold: Floats, metric: Floats, epsilon: float) -> Ints:
+def _count_before(gold: Floats, metric: Floats, epsilon: float) -> Ints:
     """For each row: how many lie below it in the metric, and of these below it in gold, and level with it in gold."""
     order = np.argsort(metric, kind="stable")
     classes = np.unique(gold, return_inverse=True)[1][order].astype(np.int64)
@@ -248,12 +248,12 @@ def _before(gold: Floats, metric: Floats, epsilon: float) -> Ints:
     return counts
 
 
-def ranks(means: Floats, *, best: Literal["larger", "smaller"] = "larger") -> Floats:
+def rank_sets(means: Floats, *, best: Literal["larger", "smaller"] = "larger") -> Floats:
     """Rank of each set by its mean, best first; sets with equal means share the mean of their ranks.
 
-    >>> ranks(np.array([0.1, 0.9, 0.5, 0.5])).tolist()
+    >>> rank_sets(np.array([0.1, 0.9, 0.5, 0.5])).tolist()
     [4.0, 1.0, 2.5, 2.5]
-    >>> ranks(np.array([0.1, 0.9, 0.5, 0.5]), best="smaller").tolist()
+    >>> rank_sets(np.array([0.1, 0.9, 0.5, 0.5]), best="smaller").tolist()
     [1.0, 4.0, 2.5, 2.5]
     """
     from scipy.stats import rankdata
@@ -262,28 +262,28 @@ def ranks(means: Floats, *, best: Literal["larger", "smaller"] = "larger") -> Fl
     return np.asarray(placed, dtype=np.float64)
 
 
-def coinciding(a: Floats, b: Floats) -> float:
-    """How many sets have the same rank in both orders.
+def count_coinciding(a: Floats, b: Floats) -> float:
+    """Return how many sets have the same rank in both orders.
 
-    >>> coinciding(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]))
+    >>> count_coinciding(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]))
     1.0
     """
     return _count(a, b, float((a == b).sum()))
 
 
-def swaps(a: Floats, b: Floats) -> float:
+def count_swaps(a: Floats, b: Floats) -> float:
     """Half of Spearman's footrule, Σ|a − b|/2: what the paper publishes as the number of swaps.
 
-    >>> swaps(np.array([1.0, 2, 3, 4]), np.array([4.0, 2, 3, 1]))
+    >>> count_swaps(np.array([1.0, 2, 3, 4]), np.array([4.0, 2, 3, 1]))
     3.0
     """
     return _count(a, b, float(np.abs(a - b).sum()) / 2.0)
 
 
-def inversions(a: Floats, b: Floats) -> float:
-    """Pairs of sets in opposite order (Kendall): the exchanges of neighbours that turn one order into the other.
+def count_inversions(a: Floats, b: Floats) -> float:
+    """Return pairs of sets in opposite order (Kendall): the exchanges of neighbours that turn one order into the other.
 
-    >>> inversions(np.array([1.0, 2, 3, 4]), np.array([4.0, 2, 3, 1]))
+    >>> count_inversions(np.array([1.0, 2, 3, 4]), np.array([4.0, 2, 3, 1]))
     5.0
     """
     return _count(a, b, 0.0 if len(a) < 2 else float(pair_counts(a, b).discordant))
@@ -298,10 +298,10 @@ def order_correlations(orders: Floats) -> Floats:
     return np.array([[spearman(a, b) for b in orders] for a in orders]).reshape(len(orders), len(orders))
 
 
-def variability(means: Floats, random: Masks) -> float:
+def compute_variability(means: Floats, random: Masks) -> float:
     """Range of the means on random sets over their range on all sets, in percent; NaN where all means are equal.
 
-    >>> variability(np.array([0.0, 0.1, 0.5, 1.0]), np.array([True, True, False, False]))
+    >>> compute_variability(np.array([0.0, 0.1, 0.5, 1.0]), np.array([True, True, False, False]))
     10.0
     """
     whole = float(np.ptp(means)) if len(means) else 0.0
@@ -315,7 +315,7 @@ def _count(a: Floats, b: Floats, value: float) -> float:
 
 
 def set_means(values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floats:
-    """The mean of each set over its values that are finite; NaN where none is.
+    """Return the mean of each set over its values that are finite; NaN where none is.
 
     >>> set_means(np.array([1.0, 3.0, np.nan]), np.array(["a", "a", "b"]), ["a", "b"]).tolist()
     [2.0, nan]
@@ -324,7 +324,7 @@ def set_means(values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floa
 
 
 def set_deviations(values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floats:
-    """The standard deviation of each set over its values that are finite; NaN where none is."""
+    """Return the standard deviation of each set over its values that are finite; NaN where none is."""
     return _of_sets(np.std, values, sets, labels)
 
 
@@ -333,15 +333,16 @@ def _of_sets(of: Callable[[Floats], Any], values: Floats, sets: NDArray[Any], la
     return np.array([float(of(part)) if len(part) else np.nan for part in parts])
 
 
-def random_signs(items: int, *, flips: int = FLIPS, seed: int = 0) -> Floats:
+def draw_signs(items: int, *, flips: int = FLIPS, seed: int = 0) -> Floats:
     """Signs of items, one row per flip: the same for people and all metrics."""
     return np.random.default_rng([seed, 11]).choice([-1.0, 1.0], size=(flips, items))
 
 
-def superiority(scores: Floats, signs: Floats) -> Floats:
+def estimate_superiority(scores: Floats, signs: Floats) -> Floats:
     """p of "the first system is better" for every two systems, first < second, larger scores being better.
 
-    >>> superiority(np.array([[3.0, 4.0], [1.0, 2.0]]), np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])).tolist()
+    >>> signs = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
+    >>> estimate_superiority(np.array([[3.0, 4.0], [1.0, 2.0]]), signs).tolist()
     [0.25]
     """
     first, second = np.triu_indices(len(scores), 1)
@@ -352,16 +353,16 @@ def superiority(scores: Floats, signs: Floats) -> Floats:
     return np.asarray((flipped[:, first] - flipped[:, second] >= gap - slack).mean(axis=0))
 
 
-def soft_accuracy(people: Floats, metric: Floats) -> float:
+def compute_soft_accuracy(people: Floats, metric: Floats) -> float:
     """1 − mean |p(people) − p(metric)|, from `superiority` of both; NaN without two systems.
 
-    >>> soft_accuracy(np.array([0.1, 0.9]), np.array([0.1, 0.5]))
+    >>> compute_soft_accuracy(np.array([0.1, 0.9]), np.array([0.1, 0.5]))
     0.8
     """
     return float(1.0 - np.abs(people - metric).mean()) if len(people) else float("nan")
 
 
-def superiority_draws(scores: Floats, weights: NDArray[Any]) -> Floats:
+def resample_superiority(scores: Floats, weights: NDArray[Any]) -> Floats:
     """`superiority` of items drawn again, a row of weights for each resample; normal in place of random signs."""
     from scipy.special import ndtr
 

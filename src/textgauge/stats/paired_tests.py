@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Masks
-from textgauge.core.sizes import blocks
-from textgauge.stats.correlation import Correlation, correlation_draws, spearman
-from textgauge.stats.resampling import percentile_interval, permutation_p
+from textgauge.core.sizes import split_into_blocks
+from textgauge.stats.correlation import Correlation, draw_correlations, spearman
+from textgauge.stats.resampling import compute_percentile_interval, compute_permutation_p
 
 _NAN = float("nan")
 _CELLS = 500_000  # coin tosses in memory at once
@@ -32,28 +32,28 @@ class PairedTest(NamedTuple):
     high: float = _NAN
 
 
-def williams_test(first: float, second: float, between: float, n: int) -> PairedTest:
+def run_williams_test(first: float, second: float, between: float, n: int) -> PairedTest:
     """Williams' t test of two Pearson correlations that share the gold column.
 
     t = (r₁ − r₂)·√((n − 1)(1 + r₁₂)/(2K(n − 1)/(n − 3) + r̄²(1 − r₁₂)³)) with n − 3 degrees of freedom,
     K = 1 − r₁² − r₂² − r₁₂² + 2r₁r₂r₁₂ and r̄ the mean of r₁ and r₂. NaN for n ≤ 3 and for metrics that are one
     another's copy. Source: Williams 1959; Graham and Baldwin 2014 for metrics.
 
-    >>> test = williams_test(0.80, 0.72, 0.89, 26)  # Howell, Statistical Methods for Psychology
+    >>> test = run_williams_test(0.80, 0.72, 0.89, 26)  # Howell, Statistical Methods for Psychology
     >>> round(test.p, 3)
     0.187
     """
     from scipy.special import stdtr
 
-    t = williams_t(first, second, between, n)
+    t = compute_williams_t(first, second, between, n)
     if np.isnan(t):
         return PairedTest(first - second, _NAN, _NAN, _NAN)
     larger, smaller = float(stdtr(n - 3, -t)), float(stdtr(n - 3, t))
     return PairedTest(first - second, 2.0 * min(larger, smaller), larger, smaller)
 
 
-def williams_t(first: float, second: float, between: float, n: int) -> float:
-    """The statistic of `williams_test`."""
+def compute_williams_t(first: float, second: float, between: float, n: int) -> float:
+    """Return the statistic of `williams_test`."""
     if n <= 3 or np.isnan([first, second, between]).any():
         return _NAN
     k = max(1 - first**2 - second**2 - between**2 + 2 * first * second * between, 0.0)
@@ -61,7 +61,7 @@ def williams_t(first: float, second: float, between: float, n: int) -> float:
     return float((first - second) * np.sqrt((n - 1) * (1 + between) / below)) if below > 1e-15 else _NAN
 
 
-def permutation_test(
+def run_permutation_test(
     correlation: Correlation,
     gold: Floats,
     first: Floats,
@@ -80,13 +80,13 @@ def permutation_test(
     observed = correlation(gold, a) - correlation(gold, b)
     if np.isnan(observed):
         return PairedTest(observed, _NAN, _NAN, _NAN)
-    values = exchanged(correlation, gold, a, b, trials=trials, seed=seed, cluster=cluster)
+    values = exchange_values(correlation, gold, a, b, trials=trials, seed=seed, cluster=cluster)
     values = values[~np.isnan(values)]
-    larger, smaller = permutation_p(observed, values), permutation_p(-observed, -values)
-    return PairedTest(observed, permutation_p(abs(observed), np.abs(values)), larger, smaller)
+    larger, smaller = compute_permutation_p(observed, values), compute_permutation_p(-observed, -values)
+    return PairedTest(observed, compute_permutation_p(abs(observed), np.abs(values)), larger, smaller)
 
 
-def bootstrap_test(
+def run_bootstrap_test(
     correlation: Correlation,
     gold: Floats,
     first: Floats,
@@ -103,7 +103,7 @@ def bootstrap_test(
     samples as the interval is; two-sided p is twice the smaller.
     """
     values = [
-        correlation_draws(correlation, gold, metric, resamples=resamples, seed=seed, cluster=cluster)
+        draw_correlations(correlation, gold, metric, resamples=resamples, seed=seed, cluster=cluster)
         for metric in (first, second)
     ]
     gaps, observed = values[0] - values[1], correlation(gold, first) - correlation(gold, second)
@@ -111,19 +111,19 @@ def bootstrap_test(
     if np.isnan(observed) or not len(gaps):
         return PairedTest(observed, _NAN, _NAN, _NAN)
     n = len(gold) if cluster is None else len(np.unique(cluster))
-    larger, smaller = (_widened((1 + side.sum()) / (1 + len(gaps)), n) for side in (gaps <= 0, gaps >= 0))
-    interval = percentile_interval(gaps, n, level)
+    larger, smaller = (_widen_tail((1 + side.sum()) / (1 + len(gaps)), n) for side in (gaps <= 0, gaps >= 0))
+    interval = compute_percentile_interval(gaps, n, level)
     return PairedTest(observed, min(2.0 * min(larger, smaller), 1.0), larger, smaller, *interval)
 
 
-def _widened(share: float, n: int) -> float:
-    """The tail probability for which `percentile_interval` ends at this share of the resamples."""
+def _widen_tail(share: float, n: int) -> float:
+    """Return the tail probability for which `percentile_interval` ends at this share of the resamples."""
     from scipy.special import ndtri, stdtr
 
     return float(stdtr(n - 1, ndtri(share) * np.sqrt((n - 1) / n))) if n > 1 else _NAN
 
 
-def exchanged(
+def exchange_values(
     correlation: Correlation,
     gold: Floats,
     first: Floats,
@@ -138,18 +138,18 @@ def exchanged(
     With clusters there is one coin for all rows of a cluster.
 
     >>> x = np.arange(4.0)
-    >>> exchanged(spearman, x, x, x, trials=3, seed=0).tolist()
+    >>> exchange_values(spearman, x, x, x, trials=3, seed=0).tolist()
     [0.0, 0.0, 0.0]
     """
-    at_once = _AT_ONCE.get(correlation, _one_by_one(correlation))
-    rng, parts = np.random.default_rng([seed, 9]), blocks(trials, _CELLS, len(gold))
+    at_once = _AT_ONCE.get(correlation, _exchange_one_by_one(correlation))
+    rng, parts = np.random.default_rng([seed, 9]), split_into_blocks(trials, _CELLS, len(gold))
     place = np.arange(len(gold)) if cluster is None else np.unique(cluster, return_inverse=True)[1]
     units = int(place.max(initial=-1)) + 1
     coins = ((rng.random((some.stop - some.start, units)) < 0.5)[:, place] for some in parts)
     return np.concatenate([np.empty(0), *(at_once(gold, first, second, kept) for kept in coins)])
 
 
-def _one_by_one(correlation: Correlation) -> Callable[[Floats, Floats, Floats, Masks], Floats]:
+def _exchange_one_by_one(correlation: Correlation) -> Callable[[Floats, Floats, Floats, Masks], Floats]:
     def differences(gold: Floats, a: Floats, b: Floats, kept: Masks) -> Floats:
         return np.array(
             [correlation(gold, np.where(row, a, b)) - correlation(gold, np.where(row, b, a)) for row in kept]
@@ -158,7 +158,7 @@ def _one_by_one(correlation: Correlation) -> Callable[[Floats, Floats, Floats, M
     return differences
 
 
-def _by_ranks(gold: Floats, a: Floats, b: Floats, kept: Masks) -> Floats:
+def _exchange_ranks(gold: Floats, a: Floats, b: Floats, kept: Masks) -> Floats:
     """Spearman's: both metrics' values are sorted together once, and a trial is a choice among them."""
     from scipy.stats import rankdata
 
@@ -180,4 +180,4 @@ def _rank_correlations(chosen: Masks, weight: Floats, starts: NDArray[np.intp]) 
     return np.where(spread > 0, top / np.sqrt(np.where(spread > 0, spread, 1.0)), np.nan)
 
 
-_AT_ONCE: dict[Correlation, Callable[[Floats, Floats, Floats, Masks], Floats]] = {spearman: _by_ranks}
+_AT_ONCE: dict[Correlation, Callable[[Floats, Floats, Floats, Masks], Floats]] = {spearman: _exchange_ranks}

@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.core.show import Row, plain
-from textgauge.stats.decisions import ALPHA, ahead, different, leaders_sentence
+from textgauge.core.show import Row, drop_nonfinite
+from textgauge.stats.decisions import ALPHA, format_leaders, is_ahead, is_different
 
 _MULTIPLIERS = 4_000  # draws from which it follows how far intervals reach that hold together
 _SEED = 7
 
 
-def holm(p: Floats, groups: Sequence[int] | None = None) -> Floats:
+def adjust_by_holm(p: Floats, groups: Sequence[int] | None = None) -> Floats:
     """Holm's correction: the k-th smallest of m times m − k + 1, never falling, at most 1; missing ones do not count.
 
     With `groups`, p-values of one group are already adjusted for each other (by `max_t`). A group then counts with as
     many tests as it has, until all of them are passed, and its p-values are divided by that number first: one group
     keeps its p-values, groups of one are Holm's correction.
 
-    >>> holm(np.array([0.01, 0.04, 0.03, np.nan])).tolist()
+    >>> adjust_by_holm(np.array([0.01, 0.04, 0.03, np.nan])).tolist()
     [0.03, 0.06, 0.06, nan]
-    >>> holm(np.array([0.01, 0.03, 0.02]), groups=[0, 0, 1]).tolist()
+    >>> adjust_by_holm(np.array([0.01, 0.03, 0.02]), groups=[0, 0, 1]).tolist()
     [0.015, 0.045, 0.045]
     """
     corrected = np.full(len(p), np.nan)
@@ -45,14 +45,14 @@ def holm(p: Floats, groups: Sequence[int] | None = None) -> Floats:
     return corrected
 
 
-def max_t(values: Floats) -> Floats:
+def adjust_by_max_t(values: Floats) -> Floats:
     """Westfall and Young's step-down max-T: p-values of several tests that share their permutations.
 
     A column per test, on comparable scales (ranks, or standard deviations): the observed value in the first row, below
     it those of the permutations. The test with the largest value is compared with the largest of all tests in each
     permutation, the next one with the largest of all but the first, and so on; p-values never fall along this order.
 
-    >>> max_t(np.array([[3.0, 1.0], [0.0, 2.0], [1.0, 0.0], [-1.0, 0.0]])).tolist()
+    >>> adjust_by_max_t(np.array([[3.0, 1.0], [0.0, 2.0], [1.0, 0.0], [-1.0, 0.0]])).tolist()
     [0.25, 0.5]
     """
     order = np.argsort(-values[0], kind="stable")
@@ -78,10 +78,10 @@ def pair_p_values(gaps: Floats, errors: Floats, freedom: Floats) -> Floats:
     return np.where(np.isfinite(errors) & (freedom > 0), np.where(constant | (gaps == 0), signs, p), np.nan)
 
 
-def student_interval(value: float, error: float, freedom: float, level: float) -> tuple[float, float]:
+def compute_student_interval(value: float, error: float, freedom: float, level: float) -> tuple[float, float]:
     """Value ± Student's quantile times the error; NaN where the error is unknown.
 
-    >>> [round(end, 3) for end in student_interval(1.0, 0.1, 4.0, 0.95)]
+    >>> [round(end, 3) for end in compute_student_interval(1.0, 0.1, 4.0, 0.95)]
     [0.722, 1.278]
     """
     from scipy.special import stdtrit
@@ -92,13 +92,15 @@ def student_interval(value: float, error: float, freedom: float, level: float) -
     return value - reach, value + reach
 
 
-def difference_interval(first: Sequence[float], second: Sequence[float], times: float = 1.0) -> tuple[float, float]:
-    """The interval of first − second, each a value with both ends, of samples that have nothing in common.
+def compute_difference_interval(
+    first: Sequence[float], second: Sequence[float], times: float = 1.0
+) -> tuple[float, float]:
+    """Return the interval of first − second, each a value with both ends, of samples that have nothing in common.
 
     An end is as far from the difference as √(a² + b²) of the half-widths on that side (Zou and Donner 2008), `times`
     as far for another level.
 
-    >>> [round(end, 3) for end in difference_interval((0.5, 0.4, 0.6), (0.3, 0.2, 0.4))]
+    >>> [round(end, 3) for end in compute_difference_interval((0.5, 0.4, 0.6), (0.3, 0.2, 0.4))]
     [0.059, 0.341]
     """
     (value, low, high), (other, other_low, other_high) = first, second
@@ -106,25 +108,25 @@ def difference_interval(first: Sequence[float], second: Sequence[float], times: 
     return float(value - other - times * below), float(value - other + times * above)
 
 
-def better_than(gaps: Floats, errors: Floats, freedom: Floats, *, alpha: float = ALPHA) -> Masks:
-    """Which row is better than which column, at family-wise level `alpha` over all pairs.
+def find_better(gaps: Floats, errors: Floats, freedom: Floats, *, alpha: float = ALPHA) -> Masks:
+    """Return which row is better than which column, at family-wise level `alpha` over all pairs.
 
     The arguments are square: `gaps[a, b]` is how far a is ahead of b.
 
     >>> gaps = np.array([[0.0, 5.0], [-5.0, 0.0]])
-    >>> better_than(gaps, np.ones((2, 2)), np.full((2, 2), 30.0)).tolist()
+    >>> find_better(gaps, np.ones((2, 2)), np.full((2, 2), 30.0)).tolist()
     [[False, True], [False, False]]
     """
     first, second = np.triu_indices(len(gaps), 1)
     chosen = first, second
-    adjusted = holm(pair_p_values(gaps[chosen], errors[chosen], freedom[chosen]))
+    adjusted = adjust_by_holm(pair_p_values(gaps[chosen], errors[chosen], freedom[chosen]))
     sure = np.zeros(gaps.shape, dtype=bool)
-    sure[chosen] = [different(p, alpha=alpha) for p in adjusted.tolist()]
+    sure[chosen] = [is_different(p, alpha=alpha) for p in adjusted.tolist()]
     return (sure | sure.T) & (gaps > 0)
 
 
 def rank_ranges(better: Masks) -> tuple[Ints, Ints]:
-    """The first and the last rank that each may have: behind all that are better, before all that are worse.
+    """Return the first and the last rank that each may have: behind all that are better, before all that are worse.
 
     >>> low, high = rank_ranges(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool))
     >>> low.tolist(), high.tolist()
@@ -133,10 +135,10 @@ def rank_ranges(better: Masks) -> tuple[Ints, Ints]:
     return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
 
 
-def tiers(order: Sequence[int], better: Masks) -> dict[int, int]:
-    """The tier of each, in this order: a new one begins only where all before are better than all after.
+def split_into_tiers(order: Sequence[int], better: Masks) -> dict[int, int]:
+    """Return the tier of each, in this order: a new one begins only where all before are better than all after.
 
-    >>> tiers([0, 1, 2], np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool))
+    >>> split_into_tiers([0, 1, 2], np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool))
     {0: 1, 1: 1, 2: 2}
     """
     found, tier = {}, 1
@@ -158,7 +160,7 @@ class Ranking:
     @property
     def better(self) -> Masks:
         """Which row is better than which column."""
-        return np.asarray(ahead(self.low))
+        return np.asarray(is_ahead(self.low))
 
     @property
     def order(self) -> list[int]:
@@ -168,16 +170,16 @@ class Ranking:
         return [int(place) for place in places if np.isfinite(self.values[place])]
 
     def rank_ranges(self) -> tuple[Ints, Ints]:
-        """The first and the last rank that each may have among those that have a value."""
+        """Return the first and the last rank that each may have among those that have a value."""
         low, high = rank_ranges(self.better)
         return low, high - int(np.isnan(self.values).sum())
 
     def tiers(self) -> dict[int, int]:
         """The tier of each thing that has a value: a new one begins where all before are better than all after."""
-        return tiers(self.order, self.better)
+        return split_into_tiers(self.order, self.better)
 
     def unbeaten(self) -> list[int]:
-        """The things that no other is better than, best first."""
+        """Return the things that no other is better than, best first."""
         return [place for place in self.order if not self.better[:, place].any()]
 
     def placings(self) -> list[dict[str, Any]]:
@@ -196,9 +198,9 @@ class Ranking:
                 "metric": metric,
                 "first": names[first],
                 "second": names[second],
-                "ahead": plain(float(self.values[second] - self.values[first])),
-                "low": plain(float(self.low[first, second])),
-                "high": plain(float(self.high[first, second])),
+                "ahead": drop_nonfinite(float(self.values[second] - self.values[first])),
+                "low": drop_nonfinite(float(self.low[first, second])),
+                "high": drop_nonfinite(float(self.high[first, second])),
                 "better": names[first] if self.better[first, second] else None,
             }
             for at, first in enumerate(order)
@@ -206,18 +208,18 @@ class Ranking:
         ]
 
 
-def ranking_answer(thing: str, names: Sequence[str], rankings: Mapping[str, Ranking], level: float) -> str:
+def format_ranking_answer(thing: str, names: Sequence[str], rankings: Mapping[str, Ranking], level: float) -> str:
     """Say which of several things, such as candidates, is best by which metrics."""
     leaders = {metric: [names[place] for place in one.unbeaten()] for metric, one in rankings.items()}
-    return leaders_sentence(thing, leaders, len(names), level)
+    return format_leaders(thing, leaders, len(names), level)
 
 
-def ranking_differences(names: Sequence[str], rankings: Mapping[str, Ranking]) -> list[Row]:
+def list_differences(names: Sequence[str], rankings: Mapping[str, Ranking]) -> list[Row]:
     """Return one flat dictionary per metric and pair: how far `first` is ahead of `second`."""
     return [row for metric, one in rankings.items() for row in one.pairs(metric, names)]
 
 
-def ranking(values: Floats, errors: Floats, draws: Floats, *, freedom: float, level: float) -> Ranking:
+def rank_values(values: Floats, errors: Floats, draws: Floats, *, freedom: float, level: float) -> Ranking:
     """Rank things by values of which less is better; a row of `draws` holds one random error of each thing.
 
     `errors` is square: the standard error of the difference of two things; NaN where it is unknown. The draws, of any
@@ -225,7 +227,7 @@ def ranking(values: Floats, errors: Floats, draws: Floats, *, freedom: float, le
 
     >>> errors = np.full((3, 3), 0.1)
     >>> draws = np.random.default_rng(0).normal(size=(200, 3))
-    >>> found = ranking(np.array([0.2, 0.1, 0.9]), errors, draws, freedom=50.0, level=0.95)
+    >>> found = rank_values(np.array([0.2, 0.1, 0.9]), errors, draws, freedom=50.0, level=0.95)
     >>> [ends.tolist() for ends in found.rank_ranges()], found.tiers(), found.unbeaten()
     ([[1, 1, 3], [2, 2, 3]], {1: 1, 0: 1, 2: 2}, [1, 0])
     """
@@ -233,19 +235,19 @@ def ranking(values: Floats, errors: Floats, draws: Floats, *, freedom: float, le
     # A difference that did not vary at all on parts of the data says nothing about how much it varies on all of them.
     known = np.isfinite(gaps) & np.isfinite(errors) & ((errors > 0) | (gaps == 0))
     first, second = np.triu_indices(len(values), 1)
-    reach = joint_reach(draws[:, first] - draws[:, second], freedom=freedom, level=level) * errors
+    reach = compute_joint_reach(draws[:, first] - draws[:, second], freedom=freedom, level=level) * errors
     return Ranking(values, np.where(known, gaps - reach, np.nan), np.where(known, gaps + reach, np.nan))
 
 
-def joint_reach(draws: Floats, *, freedom: float, level: float) -> float:
-    """How many standard errors the intervals of all columns reach, so that all hold together at `level`.
+def compute_joint_reach(draws: Floats, *, freedom: float, level: float) -> float:
+    """Return how many standard errors the intervals of all columns reach, so that all hold together at `level`.
 
     The largest of the columns' normal deviates, with the correlations that the draws have (Gaussian multipliers), its
     tail carried over to Student's t; never more than Bonferroni's correction.
 
     >>> from scipy.stats import norm
     >>> alone = np.random.default_rng(0).normal(size=(500, 1))
-    >>> bool(abs(joint_reach(alone, freedom=1e6, level=0.95) - norm.ppf(0.975)) < 0.1)
+    >>> bool(abs(compute_joint_reach(alone, freedom=1e6, level=0.95) - norm.ppf(0.975)) < 0.1)
     True
     """
     from scipy.special import ndtr, stdtrit

@@ -9,36 +9,36 @@ from __future__ import annotations
 import numpy as np
 
 from textgauge.core.arrays import Floats, Masks
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 
 _CELLS = 4_000_000  # weights in memory at once: 32 MB
 
 
-def resampled_sums(statistics: Floats, resamples: int, seed: int) -> Floats:
-    """Sums over items drawn with replacement, one row per resample; the draws depend on sizes and seed alone.
+def resample_sums(statistics: Floats, resamples: int, seed: int) -> Floats:
+    """Return sums over items drawn with replacement, one row per resample; the draws depend on sizes and seed alone.
 
-    >>> resampled_sums(np.ones((5, 1)), resamples=2, seed=0).tolist()
+    >>> resample_sums(np.ones((5, 1)), resamples=2, seed=0).tolist()
     [[5.0], [5.0]]
     """
     n = len(statistics)
     rng = np.random.default_rng([seed, 4])
-    sizes = (some.stop - some.start for some in blocks(resamples, _CELLS, n))
+    sizes = (some.stop - some.start for some in split_into_blocks(resamples, _CELLS, n))
     counts = (rng.multinomial(n, np.full(n, 1.0 / n), size=size) for size in sizes)
     return np.concatenate([weights.astype(np.float64) @ statistics for weights in counts])
 
 
-def swapped_sums(a: Floats, b: Floats, trials: int, seed: int) -> tuple[Floats, Floats]:
-    """Sums of both sides after each item's two rows were exchanged, or not, by the toss of a coin."""
+def swap_sums(a: Floats, b: Floats, trials: int, seed: int) -> tuple[Floats, Floats]:
+    """Return sums of both sides after each item's two rows were exchanged, or not, by the toss of a coin."""
     rng = np.random.default_rng([seed, 5])
     gap = b - a
-    sizes = (some.stop - some.start for some in blocks(trials, _CELLS, len(a)))
+    sizes = (some.stop - some.start for some in split_into_blocks(trials, _CELLS, len(a)))
     tosses = (rng.random((size, len(a))) < 0.5 for size in sizes)
     moved = np.concatenate([toss.astype(np.float64) @ gap for toss in tosses])
     return a.sum(axis=0) + moved, b.sum(axis=0) - moved
 
 
-def percentile_interval(values: Floats, n: int, level: float) -> tuple[float, float]:
-    """The middle `level` of bootstrap values, widened for small samples.
+def compute_percentile_interval(values: Floats, n: int, level: float) -> tuple[float, float]:
+    """Return the middle `level` of bootstrap values, widened for small samples.
 
     The plain percentile interval is too narrow by √((n − 1)/n) and takes normal quantiles where Student's belong;
     both are put right by a wider level (Hesterberg 2015, "expanded percentile"). Of fewer than five items even the most
@@ -59,10 +59,10 @@ def percentile_interval(values: Floats, n: int, level: float) -> tuple[float, fl
     return float(low), float(high)
 
 
-def permuted(n: int, m: int, trials: int, seed: int) -> tuple[Masks, Masks]:
+def draw_permutations(n: int, m: int, trials: int, seed: int) -> tuple[Masks, Masks]:
     """Random splits of n + m rows into n and m.
 
-    >>> left, right = permuted(3, 2, trials=4, seed=0)
+    >>> left, right = draw_permutations(3, 2, trials=4, seed=0)
     >>> left.sum(axis=1).tolist(), bool((left ^ right).all())
     ([3, 3, 3, 3], True)
     """
@@ -73,7 +73,7 @@ def permuted(n: int, m: int, trials: int, seed: int) -> tuple[Masks, Masks]:
     return left, ~left
 
 
-def halves(n: int, trials: int, seed: int) -> tuple[Masks, Masks]:
+def draw_halves(n: int, trials: int, seed: int) -> tuple[Masks, Masks]:
     """Random splits of n rows into two halves; one row is left out where n is odd."""
     rng = np.random.default_rng([seed, 2])
     left, right = np.zeros((trials, n), dtype=bool), np.zeros((trials, n), dtype=bool)
@@ -84,8 +84,8 @@ def halves(n: int, trials: int, seed: int) -> tuple[Masks, Masks]:
     return left, right
 
 
-def grouped(n: int, groups: int, seed: int) -> Masks:
-    """One mask per group that leaves this group out; groups are random and as equal as can be."""
+def draw_left_out_groups(n: int, groups: int, seed: int) -> Masks:
+    """Return one mask per group that leaves this group out; groups are random and as equal as can be."""
     order = np.random.default_rng([seed, 3]).permutation(n)
     kept = np.ones((min(groups, n), n), dtype=bool)
     for mask, members in zip(kept, np.array_split(order, len(kept)), strict=True):
@@ -93,18 +93,18 @@ def grouped(n: int, groups: int, seed: int) -> Masks:
     return kept
 
 
-def jackknife_variance(values: Floats) -> float:
+def compute_jackknife_variance(values: Floats) -> float:
     """(G − 1)/G · Σ (value without group g − their mean)²."""
     g = len(values)
     return float((g - 1) / g * ((values - values.mean()) ** 2).sum())
 
 
-def permutation_p(observed: float, permuted_values: Floats) -> float:
+def compute_permutation_p(observed: float, permuted_values: Floats) -> float:
     """(1 + number at least as far)/(1 + number of permutations), for values where farther is larger.
 
     Values that differ by rounding alone count as equal.
 
-    >>> float(permutation_p(3.0, np.array([1.0, 2.0, 3.0])))
+    >>> float(compute_permutation_p(3.0, np.array([1.0, 2.0, 3.0])))
     0.5
     """
     slack = 1e-12 * max(abs(observed), 1e-300)

@@ -10,7 +10,7 @@ import numpy as np
 from textgauge.data import GIVEN, Comparison, Corpus, Draws
 from textgauge.metrics import CorpusMetric, Undefined
 from textgauge.metrics.base import VALUE
-from textgauge.testing.metric_checks import ODD_TEXTS, global_state, list_checks
+from textgauge.testing.metric_checks import ODD_TEXTS, get_global_state, list_checks
 
 _TOLERANCE = 1e-9
 _WORDS = ["the", "a", "my", "our", "red", "blue", "old", "new", "cat", "dog", "bird", "train", "sees", "likes"]
@@ -24,7 +24,7 @@ def check_identity(metric: CorpusMetric) -> None:
     """A corpus compared with itself scores the value at identity, or beyond it for unbiased estimates."""
     if metric.part is not None:
         return
-    comparison = _same(metric)
+    comparison = _make_same(metric)
     value = metric.measure(comparison).value
     lost = value - metric.value_at_identity if metric.closer == "smaller" else metric.value_at_identity - value
     assert lost <= _TOLERANCE, f"identical corpora score {value}, not {metric.value_at_identity}"
@@ -32,7 +32,7 @@ def check_identity(metric: CorpusMetric) -> None:
 
 def check_direction(metric: CorpusMetric) -> None:
     """Different domains are farther from each other than halves of one domain."""
-    near, far = _near_and_far(metric)
+    near, far = _make_near_and_far(metric)
     values = [metric.orient(metric.measure(comparison).value) for comparison in (near, far)]
     assert values[0] < values[1], f"halves of one domain {values[0]} are not closer than two domains {values[1]}"
 
@@ -41,7 +41,7 @@ def check_symmetry(metric: CorpusMetric) -> None:
     """A symmetric metric does not change when roles are exchanged; one declared asymmetric does."""
     if metric.part is not None:
         return
-    comparisons = [*_near_and_far(metric), _uneven(metric)]
+    comparisons = [*_make_near_and_far(metric), _make_uneven(metric)]
     gaps = [abs(metric.measure(c).value - metric.measure(c.swapped()).value) for c in comparisons]
     if metric.symmetric:
         assert max(gaps) <= _TOLERANCE, f"declared symmetric, but roles matter by {max(gaps)}"
@@ -51,7 +51,7 @@ def check_symmetry(metric: CorpusMetric) -> None:
 
 def check_bounds(metric: CorpusMetric) -> None:
     """Value and parts lie within their declared bounds."""
-    for comparison in [_same(metric), *_near_and_far(metric), _uneven(metric)]:
+    for comparison in [_make_same(metric), *_make_near_and_far(metric), _make_uneven(metric)]:
         score = metric.measure(comparison)
         numbers = [(metric.shown, score.value), *((part, score.parts[part.name]) for part in metric.parts)]
         for part, number in numbers:
@@ -61,7 +61,7 @@ def check_bounds(metric: CorpusMetric) -> None:
 
 def check_order(metric: CorpusMetric) -> None:
     """The order of the texts in a corpus does not matter."""
-    comparison = _near_and_far(metric)[1]
+    comparison = _make_near_and_far(metric)[1]
     rng = np.random.default_rng(5)
     sides = comparison.sides
     shuffled = Comparison(*(side.take(rng.permutation(len(side))) for side in sides))
@@ -72,7 +72,7 @@ def check_order(metric: CorpusMetric) -> None:
 
 def check_view(metric: CorpusMetric) -> None:
     """A view of a pool gives bit by bit what a copy of its texts gives."""
-    comparison = _near_and_far(metric)[1]
+    comparison = _make_near_and_far(metric)[1]
     rows = np.arange(3, len(comparison.reference))
     views = (comparison.reference.take(rows), comparison.candidate.take(rows))
     copies = [Corpus.of(list(v.texts) if v.pool.has_texts else v.embeddings(GIVEN).copy()) for v in views]
@@ -82,8 +82,8 @@ def check_view(metric: CorpusMetric) -> None:
 
 def check_batch(metric: CorpusMetric) -> None:
     """Many draws at once give what one at a time gives; sides that are too small give NaN."""
-    joint = _near_and_far(metric)[1].joint
-    draws = _draws(len(joint))
+    joint = _make_near_and_far(metric)[1].joint
+    draws = _make_draws(len(joint))
     together = metric.compute_many(joint, draws)
     one_by_one = CorpusMetric.compute_many(metric, joint, draws)
     for name in [VALUE, *(part.name for part in metric.parts)]:
@@ -92,15 +92,15 @@ def check_batch(metric: CorpusMetric) -> None:
 
 def check_repeatable(metric: CorpusMetric) -> None:
     """Two calls agree bit by bit and leave numpy's global random state alone."""
-    before = global_state()
-    first, second = (metric.measure(_near_and_far(metric)[1]).value for _ in range(2))
+    before = get_global_state()
+    first, second = (metric.measure(_make_near_and_far(metric)[1]).value for _ in range(2))
     assert first == second, "two calls give different values"
-    assert global_state() == before, "the global random state was used"
+    assert get_global_state() == before, "the global random state was used"
 
 
 def check_too_few(metric: CorpusMetric) -> None:
     """With fewer texts than it needs a metric is NaN, with a reason; with as many as it needs it is not a crash."""
-    comparison = _near_and_far(metric)[1]
+    comparison = _make_near_and_far(metric)[1]
     for size in range(metric.min_texts + 1):
         score = metric.measure(Comparison(comparison.reference.take(range(size)), comparison.candidate))
         assert not math.isnan(score.value) or score.reason, "NaN without a reason"
@@ -109,16 +109,16 @@ def check_too_few(metric: CorpusMetric) -> None:
 
 def check_degenerate(metric: CorpusMetric) -> None:
     """Repeated, constant and odd texts give a number within bounds or NaN with a reason, never a crash."""
-    for comparison in _degenerate(metric):
+    for comparison in _make_degenerate(metric):
         score = metric.measure(comparison)
         assert math.isfinite(score.value) or score.reason, f"{score.value} without a reason"
 
 
 def check_uncertainty(metric: CorpusMetric) -> None:
     """The interval is in order and has finite ends, or there is a reason for none; the p-value lies in (0, 1]."""
-    near, far = _near_and_far(metric)
+    near, far = _make_near_and_far(metric)
     enough = max(60, metric.min_texts_interval)
-    large = Comparison(*_corpora(metric, 11, (enough, 2, enough))[::2])
+    large = Comparison(*_make_corpora(metric, 11, (enough, 2, enough))[::2])
     with suppress(Undefined):
         low, high, method = metric.interval(large, metric.measure(large), level=0.9, seed=0)
         assert math.isfinite(low) and math.isfinite(high) and low <= high and method, f"interval {low} … {high}"
@@ -138,11 +138,11 @@ def without_models(metric: CorpusMetric) -> CorpusMetric:
     return metric.with_input(f"{GIVEN}:{metric.ground}" if metric.needs == "ground" else GIVEN)
 
 
-def _corpora(metric: CorpusMetric, seed: int, sizes: tuple[int, int, int]) -> tuple[Corpus, Corpus, Corpus]:
-    """Two corpora of one domain and one of another."""
+def _make_corpora(metric: CorpusMetric, seed: int, sizes: tuple[int, int, int]) -> tuple[Corpus, Corpus, Corpus]:
+    """Return two corpora of one domain and one of another."""
     rng = np.random.default_rng(seed)
     if metric.reads_texts:
-        texts = [[_sentence(rng, *domain) for _ in range(n)] for n, domain in zip(sizes, _DOMAINS, strict=True)]
+        texts = [[_write_sentence(rng, *domain) for _ in range(n)] for n, domain in zip(sizes, _DOMAINS, strict=True)]
         return tuple(Corpus.of(corpus) for corpus in texts)  # type: ignore[return-value]
     offset = np.repeat([2.0, 0.0], 6)
     near, far = rng.normal(size=(sizes[0] + sizes[1], 12)) + offset, 0.5 * rng.normal(size=(sizes[2], 12)) + 1.5
@@ -150,27 +150,27 @@ def _corpora(metric: CorpusMetric, seed: int, sizes: tuple[int, int, int]) -> tu
     return tuple(Corpus.of(block.astype(np.float32)) for block in vectors)  # type: ignore[return-value]
 
 
-def _sentence(rng: np.random.Generator, words: list[str], steepness: float) -> str:
+def _write_sentence(rng: np.random.Generator, words: list[str], steepness: float) -> str:
     weights = np.arange(1, len(words) + 1) ** -steepness
     return " ".join(rng.choice(words, size=rng.integers(3, 9), p=weights / weights.sum()))
 
 
-def _near_and_far(metric: CorpusMetric) -> tuple[Comparison, Comparison]:
-    half, other_half, elsewhere = _corpora(metric, 11, (60, 60, 60))
+def _make_near_and_far(metric: CorpusMetric) -> tuple[Comparison, Comparison]:
+    half, other_half, elsewhere = _make_corpora(metric, 11, (60, 60, 60))
     return Comparison(half, other_half), Comparison(half, elsewhere)
 
 
-def _same(metric: CorpusMetric) -> Comparison:
-    corpus = _corpora(metric, 12, (40, 2, 2))[0]
+def _make_same(metric: CorpusMetric) -> Comparison:
+    corpus = _make_corpora(metric, 12, (40, 2, 2))[0]
     return Comparison(corpus, corpus)
 
 
-def _uneven(metric: CorpusMetric) -> Comparison:
-    small, _, large = _corpora(metric, 13, (25, 2, 70))
+def _make_uneven(metric: CorpusMetric) -> Comparison:
+    small, _, large = _make_corpora(metric, 13, (25, 2, 70))
     return Comparison(small, large)
 
 
-def _draws(n: int) -> Draws:
+def _make_draws(n: int) -> Draws:
     """Splits, leave-outs, overlapping subsets, and sides of no, one and two rows."""
     rng = np.random.default_rng(14)
     split, places = rng.random((3, n)) < 0.5, np.arange(n)
@@ -179,7 +179,7 @@ def _draws(n: int) -> Draws:
     return Draws(np.array(left), np.array(right))
 
 
-def _degenerate(metric: CorpusMetric) -> list[Comparison]:
+def _make_degenerate(metric: CorpusMetric) -> list[Comparison]:
     if metric.reads_texts:
         repeated = ["the cat", "the dog"] * 10
         same, other = ["same"] * 20, ["other"] * 20

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.metrics import Metric, get_metric
-from textgauge.metrics.base import parameters
+from textgauge.metrics.base import get_parameters
 
 ContractCheck = Callable[[Any], None]
 
@@ -32,7 +32,7 @@ def list_checks(module: Mapping[str, Any]) -> tuple[ContractCheck, ...]:
     return tuple(check for name, check in module.items() if name.startswith("check_"))
 
 
-def global_state() -> str:
+def get_global_state() -> str:
     """Numpy's global random state, which no metric may touch."""
     return repr(np.random.get_state())  # noqa: NPY002, this is what is tested
 
@@ -53,11 +53,13 @@ def check_name(metric: Metric) -> None:
     """The key parses back to an equal metric, and the parts have keys of their own."""
     for variant in [metric, *(replace(metric, part=part.name) for part in metric.parts)]:
         assert get_metric(variant.key) == variant, f"{variant.key} does not parse back"
-    assert all(f"{name}=" in metric.signature for name in parameters(type(metric))), "the signature misses parameters"
+    assert all(f"{name}=" in metric.signature for name in get_parameters(type(metric))), (
+        "the signature misses parameters"
+    )
 
 
 def check_value_object(metric: Metric) -> None:
-    """A metric is frozen, hashable, and pickles to an equal one."""
+    """Return a metric is frozen, hashable, and pickles to an equal one."""
     assert pickle.loads(pickle.dumps(metric)) == metric  # noqa: S301, our own bytes
     assert hash(replace(metric)) == hash(metric)
     try:

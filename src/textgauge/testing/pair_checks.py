@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics import PairMetric
 from textgauge.metrics.base import Part
-from textgauge.testing.metric_checks import ODD_TEXTS, global_state, list_checks
+from textgauge.testing.metric_checks import ODD_TEXTS, get_global_state, list_checks
 
 # Vectors of a model may differ in their last bits with the company they are computed in.
 _TOLERANCE = {"texts": 0.0, "tokens": 0.0}
@@ -59,12 +59,12 @@ def check_blank(metric: PairMetric) -> None:
     alike = metric.measure(Pairs(["", "  "], ["", "  "])).values
     assert np.abs(alike - metric.value_at_identity).max() <= _ROUNDING, f"two blank texts score {alike.tolist()}"
     one_sided = metric.measure(Pairs(["", "a text", " "], ["a text", "", "a text"]))
-    _within(metric, one_sided.values, one_sided.reason)
+    _check_bounds(metric, one_sided.values, one_sided.reason)
 
 
 def check_direction(metric: PairMetric) -> None:
     """Paraphrases are closer than mismatched texts, on the whole."""
-    near, far = (metric.orient(metric.measure(pairs).defined.mean()) for pairs in (_near(), _far()))
+    near, far = (metric.orient(metric.measure(pairs).defined.mean()) for pairs in (_make_near(), _make_far()))
     assert near < far, f"paraphrases {near} are not closer than mismatches {far}"
 
 
@@ -72,7 +72,7 @@ def check_symmetry(metric: PairMetric) -> None:
     """A symmetric metric does not change when sides are exchanged; one declared asymmetric does."""
     if metric.part is not None:
         return
-    pairs = _mixed()
+    pairs = _make_mixed()
     swapped = Pairs(pairs.right, pairs.left, background=pairs.background)
     gap = np.nanmax(np.abs(metric.measure(pairs).values - metric.measure(swapped).values))
     if metric.symmetric:
@@ -83,24 +83,24 @@ def check_symmetry(metric: PairMetric) -> None:
 
 def check_bounds(metric: PairMetric) -> None:
     """Value and parts lie within their declared bounds."""
-    scores = metric.measure(_mixed())
-    _within(metric, scores.values, scores.reason)
+    scores = metric.measure(_make_mixed())
+    _check_bounds(metric, scores.values, scores.reason)
     for part in metric.parts:
-        _within(part, scores.parts[part.name], "a reason is that of the value")
+        _check_bounds(part, scores.parts[part.name], "a reason is that of the value")
 
 
 def check_batch(metric: PairMetric) -> None:
     """Many pairs at once, some at a time, on threads, in any order: the same values."""
-    pairs = _mixed()
+    pairs = _make_mixed()
     together = metric.measure(pairs).values
-    alone = [metric.measure(_some(pairs, [row])).values[0] for row in range(len(pairs))]
-    _same(metric, together, np.array(alone), "alone and together differ")
+    alone = [metric.measure(_take_pairs(pairs, [row])).values[0] for row in range(len(pairs))]
+    _check_same(metric, together, np.array(alone), "alone and together differ")
     halves = np.array_split(np.arange(len(pairs)), 2)
     with ThreadPoolExecutor(2) as pool:
-        threaded = np.concatenate(list(pool.map(lambda rows: metric.measure(_some(pairs, rows)).values, halves)))
-    _same(metric, together, threaded, "threads differ")
+        threaded = np.concatenate(list(pool.map(lambda rows: metric.measure(_take_pairs(pairs, rows)).values, halves)))
+    _check_same(metric, together, threaded, "threads differ")
     order = np.random.default_rng(5).permutation(len(pairs))
-    _same(metric, together[order], metric.measure(_some(pairs, order)).values, "the order matters")
+    _check_same(metric, together[order], metric.measure(_take_pairs(pairs, order)).values, "the order matters")
 
 
 def check_repeats(metric: PairMetric) -> None:
@@ -113,11 +113,11 @@ def check_repeats(metric: PairMetric) -> None:
 
     counting = type("Counting", (type(metric),), {"compute": compute})
     spy = counting(**{field.name: getattr(metric, field.name) for field in fields(metric)})
-    pairs = _near()
-    thrice = _some(pairs, np.tile(np.arange(len(pairs)), 3))
+    pairs = _make_near()
+    thrice = _take_pairs(pairs, np.tile(np.arange(len(pairs)), 3))
     values = spy.measure(thrice).values
     assert sum(counted) <= len(pairs), f"{sum(counted)} pairs computed, {len(pairs)} are different"
-    _same(metric, np.tile(metric.measure(pairs).values, 3), values, "repeated pairs differ")
+    _check_same(metric, np.tile(metric.measure(pairs).values, 3), values, "repeated pairs differ")
 
 
 def check_matrix(metric: PairMetric) -> None:
@@ -142,15 +142,15 @@ def check_references(metric: PairMetric) -> None:
     if not metric.fitted:
         np.testing.assert_allclose(twice, single, rtol=0, atol=_MODEL_TOLERANCE, err_msg="a repeated reference matters")
     several = metric(left=left, right=[list(both) for both in zip(near, other, strict=True)])
-    _within(metric, several.values, several.reason)
+    _check_bounds(metric, several.values, several.reason)
 
 
 def check_repeatable(metric: PairMetric) -> None:
     """Two calls agree bit by bit and leave numpy's global random state alone."""
-    before = global_state()
-    first, second = (metric.measure(_mixed()).values for _ in range(2))
+    before = get_global_state()
+    first, second = (metric.measure(_make_mixed()).values for _ in range(2))
     np.testing.assert_array_equal(first, second, err_msg="two calls give different values")
-    assert global_state() == before, "the global random state was used"
+    assert get_global_state() == before, "the global random state was used"
 
 
 def check_odd_texts(metric: PairMetric) -> None:
@@ -159,12 +159,12 @@ def check_odd_texts(metric: PairMetric) -> None:
     corpus = Corpus.of(ODD_TEXTS)
     pairs = Pairs(corpus.take(np.repeat(np.arange(n), n)), corpus.take(np.tile(np.arange(n), n)))
     scores = metric.measure(pairs)
-    _within(metric, scores.values, scores.reason)
+    _check_bounds(metric, scores.values, scores.reason)
 
 
 def check_whole_set(metric: PairMetric) -> None:
     """Where the set has a score of its own, one item's statistics give a finite one, and equal texts the best."""
-    counts = metric.statistics(_near()) if metric.part is None else None
+    counts = metric.statistics(_make_near()) if metric.part is None else None
     if counts is None:
         return
     values = metric.of_statistics(np.vstack([counts, counts.sum(axis=0)]))
@@ -177,32 +177,32 @@ def check_whole_set(metric: PairMetric) -> None:
 PAIR_CHECKS = list_checks(globals())
 
 
-def _near() -> Pairs:
+def _make_near() -> Pairs:
     return Pairs([a for a, _ in NEAR], [b for _, b in NEAR])
 
 
-def _far() -> Pairs:
+def _make_far() -> Pairs:
     return Pairs([a for a, _ in NEAR], [b for _, b in [*NEAR[3:], *NEAR[:3]]])
 
 
-def _mixed() -> Pairs:
+def _make_mixed() -> Pairs:
     left = [*(a for a, _ in NEAR), *(a for a, _ in NEAR), *SCRIPTS, "", "a word", "word", "a b c\nb d"]
     right = [*(b for _, b in NEAR), *(b for _, b in reversed(NEAR)), *SCRIPTS[::-1], "word", "", "a word", "b a d\nc"]
     return Pairs(left, right)
 
 
-def _some(pairs: Pairs, rows: NDArray[np.int64] | list[int]) -> Pairs:
-    """Some of the pairs; fitted weights stay those of all."""
+def _take_pairs(pairs: Pairs, rows: NDArray[np.int64] | list[int]) -> Pairs:
+    """Return some of the pairs; fitted weights stay those of all."""
     return Pairs(pairs.left.take(rows), pairs.right.take(rows), background=pairs.background)
 
 
-def _within(metric: PairMetric | Part, values: NDArray[np.float64], reason: str | None) -> None:
+def _check_bounds(metric: PairMetric | Part, values: NDArray[np.float64], reason: str | None) -> None:
     low, high = metric.bounds
     inside = np.isnan(values) | (np.isfinite(values) & (values >= low - _ROUNDING) & (values <= high + _ROUNDING))
     assert inside.all(), f"{values[~inside][0]} is outside {low}…{high}"
     assert not np.isnan(values).any() or reason, "NaN without a reason"
 
 
-def _same(metric: PairMetric, a: NDArray[np.float64], b: NDArray[np.float64], complaint: str) -> None:
+def _check_same(metric: PairMetric, a: NDArray[np.float64], b: NDArray[np.float64], complaint: str) -> None:
     tolerance = _TOLERANCE.get(metric.needs, _MODEL_TOLERANCE)
     np.testing.assert_allclose(a, b, rtol=0, atol=tolerance, err_msg=complaint)

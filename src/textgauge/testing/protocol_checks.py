@@ -14,10 +14,10 @@ import numpy as np
 
 from textgauge.bench.inputs.kinds import DataKind, Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
 from textgauge.bench.inputs.sources import Data
-from textgauge.bench.protocols import Batch, CorpusBatch, Observations, Protocol, Sources, Verdict, known_protocols
+from textgauge.bench.protocols import Batch, CorpusBatch, Observations, Protocol, Sources, Verdict, list_protocols
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus
-from textgauge.testing.metric_checks import global_state, list_checks
+from textgauge.testing.metric_checks import get_global_state, list_checks
 
 _SEED = 3
 _ROUNDING = 1e-9
@@ -39,15 +39,15 @@ class ProtocolCase:
         """Return the verdicts on a metric that has these values, given the number of trials."""
         metric = "energy" if self.protocol.of == "corpora" else "jaccard"
         batches = self.batches
-        others = {key: _observations(batches, _spread_out) for key in self.protocol.also([metric])}
-        return self.protocol.judge_all({**others, metric: _observations(batches, value)})[metric]
+        others = {key: _make_observations(batches, _draw_spread_out) for key in self.protocol.also([metric])}
+        return self.protocol.judge_all({**others, metric: _make_observations(batches, value)})[metric]
 
 
 def check_declared(case: ProtocolCase) -> None:
     """It is registered under a name of lower-case words, says what it is, and declares its data and measures."""
     kind = type(case.protocol)
     assert re.fullmatch(r"[a-z][a-z0-9_-]*", kind.name), f"{kind.name!r} is no name"
-    assert known_protocols().get(kind.name) is kind, f"{kind.name} is not registered: use @register_protocol"
+    assert list_protocols().get(kind.name) is kind, f"{kind.name} is not registered: use @register_protocol"
     assert (kind.__doc__ or "").strip(), "a protocol needs a docstring"
     assert isinstance(kind.data, DataKind), "`data` declares no kind of data"
     assert kind.version >= 1, f"version {kind.version}"
@@ -81,10 +81,10 @@ def check_trials(case: ProtocolCase) -> None:
 
 def check_repeatable(case: ProtocolCase) -> None:
     """The same seed gives the same trials, and numpy's global random state is left alone."""
-    before = global_state()
-    first, second = (list(map(_content, case.batches)) for _ in range(2))
+    before = get_global_state()
+    first, second = (list(map(_list_content, case.batches)) for _ in range(2))
     assert first == second, "the same seed gives other trials"
-    assert global_state() == before, "the global random state was used"
+    assert get_global_state() == before, "the global random state was used"
 
 
 def check_order(case: ProtocolCase) -> None:
@@ -93,7 +93,9 @@ def check_order(case: ProtocolCase) -> None:
         return
     backwards = {role: corpus.take(range(len(corpus))[::-1]) for role, corpus in case.data.corpora.items()}
     turned = replace(case, data=Sources(case.data.name, backwards))
-    assert list(map(_content, case.batches)) == list(map(_content, turned.batches)), "the order of the texts matters"
+    assert list(map(_list_content, case.batches)) == list(map(_list_content, turned.batches)), (
+        "the order of the texts matters"
+    )
 
 
 def check_measures(case: ProtocolCase) -> None:
@@ -107,12 +109,12 @@ def check_undefined(case: ProtocolCase) -> None:
     verdicts = case.judged(lambda n: np.full(n, np.nan))
     _check_verdicts(case.protocol, verdicts)
     assert all(math.isnan(verdict.value) for verdict in verdicts), "a metric without any value gets a measure"
-    _check_verdicts(case.protocol, case.judged(lambda n: np.where(np.arange(n) == 0, np.nan, _random(n))))
+    _check_verdicts(case.protocol, case.judged(lambda n: np.where(np.arange(n) == 0, np.nan, _draw_random(n))))
 
 
 def check_pure(case: ProtocolCase) -> None:
     """Judging twice gives the same verdicts, and leaves the observations as they were."""
-    kept = _random(sum(map(len, case.batches)))
+    kept = _draw_random(sum(map(len, case.batches)))
     before = kept.copy()
     first, second = (case.judged(lambda _: kept) for _ in range(2))
     assert np.array_equal(kept, before), "judging changes the observations"
@@ -135,30 +137,30 @@ def _check_verdicts(protocol: Protocol, verdicts: list[Verdict]) -> None:
             assert not beyond, f"{measure.name}={verdict.value} is better than its best, {measure.low}…{measure.high}"
 
 
-def _random(n: int) -> Floats:
+def _draw_random(n: int) -> Floats:
     return np.random.default_rng(_SEED).random(n)
 
 
-def _spread_out(n: int) -> Floats:
+def _draw_spread_out(n: int) -> Floats:
     return 10.0 ** np.random.default_rng(_SEED).uniform(-30, 30, n)
 
 
-_VALUES: tuple[Callable[[int], Floats], ...] = (_random, _spread_out, lambda n: np.full(n, 0.5))
+_VALUES: tuple[Callable[[int], Floats], ...] = (_draw_random, _draw_spread_out, lambda n: np.full(n, 0.5))
 
 
-def _observations(batches: list[Batch], value: Callable[[int], Floats]) -> Observations:
+def _make_observations(batches: list[Batch], value: Callable[[int], Floats]) -> Observations:
     numbers = np.concatenate([np.full(len(batch), batch.number) for batch in batches])
     columns = {name: np.concatenate([batch.columns[name] for batch in batches]) for name in batches[0].columns}
     return Observations(value(len(numbers)), numbers, {**columns, "reason": np.full(len(numbers), None)})
 
 
-def _content(batch: Batch) -> tuple[Any, ...]:
+def _list_content(batch: Batch) -> tuple[Any, ...]:
     """Everything that a metric and the judge can see of a batch, whatever the places of texts in their pool."""
     columns = {name: column.tolist() for name, column in batch.columns.items()}
-    return batch.number, repr(columns), list(_texts(batch))
+    return batch.number, repr(columns), list(_iterate_texts(batch))
 
 
-def _texts(batch: Batch) -> Iterator[bytes]:
+def _iterate_texts(batch: Batch) -> Iterator[bytes]:
     if isinstance(batch, CorpusBatch):
         for side in (batch.draws.left, batch.draws.right):
             yield from (np.sort(batch.joint.keys[mask]).tobytes() for mask in side)

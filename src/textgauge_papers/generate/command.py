@@ -12,7 +12,7 @@ from cyclopts import App
 
 from textgauge.cli import ColumnOption, SeedOption, argument, command, note, option, show_progress
 from textgauge.core import InputError, Step, check_table_path, write_table
-from textgauge.data import accepted, load_texts
+from textgauge.data import describe_accepted, load_texts
 from textgauge_papers.generate import (
     GptSettings,
     Sampling,
@@ -27,7 +27,7 @@ from textgauge_papers.generate.settings import parse_settings
 
 app = App(name="generate", help="Generate texts from a corpus: by EDA, a sentence VAE or a language model.")
 
-Train = Annotated[str, argument(metavar="TRAIN", help=f"The texts to learn from. {accepted()}")]
+Train = Annotated[str, argument(metavar="TRAIN", help=f"The texts to learn from. {describe_accepted()}")]
 Out = Annotated[Path, option("--output", "-o", help="The file to write: .txt, .csv, .jsonl or .parquet.")]
 Number = Annotated[int | None, option("--n", "-n", min=1, help="How many texts; default: as many as TRAIN has.")]
 Epochs = Annotated[int, option(min=1, help="Number of training epochs, including those of a checkpoint.")]
@@ -69,13 +69,13 @@ class _Training:
         return Sampling(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p)
 
     def gpt(self, model: str | None) -> GptSettings | None:
-        """The sizes of the small GPT; a model that is named brings its own."""
+        """Return the sizes of the small GPT; a model that is named brings its own."""
         if model is not None and self.settings:
             raise InputError("--param is for the small GPT; a model that is named brings its own sizes")
         return None if model is not None else parse_settings(GptSettings, self.settings or [])
 
     def given(self, step: Step) -> dict[str, Any]:
-        """What functions that train take of it."""
+        """Return what functions that train take of it."""
         common: dict[str, Any] = {"seed": self.seed, "checkpoint": self.checkpoint, "sampling": self.sampling}
         return common | {"on_step": step, "on_note": note}
 

@@ -46,7 +46,7 @@ class SplitText:
 
     @classmethod
     def of(cls, text: str) -> SplitText:
-        """Words are the pieces between white space, without signs at their ends.
+        """Return words are the pieces between white space, without signs at their ends.
 
         >>> SplitText.of('He said: "Well-done, ok?"').words
         ('He', 'said', 'Well-done', 'ok')
@@ -99,9 +99,9 @@ def eda(
     """
     _check(texts, n, {"alpha_sr": alpha_sr, "alpha_ri": alpha_ri, "alpha_rs": alpha_rs, "p_rd": p_rd}, compat)
     if synonyms is None and (alpha_sr or alpha_ri):
-        from textgauge.encode import thesaurus
+        from textgauge.encode import load_thesaurus
 
-        synonyms = thesaurus().synonyms_of
+        synonyms = load_thesaurus().get_synonyms
     lookup = _Lookup(synonyms or (lambda _: ()))
     offered: list[tuple[float, Operation]] = [
         (alpha_sr, lambda text, rng: replace_words(text, alpha_sr, lookup, rng)),
@@ -150,7 +150,7 @@ def insert_words(text: SplitText, alpha: float, lookup: _Lookup, rng: Rng) -> Sp
 
 
 def swap_words(text: SplitText, alpha: float, rng: Rng) -> SplitText:
-    """Words exchanged two by two; signs stay where they are."""
+    """Return words exchanged two by two; signs stay where they are."""
     words = list(text.words)
     for _ in range(_number(text, alpha) if len(words) > 1 else 0):
         i, j = rng.choice(len(words), 2, replace=False).tolist()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from textgauge.core import InputError
-from textgauge.encode import without_surrogates
+from textgauge.encode import replace_surrogates
 from textgauge_papers.generate.sampling import Sampling, continue_texts, draw_uniforms, join_tokens
 from textgauge_papers.generate.settings import hash_texts, import_torch
 from textgauge_papers.generate.training import Ids, Recipe, Say, Training, ignore_message, pad_rows, seed_weights, train
@@ -78,7 +78,7 @@ class Pieces:
             special_tokens=list(_SPECIAL),
             initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         )
-        pieces.train_from_iterator([without_surrogates(text) for text in texts], trainer)
+        pieces.train_from_iterator([replace_surrogates(text) for text in texts], trainer)
         return cls(pieces.to_str())
 
     def __len__(self) -> int:
@@ -86,7 +86,7 @@ class Pieces:
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
         """Return the tokens of each text; what looks like a special token is text."""
-        clean = [" ".join(without_surrogates(text).split()) for text in texts]
+        clean = [" ".join(replace_surrogates(text).split()) for text in texts]
         self._pieces.encode_special_tokens = True
         return [found.ids for found in self._pieces.encode_batch(clean)]
 
@@ -113,7 +113,7 @@ class GeneratorModel:
         raise NotImplementedError
 
     def never(self) -> list[int]:
-        """Tokens that no text may contain."""
+        """Return tokens that no text may contain."""
         return []
 
     def examples(self, texts: Sequence[str], labels: Sequence[str] | None = None) -> list[Ids]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from textgauge.core import InputError
-from textgauge.encode import load_pretrained, pin_revision, without_surrogates
+from textgauge.encode import load_pretrained, pin_revision, replace_surrogates
 from textgauge_papers.generate.language_model import GeneratorModel
 from textgauge_papers.generate.training import Ids, Recipe
 
@@ -39,7 +39,7 @@ class ReadyCodec:
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
         """Return the tokens of each text, without special ones."""
-        clean = [without_surrogates(text) for text in texts]
+        clean = [replace_surrogates(text) for text in texts]
         return [list(ids) for ids in self._tokenizer(clean, add_special_tokens=False)["input_ids"]]
 
     def decode(self, ids: Ids) -> str:
@@ -68,7 +68,7 @@ class Pretrained(GeneratorModel):
         return {"kind": self.kind, "settings": asdict(self.settings), "revision": began}
 
     def logits(self, ids: Any, memory: Any, mask: Any = None) -> tuple[Any, Any]:
-        """As the model gives them."""
+        """Return the values as the model gives them."""
         attend = {} if mask is None else {"attention_mask": mask.long()}
         found = self.network(input_ids=ids, past_key_values=memory, use_cache=not self.network.training, **attend)
         return found.logits, found.past_key_values

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from textgauge.bench import ngram_corpora
+from textgauge.bench import write_ngram_corpora
 from textgauge.core import InputError
 from textgauge_papers.generate.conditional import check_labels, classifier, filter_texts
 from textgauge_papers.generate.language_model import GeneratorModel, GptSettings, language_model
@@ -53,7 +53,7 @@ def ifc_corpora(
     if model == NGRAM:
         if labels is not None:
             raise InputError(f"{NGRAM} writes no texts of a label: use {GPT} or {READY}NAME")
-        yield from enumerate(ngram_corpora(texts, steps=steps, per_step=count, seed=seed), start=1)
+        yield from enumerate(write_ngram_corpora(texts, steps=steps, per_step=count, seed=seed), start=1)
         return
     if model != GPT and not model.startswith(READY):
         raise InputError(f"a model that learns step by step is {GPT}, {NGRAM} or {READY}NAME, not {model!r}")

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from textgauge.core import InputError, Stage, replacing
+from textgauge.core import InputError, Stage, replace_file
 from textgauge_papers.generate.settings import import_torch, make_generator
 
 Ids = list[int]
@@ -220,7 +220,7 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
     header = {"textgauge": json.dumps({"format": _FORMAT, **checkpoint.about})}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with replacing(folder / FILE) as part:
+        with replace_file(folder / FILE) as part:
             part.touch()  # a folder that cannot be written is an OSError here, another kind of error in safetensors
             save_file({key: tensor.contiguous() for key, tensor in checkpoint.tensors.items()}, part, metadata=header)
     except OSError as error:

@@ -21,7 +21,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[str], *, largest: int, fewest: int = 1) -> Vocabulary:
-        """Words that occur `fewest` times or more, `largest` of them at most; ties by the alphabet."""
+        """Return words that occur `fewest` times or more, `largest` of them at most; ties by the alphabet."""
         counts = Counter(piece for text in texts for piece in split_words(text))
         order = sorted((-count, word) for word, count in counts.items() if count >= fewest)
         return cls((*_SPECIAL, *(word for _, word in order[:largest])))

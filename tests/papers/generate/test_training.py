@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `generate` is not installed")
 
 from textgauge.core import InputError  # noqa: E402
-from textgauge.encode.tokenizers import words_of  # noqa: E402
+from textgauge.encode.tokenizers import split_folded_words  # noqa: E402
 from textgauge_papers.generate import GptSettings, Sampling, VaeSettings, ifc_corpora, train_language_model, train_vae  # noqa: E402
 from textgauge_papers.generate.language_model import Pieces, SmallGpt  # noqa: E402
 from textgauge_papers.generate.sampling import draw_tokens  # noqa: E402
@@ -126,7 +126,9 @@ def test_a_damaged_checkpoint_is_one_clear_line(content, tmp_path):
 
 def test_a_vae_writes_words_of_the_texts_alone():
     made = vae(2).generate(50, sampling=Sampling(temperature=5.0, top_p=1.0))
-    assert {word for text in made for word in words_of(text)} <= {word for text in TEXTS for word in words_of(text)}
+    assert {word for text in made for word in split_folded_words(text)} <= {
+        word for text in TEXTS for word in split_folded_words(text)
+    }
 
 
 def test_memory_gives_the_same_logits_as_all_at_once():

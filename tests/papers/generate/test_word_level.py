@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from textgauge.bench import NgramGenerator, join_words, ngram_corpora, split_words
+from textgauge.bench import NgramGenerator, join_words, split_words, write_ngram_corpora
 from textgauge.core import InputError
-from textgauge.encode.tokenizers import words_of
+from textgauge.encode.tokenizers import split_folded_words
 from textgauge_papers.generate.word_level import UNKNOWN, Vocabulary
 
 TEXTS = ["It's well-known: don't panic (at all).", "My card isn't here, is it?", "Rock'n'roll at 5 o'clock, a_b 3.5%!"]
@@ -19,11 +19,11 @@ def test_words_come_together_again(text):
 
 def test_no_order_of_words_makes_a_new_word():
     vocabulary = Vocabulary.of(TEXTS, largest=1_000)
-    known = {word for text in TEXTS for word in words_of(text)}
+    known = {word for text in TEXTS for word in split_folded_words(text)}
     rng = random.Random(0)
     for _ in range(500):
         text = vocabulary.decode(rng.choices(range(UNKNOWN + 1, len(vocabulary)), k=10))
-        assert set(words_of(text)) <= known
+        assert set(split_folded_words(text)) <= known
 
 
 def test_a_vocabulary_keeps_frequent_words():
@@ -51,10 +51,10 @@ def test_ngrams_repeat_what_leaves_no_choice_and_need_something_to_learn():
 
 def test_ngram_corpora_use_more_words_step_by_step():
     texts = [f"word{i} is number{i} of all" for i in range(128)]
-    corpora = ngram_corpora(texts, steps=5, per_step=60)
+    corpora = write_ngram_corpora(texts, steps=5, per_step=60)
     words = [len({word for text in corpus for word in text.split()}) for corpus in corpora]
     assert [len(corpus) for corpus in corpora] == [60] * 5
     assert words == sorted(words)
     assert words[0] <= 2 * 8 + 3
     with pytest.raises(InputError, match="need 256 texts"):
-        ngram_corpora(texts, steps=9)
+        write_ngram_corpora(texts, steps=9)

@@ -7,7 +7,7 @@ import pytest
 
 from textgauge.bench import Plan, Store, ensembles, run
 from textgauge.bench.protocols import Clustering, Robustness, Sensitivity
-from textgauge.bench.results import NOT_TRAINED, Results, cells_by_metric
+from textgauge.bench.results import NOT_TRAINED, Results, group_cells
 from textgauge.metrics import get_pair_metrics
 
 TASKS = {
@@ -57,7 +57,7 @@ def assert_same(first, second):
 
 def remove_cell(store, metric, protocol):
     (manifest,) = (manifest for manifest in store.manifests() if manifest["protocol"]["name"] == protocol)
-    store.path(cells_by_metric(manifest["cells"])[metric][0]).unlink()
+    store.path(group_cells(manifest["cells"])[metric][0]).unlink()
 
 
 def test_each_task_has_its_ensembles_and_all_have_one(found):

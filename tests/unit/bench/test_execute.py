@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from textgauge.bench import Store, run
-from textgauge.bench.execute import open_executor, workers
+from textgauge.bench.execute import count_workers, open_executor
 from textgauge.bench.protocols import Speed
 from textgauge.core.errors import InputError, ResourceError
 
@@ -111,8 +111,8 @@ def test_a_cluster_holds_more_batches_than_it_has_threads():
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "processes": False, "threads_per_worker": 5, "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster, open_executor(scheduler=cluster.scheduler_address) as where:
-        assert workers(where, jobs=1) == 10
-    assert workers(None, jobs=3) == 3
+        assert count_workers(where, jobs=1) == 10
+    assert count_workers(None, jobs=3) == 3
 
 
 class _Gone(BaseException):

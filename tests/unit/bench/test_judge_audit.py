@@ -8,7 +8,12 @@ import pytest
 
 from textgauge import audit_judge
 from textgauge.core.errors import InputError
-from textgauge.stats.annotators import alternative_annotator_test, kappa, krippendorff_alpha, prediction_powered_mean
+from textgauge.stats.annotators import (
+    estimate_prediction_powered_mean,
+    kappa,
+    krippendorff_alpha,
+    run_alternative_annotator_test,
+)
 
 PEOPLE = ["ann", "bob", "cyd"]
 
@@ -51,11 +56,11 @@ def test_rows_are_those_of_plain_computations(columns, audit):
     assert audit["kappa", "difference"].value == pytest.approx(with_judge - among)
     assert audit["alpha", "people"].value == pytest.approx(krippendorff_alpha(people, scale="ordinal"))
     assert audit["base rate", "judge: 3"].value == pytest.approx((judge == 3).mean())
-    test = alternative_annotator_test(people, judge, closeness="rmse")
+    test = run_alternative_annotator_test(people, judge, closeness="rmse")
     assert audit["winning rate", "judge"].value == test.winning_rate
     assert audit["advantage", "over bob"].value == pytest.approx(test.advantages[1])
     human = np.where(np.isfinite(people[0]), people.mean(axis=0), np.nan)
-    expected = prediction_powered_mean(human, judge)
+    expected = estimate_prediction_powered_mean(human, judge)
     found = audit["mean score", "people, with the judge's help"]
     assert (found.value, found.low, found.high) == pytest.approx(expected[:3])
     alone = audit["mean score", "people alone"]

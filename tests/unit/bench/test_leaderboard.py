@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.bench.leaderboard import boards_details, leaderboard, leaderboards
-from textgauge.bench.protocols import Clustering, Distributionality, Ksc, Perturbation, Size, Speed, known_protocols
-from textgauge.bench.protocols.base import Verdict, over_repetitions
-from textgauge.bench.results import Judged, detailed
+from textgauge.bench.leaderboard import join_details, rank_by_kind, rank_metrics
+from textgauge.bench.protocols import Clustering, Distributionality, Ksc, Perturbation, Size, Speed, list_protocols
+from textgauge.bench.protocols.base import Verdict, summarise_repetitions
+from textgauge.bench.results import Judged, list_verdicts
 from textgauge.core.errors import ArgumentError, InputError
 
 
@@ -19,7 +19,7 @@ def judged(metric, data="a,b", protocol=None, **values):
     protocol = protocol or Ksc()
     every = values.pop("every", None)
     given = {m.name: values.get(m.name, every) for m in protocol.measures}
-    verdicts = [over_repetitions(name, found) for name, found in given.items() if found is not None]
+    verdicts = [summarise_repetitions(name, found) for name, found in given.items() if found is not None]
     return Judged(data, protocol, 0, metric, tuple(verdicts))
 
 
@@ -33,7 +33,7 @@ def by_name(board):
 
 def test_metrics_far_apart_have_one_rank_and_a_tier_of_their_own():
     means = {"good": 0.9, "bad": 0.1, "fair": 0.5}
-    board = leaderboard([judged(name, every=spread(mean, seed=i)) for i, (name, mean) in enumerate(means.items())])
+    board = rank_metrics([judged(name, every=spread(mean, seed=i)) for i, (name, mean) in enumerate(means.items())])
     assert [row.metric for row in board] == ["good", "fair", "bad"]
     assert [(row.rank, row.rank_low, row.rank_high, row.tier) for row in board] == [
         (1, 1, 1, 1),
@@ -46,7 +46,7 @@ def test_metrics_far_apart_have_one_rank_and_a_tier_of_their_own():
 def test_metrics_that_are_tied_share_a_tier_and_their_ranks():
     rng = np.random.default_rng(1)
     rows = [judged(f"alike {i}", every=list(0.8 + 0.05 * rng.normal(size=5))) for i in range(3)]
-    board = leaderboard([judged("worst", every=spread(0.2)), *rows, judged("last", every=spread(0.0, seed=1))])
+    board = rank_metrics([judged("worst", every=spread(0.2)), *rows, judged("last", every=spread(0.0, seed=1))])
     assert [row.tier for row in board] == [1, 1, 1, 2, 3]
     assert {(row.rank_low, row.rank_high) for row in list(board)[:3]} == {(1, 3)}
     assert [row.metric for row in list(board)[3:]] == ["worst", "last"]
@@ -56,13 +56,13 @@ def test_a_small_difference_in_every_repetition_is_seen_by_pairing():
     rng = np.random.default_rng(2)
     common = 0.5 + 0.2 * rng.normal(size=8)
     paired = [judged("a", every=list(common + 0.01)), judged("b", every=list(common))]
-    assert [(row.metric, row.tier) for row in leaderboard(paired)] == [("a", 1), ("b", 2)]
+    assert [(row.metric, row.tier) for row in rank_metrics(paired)] == [("a", 1), ("b", 2)]
     shuffled = [paired[0], judged("b", every=list(rng.permutation(common)))]
-    assert {row.tier for row in leaderboard(shuffled)} == {1}
+    assert {row.tier for row in rank_metrics(shuffled)} == {1}
 
 
 def test_equal_metrics_are_ordered_by_name_and_hold_all_ranks():
-    board = leaderboard([judged(name, every=spread(0.5)) for name in ("c", "a", "b")])
+    board = rank_metrics([judged(name, every=spread(0.5)) for name in ("c", "a", "b")])
     assert [row.metric for row in board] == ["a", "b", "c"]
     assert {(row.rank_low, row.rank_high, row.tier) for row in board} == {(1, 3, 1)}
 
@@ -76,7 +76,7 @@ def test_rank_intervals_cover_the_true_rank(step, noise):
         rows = [
             judged(str(i), accuracy=list(0.5 - step * i + shared + noise * rng.normal(size=6))) for i in range(metrics)
         ]
-        for row in leaderboard(rows):
+        for row in rank_metrics(rows):
             assert row.rank_low <= row.rank <= row.rank_high
             covered += row.rank_low <= int(row.metric) + 1 <= row.rank_high
             sharp += (row.rank_low, row.rank_high) != (1, metrics)
@@ -86,7 +86,7 @@ def test_rank_intervals_cover_the_true_rank(step, noise):
 
 def test_the_overall_score_is_the_mean_share_of_the_way_to_the_best():
     values = {"accuracy": 0.8, "weighted_accuracy": 0.6, "monotonicity": 0.0, "separability": -0.2, "linearity": 0.4}
-    (row,) = leaderboard([judged("a", **{name: [value] * 3 for name, value in values.items()})])
+    (row,) = rank_metrics([judged("a", **{name: [value] * 3 for name, value in values.items()})])
     assert row.measures == pytest.approx(values)
     assert row.overall == pytest.approx((0.8 + 0.6 + 0.5 + 0.0 + 0.4) / 5)
 
@@ -96,14 +96,14 @@ def test_weights_by_name():
         judged("exact", accuracy=spread(1.0), linearity=spread(0.2)),
         judged("straight", accuracy=spread(0.4), linearity=spread(0.9)),
     ]
-    assert [row.metric for row in leaderboard(rows)] == ["straight", "exact"]
-    weighted = leaderboard(rows, {"accuracy": 3})
+    assert [row.metric for row in rank_metrics(rows)] == ["straight", "exact"]
+    weighted = rank_metrics(rows, {"accuracy": 3})
     assert [row.metric for row in weighted] == ["exact", "straight"]
     exact = by_name(weighted)["exact"]
     assert exact.overall == pytest.approx(
         (3 * min(exact.measures["accuracy"], 1) + exact.measures["linearity"]) / 4, abs=1e-3
     )
-    assert leaderboard(rows, {"accuracy": 0}).rows[0].overall == pytest.approx(np.mean(spread(0.9)))
+    assert rank_metrics(rows, {"accuracy": 0}).rows[0].overall == pytest.approx(np.mean(spread(0.9)))
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,11 @@ def test_weights_by_name():
 )
 def test_weights_that_make_no_sense_are_refused(weights, complaint):
     with pytest.raises(InputError, match=complaint):
-        leaderboard([judged("a", every=[0.5])], weights)
+        rank_metrics([judged("a", every=[0.5])], weights)
 
 
 def test_all_weights_zero_is_no_order():
-    board = leaderboard([judged(name, accuracy=[0.5, 0.6]) for name in "ab"], {"accuracy": 0})
+    board = rank_metrics([judged(name, accuracy=[0.5, 0.6]) for name in "ab"], {"accuracy": 0})
     assert all(math.isnan(row.overall) for row in board)
     assert {(row.rank, row.rank_low, row.rank_high, row.tier) for row in board} == {(None,) * 4}
     assert board.answer.startswith("Nothing is ranked")
@@ -133,10 +133,10 @@ def test_trials_that_were_judged_in_several_ways_count_once():
         for way, value in zip(ways, (0.9, 0.5), strict=True)
         for name in "ab"
     ]
-    board = leaderboard(rows)
+    board = rank_metrics(rows)
     assert [row.measures["accuracy"] for row in board] == [0.5, 0.5]
     assert any("judged in several ways" in note for note in board.notes)
-    assert not any("judged in several ways" in note for note in leaderboard(rows[:2]).notes)
+    assert not any("judged in several ways" in note for note in rank_metrics(rows[:2]).notes)
 
 
 @pytest.mark.parametrize("repetitions", [2, 3, 4])
@@ -146,7 +146,7 @@ def test_few_repetitions_seldom_separate_equal_metrics(repetitions):
         len(
             {
                 row.tier
-                for row in leaderboard([judged(n, accuracy=rng.normal(0.8, 0.02, repetitions).tolist()) for n in "ab"])
+                for row in rank_metrics([judged(n, accuracy=rng.normal(0.8, 0.02, repetitions).tolist()) for n in "ab"])
             }
         )
         > 1
@@ -158,14 +158,14 @@ def test_few_repetitions_seldom_separate_equal_metrics(repetitions):
 def test_data_sets_of_one_measure_share_its_weight():
     rows = [judged("a", data, accuracy=[value] * 2, linearity=[0.0] * 2) for data, value in (("x", 0.2), ("y", 0.6))]
     rows.append(judged("a", "z", Size(), size_robustness=[1.0] * 4))
-    (row,) = leaderboard(rows)
+    (row,) = rank_metrics(rows)
     assert row.measures["accuracy"] == pytest.approx(0.4)
     assert row.overall == pytest.approx((0.4 + 0.0 + 1.0) / 3)
 
 
 def test_a_metric_without_an_overall_score_is_unranked_and_nobody_is_better_than_it():
     nothing = Judged("a,b", Ksc(), 0, "nothing", (Verdict("accuracy", math.nan, values=(math.nan,) * 5, reason="why"),))
-    board = leaderboard([nothing, judged("bad", accuracy=spread(0.0)), judged("good", accuracy=spread(0.9, seed=1))])
+    board = rank_metrics([nothing, judged("bad", accuracy=spread(0.0)), judged("good", accuracy=spread(0.9, seed=1))])
     last = board.rows[-1].to_dict()
     assert last == dict.fromkeys(last) | {"metric": "nothing"}
     assert [(row.metric, row.rank, row.rank_low, row.rank_high, row.tier) for row in board][:2] == [
@@ -179,7 +179,7 @@ def test_a_metric_without_an_overall_score_is_unranked_and_nobody_is_better_than
 def test_a_tier_ends_only_where_all_above_are_better_than_all_below():
     # The first is better than the last; the one between, with much noise, is tied with both.
     rows = [judged("first", accuracy=spread(0.8)), judged("last", accuracy=spread(0.6, seed=1))]
-    board = leaderboard([*rows, judged("between", accuracy=[0.3, 1.0, 0.9, 0.4, 0.9])])
+    board = rank_metrics([*rows, judged("between", accuracy=[0.3, 1.0, 0.9, 0.4, 0.9])])
     assert {row.metric: (row.rank_low, row.rank_high, row.tier) for row in board} == {
         "first": (1, 2, 1),
         "between": (1, 3, 1),
@@ -190,7 +190,7 @@ def test_a_tier_ends_only_where_all_above_are_better_than_all_below():
 
 
 def test_the_board_says_what_overall_is_made_of_and_what_chance_gives():
-    (formula, chance, scope, common) = leaderboard([judged(name, every=spread(0.5)) for name in "ab"]).notes
+    (formula, chance, scope, common) = rank_metrics([judged(name, every=spread(0.5)) for name in "ab"]).notes
     assert formula.endswith("accuracy, weighted_accuracy, (monotonicity + 1)/2, separability and linearity")
     assert "accuracy 0.5" in chance
     assert "monotonicity 0" in chance
@@ -201,13 +201,13 @@ def test_the_board_says_what_overall_is_made_of_and_what_chance_gives():
 
 def test_the_interval_of_overall_is_students_over_repetitions():
     values = [0.5, 0.6, 0.7, 0.65]
-    row = leaderboard([judged("a", accuracy=values), judged("b", accuracy=[0.4, 0.2, 0.3, 0.1])]).rows[0]
+    row = rank_metrics([judged("a", accuracy=values), judged("b", accuracy=[0.4, 0.2, 0.3, 0.1])]).rows[0]
     reach = stats.t.ppf(0.975, 3) * stats.sem(values)
     assert (row.low, row.high) == pytest.approx((np.mean(values) - reach, np.mean(values) + reach))
 
 
 def test_throughput_is_shown_and_not_averaged():
-    board = leaderboard(
+    board = rank_metrics(
         [judged("a", protocol=Speed(), throughput=[3.0, 1.0], growth=[1.0, 1.0]), judged("a", accuracy=[0.5, 0.5])]
     )
     assert board.rows[0].measures["throughput"] == 2.0
@@ -217,13 +217,13 @@ def test_throughput_is_shown_and_not_averaged():
 def test_what_a_metric_is_like_is_shown_and_not_averaged():
     like = {"a": [-0.9, -0.9], "b": [0.9, 0.9]}
     rows = [judged(name, protocol=Distributionality(), distributionality=found) for name, found in like.items()]
-    board = leaderboard([*rows, judged("a", accuracy=[0.8, 0.8]), judged("b", accuracy=[0.5, 0.5])])
+    board = rank_metrics([*rows, judged("a", accuracy=[0.8, 0.8]), judged("b", accuracy=[0.5, 0.5])])
     assert [(row.metric, row.overall) for row in board] == [("a", pytest.approx(0.8)), ("b", pytest.approx(0.5))]
     assert by_name(board)["b"].measures["distributionality"] == pytest.approx(0.9)
     assert any("distributionality" in note for note in board.notes)
     # Asked for by name, or alone, it decides.
-    weighted = leaderboard([*rows, judged("a", accuracy=[0.8, 0.8])], {"distributionality": 1, "accuracy": 0})
-    for decided in (weighted, leaderboard(rows)):
+    weighted = rank_metrics([*rows, judged("a", accuracy=[0.8, 0.8])], {"distributionality": 1, "accuracy": 0})
+    for decided in (weighted, rank_metrics(rows)):
         assert [row.metric for row in decided] == ["b", "a"]
         assert not any("leaves it out" in note for note in decided.notes)
 
@@ -231,15 +231,15 @@ def test_what_a_metric_is_like_is_shown_and_not_averaged():
 def test_the_order_of_what_is_judged_changes_nothing():
     rng = np.random.default_rng(3)
     rows = [judged(str(i), data, every=list(rng.random(5))) for i in range(4) for data in ("x", "y")]
-    first = leaderboard(rows).to_dicts()
-    for a, b in zip(first, leaderboard(rows[::-1]).to_dicts(), strict=True):
+    first = rank_metrics(rows).to_dicts()
+    for a, b in zip(first, rank_metrics(rows[::-1]).to_dicts(), strict=True):
         assert a == pytest.approx(b)
 
 
 def test_nothing_finished_is_nothing_to_rank():
     for rows in ([], [Judged("a,b", Ksc(), 0, "a", (), missing=3)]):
         with pytest.raises(InputError, match="nothing to rank"):
-            leaderboard(rows)
+            rank_metrics(rows)
 
 
 def three_data_sets(share=None):
@@ -252,7 +252,7 @@ def three_data_sets(share=None):
 
 
 def test_three_data_sets_have_an_interval_for_new_ones():
-    board = leaderboard(three_data_sets())
+    board = rank_metrics(three_data_sets())
     for row, overall in zip(board, (0.8, 0.3), strict=True):
         reach = stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
         assert (row.new_data_low, row.new_data_high) == pytest.approx(
@@ -263,14 +263,14 @@ def test_three_data_sets_have_an_interval_for_new_ones():
     assert flat["new_data_low"] == pytest.approx(board.rows[0].new_data_low)
     assert list(shown) == ["rank", "metric", "overall", "interval", "new data sets", "tier", "accuracy"]
     assert shown["rank"] == "1 (1–1)"
-    assert "new data sets" not in leaderboard(three_data_sets()[:4]).readable()[0]
+    assert "new data sets" not in rank_metrics(three_data_sets()[:4]).readable()[0]
 
 
 def test_json_says_what_ranks_are_about_and_what_overall_is_made_of():
-    board = leaderboard([judged(name, every=spread(0.5)) for name in "ab"])
+    board = rank_metrics([judged(name, every=spread(0.5)) for name in "ab"])
     details = board.to_dict()["details"]
     assert details == {"scope": board.scope, "tied": list(board.tied), "notes": list(board.notes)}
-    assert boards_details({"": board, "x": board})["boards"] == [details, {"board": "x"} | details]
+    assert join_details({"": board, "x": board})["boards"] == [details, {"board": "x"} | details]
 
 
 def test_draws_that_use_the_same_texts_are_for_these_texts():
@@ -278,14 +278,14 @@ def test_draws_that_use_the_same_texts_are_for_these_texts():
     draws = tuple(np.random.default_rng(3).normal(0.5, 0.1, 200))
     verdict = Verdict("early_rise", 0.5, values=(0.5,), draws=draws, units=20)
     items = [Judged("blobs", Perturbation(), 0, name, (verdict,)) for name in "ab"]
-    assert leaderboard(items).scope == "these texts"
-    assert {row["scope"] for row in detailed(items)} == {"these texts"}
+    assert rank_metrics(items).scope == "these texts"
+    assert {row["scope"] for row in list_verdicts(items)} == {"these texts"}
     with pytest.raises(InputError, match="new texts"):
-        leaderboard(items, scope="sources")
+        rank_metrics(items, scope="sources")
 
 
 def test_a_scope_widens_the_interval_and_is_said():
-    texts, sources, data = (leaderboard(three_data_sets(0.5), scope=scope) for scope in ("texts", "sources", "data"))
+    texts, sources, data = (rank_metrics(three_data_sets(0.5), scope=scope) for scope in ("texts", "sources", "data"))
     widths = [board.rows[0].high - board.rows[0].low for board in (texts, sources, data)]
     assert widths == sorted(widths)
     assert len(set(widths)) == 3
@@ -294,7 +294,7 @@ def test_a_scope_widens_the_interval_and_is_said():
         "new texts from these sources",
         "new data sets",
     ]
-    assert leaderboard(three_data_sets(0.5)).scope == sources.scope
+    assert rank_metrics(three_data_sets(0.5)).scope == sources.scope
     assert sources.answer == "Best: good, better than bad (95 % joint confidence, new texts from these sources)."
 
 
@@ -308,17 +308,17 @@ def test_a_scope_widens_the_interval_and_is_said():
 )
 def test_a_scope_that_the_run_does_not_support_is_refused(scope, complaint):
     with pytest.raises((InputError, ArgumentError), match=complaint):
-        leaderboard([judged(name, every=spread(0.5)) for name in "ab"], scope=scope)
+        rank_metrics([judged(name, every=spread(0.5)) for name in "ab"], scope=scope)
 
 
 def test_measures_of_one_column_are_named_as_its_mean():
-    tasks = [known_protocols()[name]() for name in ("axis", "comparisons", "clustering")]
-    board = leaderboard([judged(name, protocol=task, every=spread(0.5)) for name in "ab" for task in tasks])
+    tasks = [list_protocols()[name]() for name in ("axis", "comparisons", "clustering")]
+    board = rank_metrics([judged(name, protocol=task, every=spread(0.5)) for name in "ab" for task in tasks])
     assert board.notes[0] == "overall is the mean of alignment (itself the mean of axis and comparisons) and clustering"
 
 
 def test_the_chart_shows_ranked_metrics_with_their_ranges():
-    board = leaderboard([*(judged(name, accuracy=spread(0.5)) for name in "ab"), judged("none", linearity=[math.nan])])
+    board = rank_metrics([*(judged(name, accuracy=spread(0.5)) for name in "ab"), judged("none", linearity=[math.nan])])
     chart = board.plot().to_dict()
     rows = next(iter(chart["datasets"].values())) if "datasets" in chart else chart["layer"][0]["data"]["values"]
     assert [row["metric"] for row in rows] == ["a", "b"]
@@ -338,14 +338,14 @@ PAIRS = [
 
 
 def test_one_kind_of_metrics_has_one_board_and_throughput_stands_on_it():
-    (board,) = leaderboards(CORPORA).values()
-    assert list(leaderboards(CORPORA)) == [""]
+    (board,) = rank_by_kind(CORPORA).values()
+    assert list(rank_by_kind(CORPORA)) == [""]
     assert [row.metric for row in board] == ["fid", "pr"]
     assert {"accuracy", "size_robustness", "throughput"} <= set(board.measures)
 
 
 def test_metrics_of_two_kinds_are_ranked_apart():
-    found = leaderboards([*CORPORA, *PAIRS])
+    found = rank_by_kind([*CORPORA, *PAIRS])
     assert list(found) == ["Comparing corpora (known mixtures, sample size and speed)", "Clustering"]
     assert [[row.metric for row in board] for board in found.values()] == [["fid", "pr"], ["chrf", "bleu"]]
     assert [row.rank for board in found.values() for row in board] == [1, 2, 1, 2]
@@ -353,14 +353,14 @@ def test_metrics_of_two_kinds_are_ranked_apart():
 
 
 def test_what_ranks_nothing_and_shares_no_metric_has_a_board_of_its_own():
-    assert list(leaderboards([judged("jsd", "data", Speed(), every=[0.5, 0.51, 0.5]), *PAIRS])) == [
+    assert list(rank_by_kind([judged("jsd", "data", Speed(), every=[0.5, 0.51, 0.5]), *PAIRS])) == [
         "Clustering",
         "Speed",
     ]
 
 
 def test_weights_count_on_the_boards_that_have_the_measure():
-    found = leaderboards([*CORPORA, *PAIRS], {"accuracy": 3.0})
+    found = rank_by_kind([*CORPORA, *PAIRS], {"accuracy": 3.0})
     assert len(found) == 2
     with pytest.raises(InputError, match="no measure 'beauty'"):
-        leaderboards([*CORPORA, *PAIRS], {"beauty": 1.0})
+        rank_by_kind([*CORPORA, *PAIRS], {"beauty": 1.0})

@@ -18,7 +18,7 @@ from textgauge.bench.power import (
 from textgauge.bench.protocols import Sources
 from textgauge.bench.recommend import get_top_tier, rank_by_texts_needed
 from textgauge.stats.correlation import spearman
-from textgauge.stats.paired_tests import bootstrap_test
+from textgauge.stats.paired_tests import run_bootstrap_test
 
 SIZES = (50, 100, 200, 400, 800)
 
@@ -179,7 +179,7 @@ def test_studies_of_the_needed_size_tell_metrics_apart_as_often_as_asked():
     told = 0
     for _ in range(150):
         y, columns = study(int(needed.count), rng)
-        test = bootstrap_test(spearman, y, columns["good"], columns["poor"], resamples=200, seed=1)
+        test = run_bootstrap_test(spearman, y, columns["good"], columns["poor"], resamples=200, seed=1)
         told += test.low > 0
     assert 0.68 <= told / 150 <= 0.9
     assert needed.low < needed.count < needed.high

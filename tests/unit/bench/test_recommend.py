@@ -9,7 +9,7 @@ import pytest
 
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.inputs.pair_sources import read_rated
-from textgauge.bench.leaderboard import Leaderboard, RankedMetric, leaderboard
+from textgauge.bench.leaderboard import Leaderboard, RankedMetric, rank_metrics
 from textgauge.bench.power import TextsNeeded
 from textgauge.bench.protocols import Agreement, PairSources
 from textgauge.bench.recommend import (
@@ -36,7 +36,7 @@ NAN = float("nan")
 
 def top_tier(plan, folder):
     run([plan], Store(folder))
-    board = leaderboard(Results(Store(folder)).judged())
+    board = rank_metrics(Results(Store(folder)).judged())
     return {board.rows[0].metric, *board.tied}
 
 
@@ -128,7 +128,7 @@ def test_all_metrics_that_are_installed_are_tried_and_none_is_fetched(monkeypatc
     assert {"bertscore", "tfidf", "cosine", "chrf"} < names
     assert not names & {"judge", "cross_encoder", "ensemble"}
     assert [metric.name for metric in list_usable_metrics("corpus")][:3] == ["energy", "mmd", "mauve"]
-    monkeypatch.setattr("textgauge.encode.word_vectors.word_vectors", absent)
+    monkeypatch.setattr("textgauge.encode.word_vectors.get_word_vectors", absent)
     some = get_pair_metrics("jaccard,overlap,wordvec_cosine")
     monkeypatch.setattr(sys.modules["textgauge.bench.recommend"], "list_usable_metrics", lambda _: some)
     sources = read_rated("sample:graded", limit=100)

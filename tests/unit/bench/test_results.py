@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from textgauge.bench import Store, run
-from textgauge.bench.results import MetricTime, Results, _column, _protocol, total_times
+from textgauge.bench.results import MetricTime, Results, _make_protocol, _read_column, sum_times
 from textgauge.core.errors import InputError
 
 
@@ -43,11 +43,11 @@ def test_metrics_share_what_is_known_of_their_trials_in_memory(results):
 
 
 def test_equal_strings_of_a_column_are_one_object():
-    column = _column(pl.Series(["abc", "b" * 40, "abc", "b" * 40]))
+    column = _read_column(pl.Series(["abc", "b" * 40, "abc", "b" * 40]))
     assert column.tolist() == ["abc", "b" * 40, "abc", "b" * 40]
     assert column[0] is column[2]
     assert column[1] is column[3]
-    assert _column(pl.Series(["a", None])).tolist() == ["a", None]
+    assert _read_column(pl.Series(["a", None])).tolist() == ["a", None]
 
 
 def test_a_missing_result_is_counted_and_the_metric_is_incomplete(results):
@@ -66,8 +66,8 @@ def test_results_of_one_seed_are_those_of_a_store_that_has_no_other(results, tmp
 
 
 def test_times_of_several_runs_add_up(results):
-    once = total_times(results.times())
-    twice = total_times([*results.times(), *results.times()])
+    once = sum_times(results.times())
+    twice = sum_times([*results.times(), *results.times()])
     assert {(time.metric, time.protocol) for time in once} == {(time.metric, time.protocol) for time in twice}
     for one, two in zip(once, twice, strict=True):
         assert (two.trials, two.failed) == (2 * one.trials, 2 * one.failed)
@@ -77,7 +77,7 @@ def test_times_of_several_runs_add_up(results):
 
 def test_parameters_of_another_version_are_refused():
     stored = {"documents_drawn": 40, "ideal": "root"}
-    assert _protocol({"name": "sensitivity", "parameters": stored}, {}).ideal == "root"
+    assert _make_protocol({"name": "sensitivity", "parameters": stored}, {}).ideal == "root"
     for other in (stored | {"ideal": "linear"}, {"documents_drawn": 40}):
         with pytest.raises(InputError, match="run the same command again"):
-            _protocol({"name": "sensitivity", "parameters": other}, {})
+            _make_protocol({"name": "sensitivity", "parameters": other}, {})

@@ -96,9 +96,9 @@ def small_wordnet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TEXTGAUGE_RESOURCES", str(folder.parent))
         patch.setenv("TEXTGAUGE_CACHE", str(folder.parent / "cache"))
-        wordnet._table.cache_clear()
+        wordnet._load_or_make_table.cache_clear()
         yield
-    wordnet._table.cache_clear()
+    wordnet._load_or_make_table.cache_clear()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from textgauge.cli.output import option_name
+from textgauge.cli.output import get_option_name
 from textgauge.core.errors import ArgumentError, InputError, UnknownName, install_line
 
 
@@ -15,7 +15,7 @@ def error():
 
 def test_values_are_named_as_each_caller_names_them(error):
     assert str(error) == "{odd}.txt: needs `source_a`, or `metrics`"
-    assert error.worded(option_name) == "{odd}.txt: needs --source-a, or -m"
+    assert error.worded(get_option_name) == "{odd}.txt: needs --source-a, or -m"
 
 
 def test_it_is_an_input_error_and_survives_pickling(error):

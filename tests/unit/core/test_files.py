@@ -8,11 +8,11 @@ import pytest
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.files import (
     check_table_path,
+    escape_formula,
     install_folder,
+    open_scratch_folder,
     remove_unfinished,
-    replacing,
-    scratch_folder,
-    without_formula,
+    replace_file,
     write_atomically,
     write_table,
 )
@@ -61,7 +61,7 @@ def test_a_disk_that_refuses_is_one_clear_error(tmp_path):
         with pytest.raises(ResourceError, match=r"^cannot write .*: ") as caught:
             write_atomically(path, b"")
         assert "\n" not in str(caught.value)
-    with pytest.raises(OSError, match="No such file"), replacing(tmp_path / "none" / "x") as part:
+    with pytest.raises(OSError, match="No such file"), replace_file(tmp_path / "none" / "x") as part:
         part.write_bytes(b"")
 
 
@@ -101,7 +101,7 @@ def test_no_text_of_a_csv_file_is_a_formula_to_a_spreadsheet_unless_it_is_writte
     assert safe["value"].to_list() == [-1.5] * 11
     assert pl.read_csv(tmp_path / "exact.csv")["text"].to_list()[:8] == FORMULAS
     assert pl.read_parquet(tmp_path / "safe.parquet").equals(frame)
-    assert [without_formula(text) for text in FORMULAS] == [f"'{text}" for text in FORMULAS]
+    assert [escape_formula(text) for text in FORMULAS] == [f"'{text}" for text in FORMULAS]
 
 
 def fresh_folder(folder, content):
@@ -115,7 +115,7 @@ def test_a_folder_takes_the_place_of_a_damaged_one_alone(tmp_path, there, kept):
     target = tmp_path / "target"
     if there is not None:
         fresh_folder(target, there)
-    with scratch_folder(tmp_path) as scratch:
+    with open_scratch_folder(tmp_path) as scratch:
         install_folder(fresh_folder(scratch / "x", "new"), target, lambda found: (found / "file").read_text() == "old")
     assert (target / "file").read_text() == kept
     assert os.listdir(tmp_path) == ["target"]

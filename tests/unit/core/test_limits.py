@@ -5,8 +5,8 @@ import pytest
 
 from textgauge.bench.store import Store
 from textgauge.core.errors import TextgaugeError
-from textgauge.core.limits import stored_bytes
-from textgauge.core.parallel import workers
+from textgauge.core.limits import read_stored_bytes
+from textgauge.core.parallel import count_workers
 from textgauge.data import load_texts, read_embeddings
 from textgauge.encode.wordnet import load_table
 from textgauge.measure.checking import Baselines, read_checks
@@ -31,10 +31,10 @@ def endless(request, tmp_path):
 def test_whole_files_are_read_up_to_the_limit(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_bytes(b"12345")
-    assert stored_bytes(path) == b"12345"
+    assert read_stored_bytes(path) == b"12345"
     monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "4")
     with pytest.raises(OSError, match="5 bytes; the limit is 4 bytes"):
-        stored_bytes(path)
+        read_stored_bytes(path)
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_a_pipe_of_texts_is_read(tmp_path):
 def test_a_number_of_threads_that_makes_no_sense_is_refused(monkeypatch, given):
     monkeypatch.setenv("TEXTGAUGE_THREADS", given)
     with pytest.raises(TextgaugeError, match=r"TEXTGAUGE_THREADS=.*: give a whole number from 1 to 1,024"):
-        workers()
+        count_workers()

@@ -8,7 +8,7 @@ import pytest
 import textgauge
 from textgauge.cli import make_app
 from textgauge.core.errors import InputError
-from textgauge.core.result import TableResult, parsed_result, schema
+from textgauge.core.result import TableResult, load_schema, parse_result
 
 WORDS = ("red", "blue", "old", "new")
 LEFT = [f"a {word} cat {i}" for i in range(10) for word in WORDS]
@@ -17,12 +17,12 @@ RIGHT = [f"one {word} dog {i}" for i in range(10) for word in WORDS]
 
 def checked(text):
     found = json.loads(text, parse_constant=pytest.fail)
-    jsonschema.validate(found, schema())
+    jsonschema.validate(found, load_schema())
     return found
 
 
 def test_the_schema_is_a_schema():
-    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.Draft202012Validator.check_schema(load_schema())
 
 
 def test_the_schema_knows_every_command_that_has_formats():
@@ -35,7 +35,7 @@ def test_the_schema_knows_every_command_that_has_formats():
             if any("--format" in option.names for option in options):
                 yield " ".join((*above, name))
 
-    known = set(schema()["properties"]["command"]["enum"])
+    known = set(load_schema()["properties"]["command"]["enum"])
     found = {"check" if path.startswith("check") else path for path in paths(make_app())}
     assert found - {"figures"} == known  # figures names formats of files
 
@@ -134,7 +134,7 @@ def test_a_changed_number_is_found(tmp_path):
 )
 def test_what_is_no_result_is_refused_in_one_line(tmp_path, text):
     with pytest.raises(InputError):
-        parsed_result(text)
+        parse_result(text)
 
 
 def test_texts_in_answers_and_warnings_are_escaped():

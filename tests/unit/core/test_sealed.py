@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from textgauge.core.sealed import Damaged, seal_json, unsealed_json
+from textgauge.core.sealed import Damaged, seal_json, unseal_json
 
 CONTENT = {"value": 0.25, "rows": [{"metric": "energy", "p_value": 0.01}]}
 
 
 def test_what_was_sealed_is_read_and_so_is_what_never_was():
-    assert unsealed_json(json.dumps(seal_json(CONTENT))) == CONTENT
-    assert unsealed_json(json.dumps(CONTENT)) == CONTENT
+    assert unseal_json(json.dumps(seal_json(CONTENT))) == CONTENT
+    assert unseal_json(json.dumps(CONTENT)) == CONTENT
 
 
 def test_no_change_of_one_character_is_believed():
@@ -21,7 +21,7 @@ def test_no_change_of_one_character_is_believed():
             if new == old:
                 continue
             try:
-                found = unsealed_json(text[:place] + new + text[place + 1 :])
+                found = unseal_json(text[:place] + new + text[place + 1 :])
             except ValueError:
                 continue
             pytest.fail(f"believed {found}")
@@ -29,4 +29,4 @@ def test_no_change_of_one_character_is_believed():
 
 def test_a_seal_whose_name_is_damaged_is_damaged():
     with pytest.raises(Damaged, match="checksum"):
-        unsealed_json(json.dumps(seal_json(CONTENT)).replace('"checksum"', '"chccksum"'))
+        unseal_json(json.dumps(seal_json(CONTENT)).replace('"checksum"', '"chccksum"'))

@@ -14,14 +14,14 @@ from textgauge.core.errors import MissingExtra
 from textgauge.core.result import Result
 from textgauge.core.show import (
     Tabular,
-    fitting,
+    fit_columns,
     format_cell,
-    hidden_columns,
-    html_table,
-    one_line,
-    printable,
-    table_width,
-    text_table,
+    format_hidden_columns,
+    get_table_width,
+    make_printable,
+    render_html,
+    render_text,
+    shorten_line,
 )
 from textgauge.metrics import PairScores
 
@@ -79,10 +79,10 @@ def test_charts_are_valid_and_hold_the_metrics(kind):
 
 
 def test_a_histogram_counts_every_defined_pair():
-    from textgauge.measure.score_report import spread_chart
+    from textgauge.measure.score_report import draw_spread
 
     values = np.array([0.1, 0.2, np.nan, 0.2, np.inf])
-    made = spread_chart([PairScores(metric="m", values=values), PairScores(metric="n", values=values[2:3])]).to_dict()
+    made = draw_spread([PairScores(metric="m", values=values), PairScores(metric="n", values=values[2:3])]).to_dict()
     bins = [made["datasets"][panel["layer"][0]["data"]["name"]] for panel in made["vconcat"]]
     assert sum(row["pairs"] for row in bins[0]) == 3
     assert bins[1] == []
@@ -90,13 +90,13 @@ def test_a_histogram_counts_every_defined_pair():
 
 
 def test_of_many_rows_the_first_are_shown_and_the_rest_counted():
-    page = html_table([{"n": i} for i in range(1_250)])
+    page = render_html([{"n": i} for i in range(1_250)])
     assert page.count("<tr>") == 201
     assert "1,050 more rows" in page
 
 
 def test_nothing_in_a_table_acts():
-    page = html_table(
+    page = render_html(
         [{"<b>": "<img src=x onerror=alert(1)>", "quote\"'": "\x00\x1b[2J\u202eabc", "x": None, "y": True}]
     )
     assert "<img" not in page
@@ -115,9 +115,9 @@ def test_an_empty_result_is_an_empty_table():
 
 
 def test_printable_keeps_words_and_line_ends():
-    assert printable("zwei\n\tWörter 你好 👍🏽") == "zwei\n\tWörter 你好 👍🏽"
-    assert one_line("  a\r\n b\x9b c ", 20) == "a b\ufffd c"
-    assert len(one_line("x" * 100, 10)) == 10
+    assert make_printable("zwei\n\tWörter 你好 👍🏽") == "zwei\n\tWörter 你好 👍🏽"
+    assert shorten_line("  a\r\n b\x9b c ", 20) == "a b\ufffd c"
+    assert len(shorten_line("x" * 100, 10)) == 10
 
 
 NAMES = ("rank", "metric", "overall", "interval", "weighted_accuracy")
@@ -129,20 +129,20 @@ BOARD = [
 
 @pytest.mark.parametrize("width", [60, 70, 80, 100, 160])
 def test_a_table_breaks_no_number_and_no_word_at_any_width(width, monkeypatch):
-    monkeypatch.setattr("textgauge.core.show.table_width", lambda: width)
-    text = text_table(BOARD)
+    monkeypatch.setattr("textgauge.core.show.get_table_width", lambda: width)
+    text = render_text(BOARD)
     assert max(map(len, text.splitlines()[:-1])) <= width
-    shown, hidden = fitting(BOARD, list(BOARD[0]), width)
+    shown, hidden = fit_columns(BOARD, list(BOARD[0]), width)
     for name in shown:
         assert all(format_cell(row[name]) in text for row in BOARD)
         assert all(word in text for word in name.split("_"))
-    assert (hidden_columns(hidden) in text) == bool(hidden) == (width < 70)
+    assert (format_hidden_columns(hidden) in text) == bool(hidden) == (width < 70)
 
 
 def test_a_column_of_sentences_is_broken_between_words(monkeypatch):
-    monkeypatch.setattr("textgauge.core.show.table_width", lambda: 60)
+    monkeypatch.setattr("textgauge.core.show.get_table_width", lambda: 60)
     about = "share of generated texts that are worded like a text of the training data"
-    lines = text_table([{"property": "near_copies", "value": 0.47, "what it is": about}]).splitlines()
+    lines = render_text([{"property": "near_copies", "value": 0.47, "what it is": about}]).splitlines()
     assert len(lines) > 3
     assert " ".join(" ".join(line[20:].strip() for line in lines[2:]).split()) == about
 
@@ -150,6 +150,6 @@ def test_a_column_of_sentences_is_broken_between_words(monkeypatch):
 def test_a_table_on_a_terminal_is_as_wide_as_it(monkeypatch):
     monkeypatch.setattr("sys.stdout", types.SimpleNamespace(isatty=lambda: True))
     monkeypatch.setenv("COLUMNS", "97")
-    assert table_width() == 97
+    assert get_table_width() == 97
     monkeypatch.setattr("sys.stdout", types.SimpleNamespace(isatty=lambda: False))
-    assert table_width() == 160
+    assert get_table_width() == 160

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data.formats import read_batches, read_table
 
 
 def rows(path, most=3):
-    with cap_sizes(most):
+    with limit_sizes(most):
         tables = list(read_batches(path))
     return [pair for table in tables for pair in zip(table.rows, table.get_texts(None), strict=True)]
 
@@ -51,7 +51,7 @@ def test_parquet_by_rows_and_one_column(tmp_path):
     path = tmp_path / "a.parquet"
     polars.DataFrame({"n": range(8), "text": [f"text {i}" for i in range(8)]}).write_parquet(path)
     assert rows(path) == [(i + 1, f"text {i}") for i in range(8)]
-    with cap_sizes(3):
+    with limit_sizes(3):
         assert [list(table.columns) for table in read_batches(path, column="text")] == [["text"]] * 3
 
 
@@ -63,7 +63,7 @@ def test_arrow_by_rows_and_one_column(tmp_path, kind, compression):
     frame = polars.DataFrame({"text": texts, "colour": words})
     (frame.write_ipc if kind == "file" else frame.write_ipc_stream)(path, compression=compression)
     whole = read_table(path)
-    with cap_sizes(10):
+    with limit_sizes(10):
         tables = list(read_batches(path))
     assert [len(table.rows) for table in tables] == [10, 10, 5]
     assert [row for table in tables for row in table.rows] == list(whole.rows) == list(range(1, 26))
@@ -99,7 +99,7 @@ def test_a_broken_row_in_the_middle_of_a_parquet_file_is_named(tmp_path):
     data[third - 200 : third] = b"\xff" * 200
     path.write_bytes(data)
     found = []
-    with cap_sizes(100), pytest.raises(InputError, match=r"a\.parquet: from row \d+ on: bad Parquet") as error:
+    with limit_sizes(100), pytest.raises(InputError, match=r"a\.parquet: from row \d+ on: bad Parquet") as error:
         found.extend(cell for table in read_batches(path) for cell in table.get_texts(None))
     assert "\n" not in str(error.value)
     assert found == texts[: len(found)]

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import cache
-from textgauge.data.cache import EmbeddingStore, encode_cached, text_keys
+from textgauge.data.cache import EmbeddingStore, compute_text_keys, encode_cached
 
 
 class Letters:
@@ -101,7 +101,7 @@ def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path) -> None:
             return super().encode(texts, **options)
 
     first, second = Interrupted(), Letters()
-    with pytest.raises(KeyboardInterrupt), cap_sizes(4):
+    with pytest.raises(KeyboardInterrupt), limit_sizes(4):
         encode_cached(first, TEXTS, cache_dir=tmp_path)
     np.testing.assert_array_equal(encode_cached(second, TEXTS, cache_dir=tmp_path), plain())
     assert len(first.asked) == 12
@@ -112,7 +112,7 @@ def test_progress_counts_what_the_cache_had(tmp_path: Path) -> None:
     encode_cached(Letters(), TEXTS[:6], cache_dir=tmp_path)
     seen: list[tuple[int, int]] = []
     progress = lambda done, total: seen.append((done, total))  # noqa: E731
-    with cap_sizes(4):
+    with limit_sizes(4):
         encode_cached(Letters(), TEXTS[:12], cache_dir=tmp_path, progress=progress)
     assert seen == [(6, 12), (10, 12), (12, 12)]
 
@@ -166,7 +166,7 @@ def test_the_number_of_small_files_stays_bounded(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(cache, "_MOST_SMALL", 6)
     store = EmbeddingStore.of(Letters(), tmp_path)
     for text in [*TEXTS, *TEXTS]:
-        store.write(text_keys([text]), plain([text]))
+        store.write(compute_text_keys([text]), plain([text]))
         assert len(files(tmp_path)) <= 6
     assert [path.name for path in store.folder.iterdir() if path.suffix != ".rows"] == []
     warm = Letters()
@@ -177,15 +177,15 @@ def test_the_number_of_small_files_stays_bounded(tmp_path: Path, monkeypatch: py
 def test_a_merge_drops_damage_and_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = EmbeddingStore(tmp_path)
     for _ in range(3):
-        store.write(text_keys(["a", "b"]), plain(["a", "b"]))
+        store.write(compute_text_keys(["a", "b"]), plain(["a", "b"]))
     damaged = files(tmp_path)[0]
     damaged.write_bytes(damaged.read_bytes()[:-1])
     monkeypatch.setattr(cache, "_MOST_SMALL", 3)
     with pytest.warns(UserWarning, match="damaged"):
-        store.write(text_keys(["c"]), plain(["c"]))
+        store.write(compute_text_keys(["c"]), plain(["c"]))
     (merged,) = files(tmp_path)
     assert merged.name.startswith("3x26-")
-    known, rows = store.read(text_keys(["c", "a", "b"]))
+    known, rows = store.read(compute_text_keys(["c", "a", "b"]))
     assert known.all()
     np.testing.assert_array_equal(rows, plain(["c", "a", "b"]))
 
@@ -196,17 +196,17 @@ def test_a_merge_under_way_is_not_disturbed(tmp_path: Path, monkeypatch: pytest.
     lock = tmp_path / ".merging"
     lock.touch()
     for text in "abcd":
-        store.write(text_keys([text]), plain([text]))
+        store.write(compute_text_keys([text]), plain([text]))
     assert len(files(tmp_path)) == 4
     os.utime(lock, (0, 0))  # left by a process that was killed
-    store.write(text_keys(["e"]), plain(["e"]))
+    store.write(compute_text_keys(["e"]), plain(["e"]))
     assert len(files(tmp_path)) == 1
 
 
 def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, moved = EmbeddingStore(tmp_path), []
     for text in "abc":
-        store.write(text_keys([text]), plain([text]))
+        store.write(compute_text_keys([text]), plain([text]))
     opened = cache._RowsFile.open
 
     def merge_first(path: Path) -> Any:
@@ -214,11 +214,11 @@ def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkey
             moved.append(True)
             for old in files(tmp_path):
                 old.unlink()
-            store.write(text_keys(list("abc")), plain(list("abc")))
+            store.write(compute_text_keys(list("abc")), plain(list("abc")))
         return opened(path)
 
     monkeypatch.setattr(cache._RowsFile, "open", merge_first)
-    known, vectors = store.read(text_keys(list("abc")))
+    known, vectors = store.read(compute_text_keys(list("abc")))
     assert known.all()
     np.testing.assert_array_equal(vectors, plain(list("abc")))
 
@@ -229,7 +229,7 @@ def test_a_merge_that_loses_its_files_is_no_warning(tmp_path: Path, monkeypatch:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for text in "abcd":
-            EmbeddingStore(tmp_path).write(text_keys([text]), plain([text]))
+            EmbeddingStore(tmp_path).write(compute_text_keys([text]), plain([text]))
 
 
 def test_a_cache_that_cannot_be_written_is_one_warning(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_full_disk_is_one_warning_and_leaves_nothing(tmp_path: Path, monkeypat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.warns(RuntimeWarning, match="No space left on device") as caught, cap_sizes(4):
+    with pytest.warns(RuntimeWarning, match="No space left on device") as caught, limit_sizes(4):
         got = encode_cached(Letters(), TEXTS, cache_dir=tmp_path)
     assert len(caught) == 1
     np.testing.assert_array_equal(got, plain())
@@ -294,7 +294,7 @@ def work(folder: Path, start: int) -> bool:
 @pytest.mark.long
 def test_processes_may_share_it(tmp_path: Path) -> None:
     """Writers and mergers at once: every reader gets the right numbers, and the files stay whole."""
-    with cap_sizes(1), multiprocessing.get_context("spawn").Pool(3) as pool:  # a segment a text: more than are kept
+    with limit_sizes(1), multiprocessing.get_context("spawn").Pool(3) as pool:  # a segment a text: more than are kept
         assert pool.starmap(work, [(tmp_path, start) for start in (0, 10, 20, 30)]) == [True] * 4
     sizes = [int(path.name.split("x")[0]) for path in files(tmp_path)]
     assert max(sizes) > 1  # some were merged
@@ -323,7 +323,7 @@ class Slow:
 texts = [str(number) for number in range(22)]
 assert encode_cached(Slow(), texts)[:, 0].tolist() == [float(text) for text in texts]
 """
-    with cap_sizes(4):
+    with limit_sizes(4):
         environment = os.environ | {"TEXTGAUGE_CACHE": str(tmp_path / "cache")}
         first = subprocess.run([sys.executable, "-c", script, "kill"], env=environment, check=False)
         assert first.returncode == -signal.SIGKILL

@@ -27,9 +27,9 @@ from textgauge.data import (
     list_published,
     load_corpus,
     load_pairs,
+    load_published_pairs,
+    load_published_texts,
     load_texts,
-    published_pairs,
-    published_texts,
     register_dataset,
 )
 
@@ -82,44 +82,44 @@ def test_data_folder(alone, monkeypatch):
     assert not is_here("banking")
     monkeypatch.setenv("TEXTGAUGE_DATA", str(filled(alone / "data")))
     assert is_here("banking")
-    corpus = published_texts("banking")
+    corpus = load_published_texts("banking")
     assert corpus.texts == ("where is my card?", "lost, again", "hello")
     assert corpus.labels == ("card_arrival", "lost_card", "greeting")
-    assert published_texts("banking/test/text").texts == ("hello",)
+    assert load_published_texts("banking/test/text").texts == ("hello",)
 
 
 def test_several_data_folders(alone, monkeypatch):
     first = filled(alone / "one", {"train.csv": BANKING["train.csv"]})
     second = filled(alone / "two", {"test.csv": BANKING["test.csv"]})
     monkeypatch.setenv("TEXTGAUGE_DATA", os.pathsep.join([str(alone / "none"), str(first), "", str(second)]))
-    assert len(published_texts("banking")) == 3
+    assert len(load_published_texts("banking")) == 3
 
 
 def test_wrong_bytes_in_the_data_folder_are_refused(alone, monkeypatch):
     folder = filled(alone / "data", BANKING | {"test.csv": BANKING["test.csv"].replace(b"hello", b"hallo")})
     monkeypatch.setenv("TEXTGAUGE_DATA", str(folder))
     with pytest.raises(ResourceError, match=r"test\.csv is not the published file"):
-        published_texts("banking")
+        load_published_texts("banking")
 
 
 def test_a_file_that_changes_is_checked_again(alone, monkeypatch):
     folder = filled(alone / "data")
     monkeypatch.setenv("TEXTGAUGE_DATA", str(folder))
-    published_texts("banking")
+    load_published_texts("banking")
     filled(folder, {"test.csv": b"text,category\nbye,greeting,\n"})
     with pytest.raises(ResourceError, match="not the published file"):
-        published_texts("banking")
+        load_published_texts("banking")
 
 
 def test_cache_is_used_offline(alone):
     filled(alone / "cache" / "datasets")
     assert is_here("banking")
-    assert len(published_texts("banking")) == 3
+    assert len(load_published_texts("banking")) == 3
 
 
 def test_offline_and_absent_is_one_clear_line(alone):
     with pytest.raises(ResourceError) as caught:
-        published_texts("banking")
+        load_published_texts("banking")
     line = str(caught.value)
     assert "\n" not in line
     assert "banking/train.csv is not on this machine and TEXTGAUGE_OFFLINE is set" in line
@@ -153,7 +153,7 @@ def test_download_is_checked_and_kept(alone, monkeypatch, address):
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "0")
     assert [path.name for path in fetch_dataset("banking")] == ["train.csv", "test.csv"]
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
-    assert len(published_texts("banking")) == 3
+    assert len(load_published_texts("banking")) == 3
 
 
 def test_download_with_other_bytes_is_refused_and_nothing_is_kept(alone, monkeypatch, address):
@@ -172,11 +172,11 @@ def test_no_answer_is_a_clear_line(alone, monkeypatch):
 
 def test_unknown_names(alone):
     with pytest.raises(UnknownName, match="banking"):
-        published_texts("bankin")
+        load_published_texts("bankin")
     with pytest.raises(UnknownName, match="train"):
-        published_texts("banking/trian")
+        load_published_texts("banking/trian")
     with pytest.raises(InputError, match="not pairs"):
-        published_pairs("banking")
+        load_published_pairs("banking")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def test_hub_without_the_package(monkeypatch):
 
 class Rows(dict):
     @property
-    def column_names(self):
+    def list_column_names(self):
         return list(self)
 
     def __len__(self):

@@ -20,7 +20,7 @@ from textgauge.data import (
     sample,
     sample_pairs,
 )
-from textgauge.data.source import accepted, has_columns
+from textgauge.data.source import describe_accepted, has_columns
 
 
 def test_file_with_labels(file):
@@ -99,7 +99,7 @@ class Rows(dict):
     """What the package `datasets` gives: columns by name, and the number of rows."""
 
     @property
-    def column_names(self):
+    def list_column_names(self):
         return list(self)
 
     def __len__(self):
@@ -273,12 +273,12 @@ def test_columns_are_named_of_tables_only():
 
 
 def test_help_lists_the_endings_of_all_formats():
-    assert accepted() == (
+    assert describe_accepted() == (
         "A .txt (one text per line), .csv, .tsv, .jsonl, .json, .parquet, .arrow or .xlsx file (or one packed as "
         "`.gz`, `.bz2`, `.xz`, `.zst`), FILE:COLUMN, a folder of .txt files, a saved dataset, `-` for standard input, "
         "`sample:NAME`, or the name of a dataset."
     )
-    assert ".xlsx or .npy file" in accepted(embeddings=True)
+    assert ".xlsx or .npy file" in describe_accepted(embeddings=True)
 
 
 def test_a_warning_points_to_the_line_of_the_caller():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Pool, load_corpus
 from textgauge.data.large import (
     GROUPS,
@@ -31,7 +31,7 @@ def parts():
     def texts(source, **options):
         return [text for batch in open_batches(source, **options) for text in batch]
 
-    with cap_sizes(4):
+    with limit_sizes(4):
         yield texts
 
 
@@ -117,7 +117,7 @@ def test_a_file_that_vanishes_between_two_others(file, parts, tmp_path):
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=5), max_size=12), st.integers(1, 5))
 def test_texts_on_disk_are_those_that_were_written(texts, size):
     stored = StoredTexts([texts[: len(texts) // 2], texts[len(texts) // 2 :]])
-    with cap_sizes(size):
+    with limit_sizes(size):
         assert list(stored) == texts
     assert [stored[row] for row in range(len(stored))] == texts
     assert stored[1:-1] == texts[1:-1]
@@ -129,7 +129,7 @@ def test_texts_on_disk_are_those_that_were_written(texts, size):
 
 def test_large_corpora_are_on_disk_and_in_groups():
     texts = [f"text {number % 90}" for number in range(128)]
-    with cap_sizes(20):
+    with limit_sizes(20):
         large = load_comparison(texts, texts[:64])
     assert large.joint.pool.is_stored
     assert (len(large.reference), len(large.candidate)) == (128, 64)
@@ -144,7 +144,7 @@ def test_large_corpora_are_on_disk_and_in_groups():
 
 def test_groups_depend_on_content_not_on_order():
     texts = [f"text {number}" for number in range(200)]
-    with cap_sizes(20):
+    with limit_sizes(20):
         first, second = load_comparison(texts, texts[:100]), load_comparison(texts[::-1], texts[:100])
     np.testing.assert_array_equal(first.groups[0], second.groups[0][::-1])
 
@@ -163,7 +163,7 @@ def test_groups_of_both_corpora_are_of_about_one_size(n, m):
 def test_rows_of_arrays_are_checked_with_their_place():
     rows = np.ones((9, 2))
     rows[6, 1] = np.nan
-    with cap_sizes(4), pytest.raises(InputError, match="embedding 6 is not finite"):
+    with limit_sizes(4), pytest.raises(InputError, match="embedding 6 is not finite"):
         load_comparison(np.ones((9, 2)), rows)
 
 
@@ -171,7 +171,7 @@ def test_mapped_rows_are_read_in_blocks(tmp_path):
     rows = np.arange(20.0).reshape(10, 2)
     np.save(tmp_path / "a.npy", rows)
     mapped = np.load(tmp_path / "a.npy", mmap_mode="r")[1:]
-    with cap_sizes(4):
+    with limit_sizes(4):
         read = list(iterate_rows(mapped))
     assert [some for some, _ in read] == [slice(0, 4), slice(4, 8), slice(8, 9)]
     np.testing.assert_array_equal(np.concatenate([block for _, block in read]), rows[1:])

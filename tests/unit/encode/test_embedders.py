@@ -16,11 +16,11 @@ import pytest
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.encode import embedders
-from textgauge.encode.embedders import EMBEDDERS, Embedder, embedder, list_embedders, register_embedder, transformer
+from textgauge.encode.embedders import EMBEDDERS, Embedder, get_embedder, list_embedders, register_embedder, transformer
 from textgauge.encode.embedders.minilm import make_minilm, write_message
 from textgauge.encode.embedders.st import SentenceTransformersEmbedder
 from textgauge.encode.embedders.static import StaticEmbedder
-from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, batch_by_length, make_minilm_int8
+from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, make_minilm_int8, split_by_length
 from textgauge.encode.embedders.whole import WholeEmbedder
 from textgauge.encode.encoders import Encoders
 
@@ -45,7 +45,7 @@ def own_table(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_packages_bring_embedders_of_their_own(own_table: None, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [EntryPoint("mine", f"{StaticEmbedder.__module__}:make_wordllama", "textgauge.embedders")]
     monkeypatch.setattr(metadata, "entry_points", lambda group: [one for one in found if one.group == group])
-    assert isinstance(embedder("mine"), StaticEmbedder)
+    assert isinstance(get_embedder("mine"), StaticEmbedder)
     assert "mine" in [entry["name"] for entry in list_embedders()]
 
 
@@ -54,7 +54,7 @@ def test_same_text_same_bits(name: str, need: Callable[[str], Path], monkeypatch
     """Batch size, order, neighbours and the number of threads leave every bit of a vector as it is."""
     need(name)
     need("wordpiece")
-    encoder = embedder(name)
+    encoder = get_embedder(name)
     expected = encoder.encode(TEXTS)
     for threads, batch_size in ((1, 1), (1, 7), (2, 1), (2, 7), (2, 32), (3, 64)):
         monkeypatch.setenv("TEXTGAUGE_THREADS", str(threads))
@@ -69,7 +69,7 @@ def test_same_text_same_bits(name: str, need: Callable[[str], Path], monkeypatch
 def test_shape_type_and_progress(name: str, need: Callable[[str], Path]) -> None:
     need(name)
     need("wordpiece")
-    encoder = embedder(name)
+    encoder = get_embedder(name)
     seen: list[tuple[int, int]] = []
     vectors = encoder.encode(TEXTS, batch_size=8, progress=lambda done, total: seen.append((done, total)))
     assert vectors.dtype == np.float32
@@ -84,16 +84,16 @@ def test_shape_type_and_progress(name: str, need: Callable[[str], Path]) -> None
 def test_minilm_vectors_are_units_and_wordllama_of_nothing_is_zero(need: Callable[[str], Path]) -> None:
     need("minilm")
     need("wordllama")
-    np.testing.assert_allclose(np.linalg.norm(embedder("minilm").encode(TEXTS), axis=1), 1, atol=1e-6)
-    assert not embedder("wordllama").encode([""]).any()
+    np.testing.assert_allclose(np.linalg.norm(get_embedder("minilm").encode(TEXTS), axis=1), 1, atol=1e-6)
+    assert not get_embedder("wordllama").encode([""]).any()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_declared_windows_and_dimensions_are_those_of_the_model(name: str, need: Callable[[str], Path]) -> None:
     need(name)
     need("wordpiece")
-    assert EMBEDDERS[name].window == getattr(embedder(name), "window", None)
-    assert EMBEDDERS[name].dimension == embedder(name).encode([""]).shape[1]
+    assert EMBEDDERS[name].window == getattr(get_embedder(name), "window", None)
+    assert EMBEDDERS[name].dimension == get_embedder(name).encode([""]).shape[1]
 
 
 def test_messages_of_graphs_are_those_of_the_library() -> None:
@@ -128,7 +128,7 @@ def test_onnxruntime_is_required_but_for_macs_with_intel_processors() -> None:
 
 def test_batches_have_equal_lengths_and_bounded_tokens() -> None:
     ids = [np.zeros(length, dtype=np.int64) for length in (3, 5, 3, 3, 900, 900, 900)]
-    batches = list(batch_by_length(ids, 2))
+    batches = list(split_by_length(ids, 2))
     assert batches == [[4, 5], [6], [1], [0, 2], [3]]
     assert all(sum(len(ids[row]) for row in batch) <= TOKENS_PER_RUN for batch in batches)
 
@@ -136,7 +136,7 @@ def test_batches_have_equal_lengths_and_bounded_tokens() -> None:
 def test_identities_are_known_without_loading_anything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
-    identities = {embedder(name).identity for name in NAMES}
+    identities = {get_embedder(name).identity for name in NAMES}
     assert len(identities) == len(NAMES)
     for identity in identities:
         assert "weights=" in identity
@@ -170,12 +170,12 @@ def test_a_model_that_cannot_be_had_names_the_lighter_one(monkeypatch: pytest.Mo
 
 def test_names(own_table: None) -> None:
     with pytest.raises(UnknownName, match="minilm"):
-        embedder("minlm")
+        get_embedder("minlm")
     with pytest.raises(UnknownName):
-        embedder("st:")
+        get_embedder("st:")
     register_embedder("ones", Ones, dimension=2)
-    assert embedder("ones") is embedder("ones")
-    assert embedder("ones").encode(["a"]).tolist() == [[1, 1]]
+    assert get_embedder("ones") is get_embedder("ones")
+    assert get_embedder("ones").encode(["a"]).tolist() == [[1, 1]]
     with pytest.raises(InputError, match="ones"):
         register_embedder("ones", Ones)
     assert list_embedders()[-1]["name"] == "ones"
@@ -235,7 +235,7 @@ def fake_module(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sentence_transformers_in_order_with_revision(fake_module: None, own_table: None) -> None:
-    encoder = embedder("st:org/model")
+    encoder = get_embedder("st:org/model")
     assert encoder.name == "st:org/model"
     assert "revision=abc123" in encoder.identity
     assert "max_length=12" in encoder.identity
@@ -250,14 +250,14 @@ def test_sentence_transformers_in_order_with_revision(fake_module: None, own_tab
 def test_sentence_transformers_tell_where_they_stop_reading(
     fake_module: None, own_table: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = embedder("whole:st:org/model")
+    whole = get_embedder("whole:st:org/model")
     assert isinstance(whole, WholeEmbedder)
     assert "revision=abc123" in whole.identity
     text = " ".join(f"word{number}" for number in range(40))
     windows = [window.text for window in whole.cut_windows([text])[0]]
     assert " ".join(windows) == text
     assert all(5 <= len(window.split()) <= 10 for window in windows[:-1])
-    assert whole.encode(["one two", text])[0].tolist() == embedder("st:org/model").encode(["one two"])[0].tolist()
+    assert whole.encode(["one two", text])[0].tolist() == get_embedder("st:org/model").encode(["one two"])[0].tolist()
     monkeypatch.setattr(FakeTokenizer, "is_fast", False)
     with pytest.raises(ResourceError, match="no fast tokenizer"):
         WholeEmbedder.of(SentenceTransformersEmbedder("other")).encode([text])
@@ -292,6 +292,6 @@ def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtra, match=r"textgauge\[st\]"):
-        embedder("st:any").encode(["a"])
+        get_embedder("st:any").encode(["a"])
     with pytest.raises(MissingExtra, match=r"textgauge\[api\]"):
-        embedder("api:any").encode(["a"])
+        get_embedder("api:any").encode(["a"])

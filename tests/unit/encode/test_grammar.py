@@ -24,7 +24,7 @@ from textgauge.encode.grammar import (
     HarperChecker,
     get_grammar_checker,
     list_grammar_checkers,
-    pieces,
+    split_pieces,
 )
 
 GOOD = [
@@ -45,7 +45,7 @@ BAD = [
 
 @given(st.lists(st.sampled_from(["word ", "End. ", "x" * 700, "\n", " " * 900, "?! "]), max_size=60).map("".join))
 def test_pieces_are_short_and_lose_nothing(text: str) -> None:
-    parts = list(pieces(text))
+    parts = list(split_pieces(text))
     assert all(len(part) <= LONGEST_PIECE for part in parts)
     assert text.startswith("".join(parts))
     if len(text) <= LONGEST_TEXT:
@@ -56,8 +56,8 @@ def test_pieces_are_short_and_lose_nothing(text: str) -> None:
 
 def test_pieces_end_with_sentences() -> None:
     text = "This is a sentence of some words. " * 500
-    assert all(part.endswith("words. ") for part in pieces(text[:-1] + " "))
-    assert sum(map(len, pieces(text * 100))) > LONGEST_TEXT - 100
+    assert all(part.endswith("words. ") for part in split_pieces(text[:-1] + " "))
+    assert sum(map(len, split_pieces(text * 100))) > LONGEST_TEXT - 100
 
 
 class Letters(GrammarChecker):

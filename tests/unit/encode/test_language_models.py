@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.encode.language_models import LanguageModel, get_language_model, list_language_models
 from textgauge.encode.language_models.kneser_ney import FALLBACK, UNKNOWN, train
-from textgauge.encode.tokenizers import SplitTokenizer, tokenizer, words_of
+from textgauge.encode.tokenizers import SplitTokenizer, get_tokenizer, split_folded_words
 
 CORPUS = ["the cat sat on the mat", "the dog sat", "a cat ran", "", "the cat ran on", "a dog sat on a cat"]
 
@@ -107,7 +107,7 @@ def test_the_order_of_texts_and_batches_changes_no_bit() -> None:
     nats, _ = model.surprise(corpus)
     assert model.signature == turned.signature
     np.testing.assert_array_equal(turned.surprise(corpus)[0], nats)
-    with cap_sizes(50):
+    with limit_sizes(50):
         np.testing.assert_array_equal(model.surprise(corpus)[0], nats)
         np.testing.assert_array_equal(model.surprise(corpus[::-1])[0], nats[::-1])
 
@@ -175,7 +175,7 @@ def test_models_are_of_one_kind() -> None:
 
 @given(st.lists(st.text(), max_size=5))
 def test_splitting_by_space_first_changes_nothing(texts: list[str]) -> None:
-    spaced, whole = tokenizer("words").encode(texts), SplitTokenizer(words_of).encode(texts)
+    spaced, whole = get_tokenizer("words").encode(texts), SplitTokenizer(split_folded_words).encode(texts)
     assert spaced.vocabulary == whole.vocabulary
     np.testing.assert_array_equal(spaced.ids, whole.ids)
     np.testing.assert_array_equal(spaced.offsets, whole.offsets)

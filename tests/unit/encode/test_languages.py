@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.encode import languages
-from textgauge.encode.languages import features, language_of, nouns, nouns_of, porter, sentence, tag
-from textgauge.encode.tokenizers import words_of
+from textgauge.encode.languages import (
+    compute_features,
+    find_nouns,
+    find_nouns_of_text,
+    split_sentence,
+    stem_porter,
+    tag,
+    tell_language,
+)
+from textgauge.encode.tokenizers import split_folded_words
 
 SENTENCES = {
     "English": "What do I need to open a savings account?",
@@ -29,19 +37,19 @@ SENTENCES = {
 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_sentences_are_of_their_language(language):
-    assert language_of(words_of(SENTENCES[language]), "LATIN") == language
+    assert tell_language(split_folded_words(SENTENCES[language]), "LATIN") == language
 
 
 @pytest.mark.parametrize(
     ("script", "language"), [("CJK", "Chinese"), ("HANGUL", "Korean"), ("ARABIC", "Arabic script"), ("", "")]
 )
 def test_other_scripts_tell_by_themselves(script, language):
-    assert language_of(["…"], script) == language
+    assert tell_language(["…"], script) == language
 
 
 def test_what_nobody_can_tell_is_not_known():
-    assert language_of([], "LATIN") == ""
-    assert language_of(["zzz", "qqq"], "LATIN") == ""
+    assert tell_language([], "LATIN") == ""
+    assert tell_language(["zzz", "qqq"], "LATIN") == ""
 
 
 # Made with nltk 3.10.4: " ".join(PorterStemmer().stem(word) for word in WORDS.split())
@@ -71,24 +79,24 @@ gener realli alli are use use use as is the i̇stanbul café naïv 3.5% x-ray do
 
 @pytest.mark.parametrize(("word", "stem"), list(zip(WORDS.split(), STEMS.split(), strict=True)))
 def test_stems_are_those_of_nltk(word: str, stem: str) -> None:
-    assert porter(word) == stem
+    assert stem_porter(word) == stem
 
 
 @pytest.mark.parametrize("word", ["", "a", "你好", "नमस्ते", "\ud800", "😀"])
 def test_what_is_no_english_word_stays(word: str) -> None:
-    assert porter(word) == word
+    assert stem_porter(word) == word
 
 
 @given(st.text(alphabet="aeiouylstdngbzr", max_size=12), st.sampled_from(["", "ed", "ing", "ational", "ies", "e", "y"]))
 def test_a_stem_is_lower_case_and_hardly_longer_than_the_word(start: str, end: str) -> None:
-    stem = porter((start + end).upper())
-    assert stem == porter(start + end) == stem.lower()
+    stem = stem_porter((start + end).upper())
+    assert stem == stem_porter(start + end) == stem.lower()
     assert len(stem) <= len(start + end) + 1
 
 
 @given(st.text(max_size=10))
 def test_any_text_has_a_stem(word: str) -> None:
-    assert isinstance(porter(word), str)
+    assert isinstance(stem_porter(word), str)
 
 
 @pytest.fixture
@@ -107,7 +115,7 @@ def test_a_sentence_is_tagged_alike_alone_and_among_others(model: None) -> None:
 
 
 def test_nouns_are_common_and_proper_ones(model: None) -> None:
-    assert nouns([["The", "dogs", "of", "Paris", "barked"], []]) == [["dogs", "Paris"], []]
+    assert find_nouns([["The", "dogs", "of", "Paris", "barked"], []]) == [["dogs", "Paris"], []]
 
 
 def test_odd_words_are_no_trouble(model: None) -> None:
@@ -118,12 +126,12 @@ def test_a_long_text_is_cut_into_pieces(model: None, monkeypatch: pytest.MonkeyP
     lengths = []
     monkeypatch.setattr(languages, "nouns", lambda pieces: lengths.append(len(pieces[0])) or [pieces[0]])
     text = "one two. three! " + "word " * 450
-    assert len(list(nouns_of(text))) == 455
+    assert len(list(find_nouns_of_text(text))) == 455
     assert lengths == [3, 2, 200, 200, 50]
 
 
 def test_features_of_a_word_hold_two_neighbours_on_either_side() -> None:
-    rows = features(["A", "b1", ",", "42"])
+    rows = compute_features(["A", "b1", ",", "42"])
     assert rows[1]["-1:word:QQ=="] == rows[1]["+1:word.ispunctuation"] == rows[1]["+2:word.isdigit()"] == 1.0
     assert rows[1]["len(word)"] == 2.0
     assert not any(name.startswith("-2:") for name in rows[1])
@@ -133,7 +141,7 @@ def test_features_of_a_word_hold_two_neighbours_on_either_side() -> None:
         (False, False),
         (False, True),
     ]
-    assert features([]) == []
+    assert compute_features([]) == []
 
 
 @pytest.mark.parametrize(
@@ -146,4 +154,4 @@ def test_features_of_a_word_hold_two_neighbours_on_either_side() -> None:
     ],
 )
 def test_texts_are_split_as_the_model_expects(text: str, words: str) -> None:
-    assert sentence(text) == words.split()
+    assert split_sentence(text) == words.split()

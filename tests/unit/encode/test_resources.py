@@ -15,17 +15,17 @@ import pytest
 from tests.unit.encode.conftest import publish, sha
 
 from textgauge.core.errors import ResourceError, UnknownName
-from textgauge.data.cache import EmbeddingStore, text_keys
+from textgauge.data.cache import EmbeddingStore, compute_text_keys
 from textgauge.data.storage import StoredRows
 from textgauge.encode import resources
 from textgauge.encode.resources import (
     RESOURCES,
     Package,
     Resource,
-    cache_root,
     compute_sha256,
     compute_tree_sha256,
     find_wrong_files,
+    get_cache_root,
     make_cache_folder,
 )
 
@@ -294,18 +294,20 @@ def test_names_are_distinct() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 def test_a_new_cache_is_closed_to_other_users_and_one_that_is_there_is_left_as_it_is(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "new" / "cache"))
-    folder = make_cache_folder(cache_root() / "embeddings" / "x")
+    folder = make_cache_folder(get_cache_root() / "embeddings" / "x")
     assert folder.is_dir()
-    assert cache_root().stat().st_mode & 0o777 == 0o700
+    assert get_cache_root().stat().st_mode & 0o777 == 0o700
     open_one = tmp_path / "mine"
     open_one.mkdir(mode=0o755)
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(open_one))
-    inner = make_cache_folder(cache_root() / "embeddings" / "x")
+    inner = make_cache_folder(get_cache_root() / "embeddings" / "x")
     assert [path.stat().st_mode & 0o777 for path in (open_one, inner.parent, inner)] == [0o755, 0o700, 0o700]
 
 
 def keep_block():
-    EmbeddingStore(cache_root() / "embeddings" / "x").write(text_keys(["a"]), np.ones((1, 2), dtype=np.float32))
+    EmbeddingStore(get_cache_root() / "embeddings" / "x").write(
+        compute_text_keys(["a"]), np.ones((1, 2), dtype=np.float32)
+    )
 
 
 def keep_rows():
@@ -319,7 +321,7 @@ def keep_rows():
 def test_whatever_is_kept_first_closes_a_new_cache(tmp_path, monkeypatch, keep):
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
     keep()
-    assert {path.stat().st_mode & 0o777 for path in (cache_root(), *cache_root().iterdir())} == {0o700}
+    assert {path.stat().st_mode & 0o777 for path in (get_cache_root(), *get_cache_root().iterdir())} == {0o700}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -327,7 +329,7 @@ def test_a_cache_that_others_can_write_to_is_noticed(tmp_path, monkeypatch):
     tmp_path.chmod(0o777)
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
     with pytest.warns(RuntimeWarning, match="other users can write to the cache folder"):
-        cache_root()
+        get_cache_root()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -337,9 +339,9 @@ def test_a_cache_of_another_user_is_noticed(tmp_path, monkeypatch):
         os.chown(tmp_path, 1, 1)
     monkeypatch.setattr("os.geteuid", lambda: 2)
     with pytest.warns(RuntimeWarning, match="other users can write to the cache folder"):
-        cache_root()
+        get_cache_root()
 
 
 def test_the_home_of_nobody_is_a_name_like_others(monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", "~no such user/cache")
-    assert cache_root() == Path("~no such user/cache")
+    assert get_cache_root() == Path("~no such user/cache")

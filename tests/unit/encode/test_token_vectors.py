@@ -8,9 +8,9 @@ import pytest
 from scipy.special import erf, softmax
 
 from textgauge.core.errors import UnknownName
-from textgauge.encode.embedders import embedder
+from textgauge.encode.embedders import get_embedder
 from textgauge.encode.embedders.minilm import EPSILON, HEAD, HEADS, LAYERS, WIDTH, read_weights
-from textgauge.encode.token_vectors import MINILM_LAYER, token_encoder
+from textgauge.encode.token_vectors import MINILM_LAYER, get_token_encoder
 
 TEXTS = [
     "The old bridge was closed.",
@@ -56,7 +56,7 @@ def _minilm(need: Callable[[str], Path]) -> None:
 @pytest.mark.usefixtures("_minilm")
 @pytest.mark.parametrize("layer", [0, 1, 3, LAYERS])
 def test_layers_are_those_of_the_plain_network(layer: int) -> None:
-    found = token_encoder("minilm", layer=layer).encode(TEXTS)
+    found = get_token_encoder("minilm", layer=layer).encode(TEXTS)
     weights = read_weights()
     for row in range(len(TEXTS)):
         expected = forward(weights, found.tokens[row].astype(np.int64), layer)
@@ -65,15 +65,15 @@ def test_layers_are_those_of_the_plain_network(layer: int) -> None:
 
 @pytest.mark.usefixtures("_minilm")
 def test_the_last_layer_averages_to_the_sentence_vector() -> None:
-    found = token_encoder("minilm", layer=LAYERS).encode(TEXTS)
+    found = get_token_encoder("minilm", layer=LAYERS).encode(TEXTS)
     means = np.stack([found[row].mean(axis=0, dtype=np.float64) for row in range(len(TEXTS))])
     means /= np.linalg.norm(means, axis=1, keepdims=True)
-    np.testing.assert_allclose(means, embedder("minilm").encode(TEXTS), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(means, get_embedder("minilm").encode(TEXTS), rtol=0, atol=1e-6)
 
 
 @pytest.mark.usefixtures("_minilm")
 def test_company_changes_no_bit() -> None:
-    encoder = token_encoder("minilm")
+    encoder = get_token_encoder("minilm")
     together = encoder.encode(TEXTS)
     backwards = encoder.encode(TEXTS[::-1], batch_size=2)
     for row, text in enumerate(TEXTS):
@@ -83,7 +83,7 @@ def test_company_changes_no_bit() -> None:
 
 @pytest.mark.usefixtures("_minilm")
 def test_special_tokens_frame_every_text() -> None:
-    encoder = token_encoder("minilm")
+    encoder = get_token_encoder("minilm")
     seen = encoder.tokenize(TEXTS)
     assert seen.words.tolist() == [6, 0, seen.tokens.lengths[2] - 2, 4, 1, 6, 0]
     for row in range(len(TEXTS)):
@@ -95,18 +95,18 @@ def test_special_tokens_frame_every_text() -> None:
 
 @pytest.mark.usefixtures("_minilm")
 def test_long_texts_are_cut() -> None:
-    assert token_encoder("minilm").tokenize(["word " * 1_000]).words.tolist() == [254]
+    assert get_token_encoder("minilm").tokenize(["word " * 1_000]).words.tolist() == [254]
 
 
 def test_identities_name_the_layer() -> None:
-    assert f"layer={MINILM_LAYER})" in token_encoder("minilm").identity
-    assert "layer=2)" in token_encoder("minilm", layer=2).identity
-    assert "pooling" not in token_encoder("minilm").identity
-    assert "layer=last)" in token_encoder("minilm-int8").identity
+    assert f"layer={MINILM_LAYER})" in get_token_encoder("minilm").identity
+    assert "layer=2)" in get_token_encoder("minilm", layer=2).identity
+    assert "pooling" not in get_token_encoder("minilm").identity
+    assert "layer=last)" in get_token_encoder("minilm-int8").identity
 
 
 def test_encoders_are_made_once() -> None:
-    assert token_encoder("minilm", layer=3) is token_encoder("minilm", layer=3)
+    assert get_token_encoder("minilm", layer=3) is get_token_encoder("minilm", layer=3)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +121,15 @@ def test_encoders_are_made_once() -> None:
 )
 def test_unknown_names_and_layers(name: str, layer: int, message: str) -> None:
     with pytest.raises(UnknownName, match=message):
-        token_encoder(name, layer=layer)
+        get_token_encoder(name, layer=layer)
 
 
 @pytest.mark.parametrize("name", ["minilm-int8", "paraphrase-minilm"])
 def test_ready_made_graphs_give_their_last_layer(name: str, need: Callable[[str], Path]) -> None:
     need(name)
     need("wordpiece")
-    found = token_encoder(name).encode(TEXTS[:2])
-    known = embedder(name)
+    found = get_token_encoder(name).encode(TEXTS[:2])
+    known = get_embedder(name)
     means = np.stack([found[row].mean(axis=0, dtype=np.float64) for row in range(2)])
     expected = known.encode(TEXTS[:2])
     if name == "minilm-int8":

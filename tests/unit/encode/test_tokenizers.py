@@ -13,12 +13,12 @@ from textgauge.core.registry import Registry
 from textgauge.encode import tokenizers
 from textgauge.encode.tokenizers import (
     SplitTokenizer,
-    alphanumeric_of,
-    characters_of,
+    get_characters,
+    get_tokenizer,
     list_tokenizers,
     register_tokenizer,
-    tokenizer,
-    words_of,
+    split_alphanumeric,
+    split_folded_words,
 )
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -46,50 +46,50 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
     ],
 )
 def test_words(text: str, words: list[str]) -> None:
-    assert words_of(text) == words
+    assert split_folded_words(text) == words
 
 
 @given(ANY_TEXT)
 def test_words_lose_no_letter(text: str) -> None:
-    kept = "".join(words_of(text))
-    letters = [sign for sign in characters_of(text.casefold()) if sign.isalnum()]
+    kept = "".join(split_folded_words(text))
+    letters = [sign for sign in get_characters(text.casefold()) if sign.isalnum()]
     assert [sign for sign in kept if sign.isalnum()] == letters
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=30))
 def test_words_of_plain_texts_are_those_among_others(text: str) -> None:
-    assert [*words_of(text), "你"] == words_of(f"{text} 你")
-    assert [*alphanumeric_of(text), "你"] == alphanumeric_of(f"{text} 你")
+    assert [*split_folded_words(text), "你"] == split_folded_words(f"{text} 你")
+    assert [*split_alphanumeric(text), "你"] == split_alphanumeric(f"{text} 你")
 
 
 @given(st.lists(ANY_TEXT, max_size=5))
 def test_characters_are_the_code_points(texts: list[str]) -> None:
-    tokens = tokenizer("characters").encode(texts)
-    assert ["".join(tokens.strings(row)) for row in range(len(texts))] == [characters_of(text) for text in texts]
+    tokens = get_tokenizer("characters").encode(texts)
+    assert ["".join(tokens.strings(row)) for row in range(len(texts))] == [get_characters(text) for text in texts]
 
 
 @given(st.lists(ANY_TEXT, max_size=6), st.data())
 def test_a_selection_is_the_same_as_tokens_of_the_selection(texts: list[str], data: st.DataObject) -> None:
-    tokens = tokenizer("words").encode(texts)
+    tokens = get_tokenizer("words").encode(texts)
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=8)) if texts else []
     chosen = tokens.take(np.array(rows, dtype=np.intp))
     assert len(chosen) == len(rows)
-    assert [chosen.strings(place) for place in range(len(rows))] == [words_of(texts[row]) for row in rows]
-    assert chosen.lengths.tolist() == [len(words_of(texts[row])) for row in rows]
+    assert [chosen.strings(place) for place in range(len(rows))] == [split_folded_words(texts[row]) for row in rows]
+    assert chosen.lengths.tolist() == [len(split_folded_words(texts[row])) for row in rows]
 
 
 def test_types_are_compact() -> None:
-    tokens = tokenizer("words").encode(["a b", "", "b"])
+    tokens = get_tokenizer("words").encode(["a b", "", "b"])
     assert tokens.ids.dtype == np.int32
     assert tokens.offsets.dtype == np.int64
     assert tokens[2].tolist() == [1]
     assert list(tokens.vocabulary) == ["a", "b"]
-    assert len(tokenizer("words").encode([])) == 0
+    assert len(get_tokenizer("words").encode([])) == 0
 
 
 def test_word_pieces_have_no_special_tokens_and_no_end(need: Callable[[str], Path]) -> None:
     need("wordpiece")
-    tokens = tokenizer("wordpiece").encode(["Unbelievable!", "", "word " * 600, "\ud800"])
+    tokens = get_tokenizer("wordpiece").encode(["Unbelievable!", "", "word " * 600, "\ud800"])
     assert tokens.strings(0) == ["unbelievable", "!"]
     assert tokens.lengths.tolist() == [2, 0, 600, 0]
     assert tokens.vocabulary[0] == "[PAD]"
@@ -101,10 +101,10 @@ def test_word_pieces_have_no_special_tokens_and_no_end(need: Callable[[str], Pat
 
 def test_unknown_and_registered_names(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnknownName, match="words"):
-        tokenizer("word")
+        get_tokenizer("word")
     monkeypatch.setattr(tokenizers, "TOKENIZERS", Registry("tokenizer", dict(tokenizers.TOKENIZERS)))
     register_tokenizer("spaces", lambda: SplitTokenizer(str.split))
     assert "spaces" in list_tokenizers()
-    assert tokenizer("spaces").encode(["a b a"]).ids.tolist() == [0, 1, 0]
+    assert get_tokenizer("spaces").encode(["a b a"]).ids.tolist() == [0, 1, 0]
     with pytest.raises(InputError, match="words"):
         register_tokenizer("words", lambda: SplitTokenizer(str.split))

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError, ResourceError, UnknownName
-from textgauge.core.sizes import cap_sizes
-from textgauge.encode.word_vectors import WordVectors, _make, list_word_vectors, read_blocks, word_vectors
+from textgauge.core.sizes import limit_sizes
+from textgauge.encode.word_vectors import WordVectors, _make, get_word_vectors, list_word_vectors, read_blocks
 
 WORDS = ["the", "cat", "Cat", "naïve", "猫", "new york", "3"]
 MATRIX = np.array([[0.5, -1.25, 3.0], [1, 2, 3], [4, 5, 6], [-1, 0, 1e-5], [7, 8, 9], [0, 0, 0.25], [3, 3, 3]], "f4")
@@ -67,7 +67,7 @@ def written(tmp_path: Path):
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_format_gives_the_same_vectors(written, name):
-    vectors = word_vectors(written(FILES[name], name))
+    vectors = get_word_vectors(written(FILES[name], name))
     words = [word.replace(" ", "_") for word in WORDS] if ".bin" in name else WORDS
     found, known = vectors.lookup([*words, "unknown"])
     assert vectors.dimension == 3
@@ -80,7 +80,7 @@ def test_every_format_gives_the_same_vectors(written, name):
 @pytest.mark.parametrize("chunk", [1, 7, 40])
 @pytest.mark.parametrize("name", FILES)
 def test_the_size_of_a_block_does_not_matter(written, name, chunk):
-    with cap_sizes(chunk):
+    with limit_sizes(chunk):
         blocks = list(read_blocks(Path(written(FILES[name], name))))
     assert [word for words, _ in blocks for word in words] == [
         (word.replace(" ", "_") if ".bin" in name else word).encode() for word in WORDS
@@ -119,7 +119,7 @@ def test_damage_is_named_and_nothing_is_kept(written, tmp_path, case):
     content, message = DAMAGED[case]
     path = written(content)
     with pytest.raises(InputError, match=f"^{re.escape(path)}: .*{re.escape(message)}"):
-        _ = word_vectors(path).matrix
+        _ = get_word_vectors(path).matrix
     assert not [entry for entry in (tmp_path / "cache" / "wordvectors").iterdir() if entry.name != "seen"]
 
 
@@ -133,13 +133,13 @@ def test_what_is_written_is_read(written, words, data):
     rows = [data.draw(st.lists(number, min_size=4, max_size=4)) for _ in words]
     matrix = np.array(rows, dtype=np.float32)
     for content in (text(words, matrix), text(words, matrix, header=True), binary(words, matrix)):
-        found, known = word_vectors(written(content)).lookup(words)
+        found, known = get_word_vectors(written(content)).lookup(words)
         assert known.all()
         np.testing.assert_array_equal(found, matrix)
 
 
 def test_a_missing_form_falls_back_to_lower_case(written):
-    vectors = word_vectors(written(text()))
+    vectors = get_word_vectors(written(text()))
     assert vectors.rows(["cat", "Cat", "CAT", "THE", "New York", "Dog", "", "\ud800"]).tolist() == [
         1, 2, 1, 0, 5, -1, -1, -1,
     ]  # fmt: skip
@@ -148,60 +148,60 @@ def test_a_missing_form_falls_back_to_lower_case(written):
 
 @pytest.mark.parametrize("content", [b"a 1\nb 2\n", b"a\t1\nb\t2\n", b"2 1\na 1\nb 2\n"])
 def test_one_dimension(written, content):
-    assert word_vectors(written(content)).lookup(["b", "a"])[0].tolist() == [[2], [1]]
+    assert get_word_vectors(written(content)).lookup(["b", "a"])[0].tolist() == [[2], [1]]
 
 
 def test_of_a_repeated_word_the_first_vector_counts(written):
-    found, _ = word_vectors(written(b"a 1 2\nb 3 4\na 5 6\n")).lookup(["a", "b"])
+    found, _ = get_word_vectors(written(b"a 1 2\nb 3 4\na 5 6\n")).lookup(["a", "b"])
     assert found.tolist() == [[1, 2], [3, 4]]
 
 
 def test_a_file_is_read_once_and_mapped(written, monkeypatch):
     path = written(text())
-    first = word_vectors(path)
+    first = get_word_vectors(path)
     assert isinstance(first.matrix, np.memmap)
-    assert word_vectors(path) is first
+    assert get_word_vectors(path) is first
     _make.cache_clear()
     monkeypatch.setattr("textgauge.encode.word_vectors.read_blocks", pytest.fail)
     monkeypatch.setattr("textgauge.encode.word_vectors.compute_sha256", pytest.fail)
-    again = word_vectors(path)
+    again = get_word_vectors(path)
     assert again.identity == first.identity
     np.testing.assert_array_equal(again.matrix, MATRIX)
 
 
 def test_a_changed_file_is_read_anew(written):
     path = written(b"a 1 2\n")
-    before = word_vectors(path)
+    before = get_word_vectors(path)
     assert before.lookup(["a"])[0].tolist() == [[1, 2]]
     os.utime(written(b"a 3 4\n"), ns=(1, 1))
-    after = word_vectors(path)
+    after = get_word_vectors(path)
     assert after.lookup(["a"])[0].tolist() == [[3, 4]]
     assert before.identity != after.identity
 
 
 def test_equal_content_is_kept_once(written, tmp_path):
-    matrices = [word_vectors(written(text(), name)).matrix for name in ("one.txt", "two.txt")]
+    matrices = [get_word_vectors(written(text(), name)).matrix for name in ("one.txt", "two.txt")]
     assert matrices[0].filename == matrices[1].filename
     assert len(list((tmp_path / "cache" / "wordvectors").glob("*-*"))) == 1
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(written):
     path = written(text())
-    vectors = word_vectors(path)
+    vectors = get_word_vectors(path)
     written(text() + b"late 1 2 3\n")
     with pytest.raises(InputError, match="changed while it was read"):
         _ = vectors.matrix
-    assert word_vectors(path).lookup(["late"])[1].all()
+    assert get_word_vectors(path).lookup(["late"])[1].all()
 
 
 @pytest.mark.parametrize("name", ["matrix.npy", "keys.npy", "rows.npy"])
 def test_a_damaged_table_is_called_damaged(written, name):
     path = written(text())
-    kept = Path(word_vectors(path).matrix.filename).parent
+    kept = Path(get_word_vectors(path).matrix.filename).parent
     (kept / name).write_bytes((kept / name).read_bytes()[:-5])
     _make.cache_clear()
     with pytest.raises(ResourceError, match="are damaged; delete that folder"):
-        word_vectors(path).lookup(WORDS)
+        get_word_vectors(path).lookup(WORDS)
 
 
 def test_several_may_store_at_once(tmp_path):
@@ -218,14 +218,14 @@ def test_a_cache_that_cannot_be_written_is_said(written, tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "file"))
     with pytest.raises(ResourceError, match="cannot keep word vectors"):
-        _ = word_vectors(path).matrix
+        _ = get_word_vectors(path).matrix
 
 
 def test_unknown_names_and_missing_files():
     with pytest.raises(UnknownName, match="did you mean wordvec"):
-        word_vectors("wordvecs")
+        get_word_vectors("wordvecs")
     with pytest.raises(InputError, match=r"no file of word vectors nowhere/glove\.txt"):
-        word_vectors("nowhere/glove.txt")
+        get_word_vectors("nowhere/glove.txt")
 
 
 def test_the_list_names_what_can_be_had():
@@ -237,7 +237,7 @@ def test_the_list_names_what_can_be_had():
 def test_whole_words_of_the_default_encoder(need, monkeypatch):
     monkeypatch.delenv("TEXTGAUGE_CACHE")
     need("minilm")
-    vectors = word_vectors("wordvec")
+    vectors = get_word_vectors("wordvec")
     found, known = vectors.lookup(["king", "queen", "carrot", "[CLS]", "##ing", "[unused5]", "[", "."])
     assert known.tolist() == [True, True, True, False, False, False, True, True]
     unit = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)

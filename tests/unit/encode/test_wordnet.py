@@ -8,7 +8,7 @@ import pytest
 
 from textgauge.core.errors import ResourceError
 from textgauge.encode import wordnet
-from textgauge.encode.wordnet import SynonymTable, load_table, read_wordnet, save_table, thesaurus
+from textgauge.encode.wordnet import SynonymTable, load_table, load_thesaurus, read_wordnet, save_table
 
 # A small WordNet with the line ends of Windows; places in the files are any numbers.
 FILES = {
@@ -46,7 +46,7 @@ FILES = {
 
 
 def are_synonyms(table, first, second):
-    return first == second or not table.groups_of(first).isdisjoint(table.groups_with(second))
+    return first == second or not table.get_groups_of(first).isdisjoint(table.get_groups_with(second))
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def own(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     """The small WordNet as the user's own, with an empty cache."""
     monkeypatch.setenv("TEXTGAUGE_RESOURCES", str(folder.parent))
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
-    wordnet._table.cache_clear()
+    wordnet._load_or_make_table.cache_clear()
     yield folder
-    wordnet._table.cache_clear()
+    wordnet._load_or_make_table.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -99,31 +99,31 @@ def test_synonyms_of_the_small_wordnet(folder: Path, first: str, second: str, ex
 
 
 def test_the_table_is_made_once_and_loaded_afterwards(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = thesaurus()
-    assert thesaurus() is made
-    wordnet._table.cache_clear()
+    made = load_thesaurus()
+    assert load_thesaurus() is made
+    wordnet._load_or_make_table.cache_clear()
     monkeypatch.setattr(wordnet, "read_wordnet", lambda folder: pytest.fail("the files were read again"))
-    loaded = thesaurus()
+    loaded = load_thesaurus()
     assert loaded is not made
     for name in ("entries", "offsets", "groups", "named"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(made, name))
 
 
 def test_other_content_has_another_identity(own: Path) -> None:
-    before = wordnet.identity()
-    assert are_synonyms(thesaurus(), "car", "automobile")
+    before = wordnet.identify_wordnet()
+    assert are_synonyms(load_thesaurus(), "car", "automobile")
     (own / "data.noun").write_text("00000010 03 n 02 car 0 wagon 0 000 | \n")
-    assert wordnet.identity() != before
-    assert not are_synonyms(thesaurus(), "car", "automobile")
+    assert wordnet.identify_wordnet() != before
+    assert not are_synonyms(load_thesaurus(), "car", "automobile")
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut off", b"no archive"])
 def test_a_damaged_table_is_made_again(own: Path, tmp_path: Path, damage: bytes) -> None:
-    thesaurus()
+    load_thesaurus()
     (kept,) = (tmp_path / "cache" / "synonyms").iterdir()
     kept.write_bytes(damage)
-    wordnet._table.cache_clear()
-    assert are_synonyms(thesaurus(), "car", "automobile")
+    wordnet._load_or_make_table.cache_clear()
+    assert are_synonyms(load_thesaurus(), "car", "automobile")
     assert are_synonyms(load_table(kept), "car", "automobile")
 
 
@@ -137,7 +137,7 @@ def test_arrays_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> Non
 
 def test_a_cache_that_cannot_be_written_does_no_harm(own: Path, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    assert are_synonyms(thesaurus(), "car", "automobile")
+    assert are_synonyms(load_thesaurus(), "car", "automobile")
 
 
 @pytest.mark.parametrize("name", ["index.noun", "data.verb"])
@@ -152,7 +152,7 @@ def test_without_wordnet_the_error_says_what_to_do(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
     with pytest.raises(ResourceError, match=r"textgauge resources fetch wordnet.*meteor\(stages=stem\)") as caught:
-        thesaurus()
+        load_thesaurus()
     assert "\n" not in str(caught.value)
 
 
@@ -175,7 +175,7 @@ NLTK = {
 @pytest.mark.parametrize("word", NLTK)
 def test_synonyms_of_wordnet_are_those_of_nltk(word: str, need) -> None:
     need("wordnet")
-    table = thesaurus()
+    table = load_thesaurus()
     candidates = {other for names in NLTK.values() for other in names.split()} | {"dog", "monday", "mice"}
     found = {other for other in candidates if are_synonyms(table, word, other)}
     assert found - {word} == set(NLTK[word].split()) - {word}
@@ -208,22 +208,22 @@ SMALL = table(
 
 
 def test_words_of_the_same_group_are_synonyms() -> None:
-    assert SMALL.synonyms_of("car") == ("auto",)
-    assert SMALL.synonyms_of("Auto") == ("car",)
-    assert SMALL.synonyms_of("motor") == ("drive",)
-    assert SMALL.synonyms_of("twenty") == ()
+    assert SMALL.get_synonyms("car") == ("auto",)
+    assert SMALL.get_synonyms("Auto") == ("car",)
+    assert SMALL.get_synonyms("motor") == ("drive",)
+    assert SMALL.get_synonyms("twenty") == ()
 
 
 def test_inflected_words_lead_to_the_words_of_their_base_form() -> None:
-    assert SMALL.synonyms_of("cars") == ("auto", "car")
-    assert SMALL.synonyms_of("mice") == ("mouse",)
-    assert SMALL.synonyms_of("driving") == ("drive", "motor")
+    assert SMALL.get_synonyms("cars") == ("auto", "car")
+    assert SMALL.get_synonyms("mice") == ("mouse",)
+    assert SMALL.get_synonyms("driving") == ("drive", "motor")
 
 
 def test_spellings_that_a_group_does_not_have_are_not_given() -> None:
-    assert SMALL.synonyms_of("xx") == ("twenty",)
+    assert SMALL.get_synonyms("xx") == ("twenty",)
 
 
 def test_unknown_words_have_none() -> None:
-    assert SMALL.synonyms_of("blorp") == ()
-    assert SMALL.synonyms_of("") == ()
+    assert SMALL.get_synonyms("blorp") == ()
+    assert SMALL.get_synonyms("") == ()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import ResourceError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.encode.resources import locate
 from textgauge.encode.tokenizers import load_pieces
 from textgauge.encode.wordwise import WordwiseTokenizer
@@ -61,7 +61,7 @@ def test_odd_texts_and_words_seen_before(tokenizers):
 def test_the_memory_of_words_has_an_end(libraries):
     tokenizer = WordwiseTokenizer.of(libraries[0])
     texts = ["one two three four", "five six", "one two"]
-    with cap_sizes(2):
+    with limit_sizes(2):
         assert [by_words(tokenizer, [text])[0] for text in texts] == by_library(libraries[0], texts)
     assert len(tokenizer._memory[0].numbers) <= 4
 

@@ -6,7 +6,7 @@ import pytest
 
 from textgauge import get_metric, list_metrics
 from textgauge.core.errors import ParameterError
-from textgauge.metrics.base import DEFAULT_SEED, DefaultSeed, versions
+from textgauge.metrics.base import DEFAULT_SEED, DefaultSeed, list_versions
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_word_movers_name_the_solver_and_the_stop_words():
 
 
 def test_a_package_that_is_not_installed_has_no_version():
-    assert versions("no-such-package") == ("no-such-package=none",)
+    assert list_versions("no-such-package") == ("no-such-package=none",)
 
 
 def test_a_seed_nobody_chose_survives_copies():

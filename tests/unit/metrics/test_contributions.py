@@ -7,10 +7,10 @@ import pytest
 
 from textgauge import Corpus, get_metric
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Comparison
 from textgauge.metrics.numerics.kernel_sums import MANY_ROWS
-from textgauge.metrics.registry import explained_metrics
+from textgauge.metrics.registry import list_explained_metrics
 
 EXACT = 1e-9
 WORDS = ["red", "green", "blue", "cat", "dog", "bird", "pay", "card", "bank", "loan"]
@@ -151,7 +151,7 @@ def test_balls_hold_the_texts_they_hold(comparison):
 def test_balls_of_a_pair_metric_do_not_depend_on_blocks(comparison):
     metric = get_metric("pr(k=3)@levenshtein")
     whole = metric.explain(comparison)
-    with cap_sizes(7):
+    with limit_sizes(7):
         cut = metric.explain(Comparison(comparison.reference, comparison.candidate))
     np.testing.assert_array_equal(whole.reference.adds, cut.reference.adds)
     np.testing.assert_array_equal(whole.candidate.detail["balls"], cut.candidate.detail["balls"])
@@ -234,4 +234,4 @@ def test_metrics_that_are_no_sums_are_refused_with_those_that_are():
     pair = Comparison(rows(1, 9), rows(2, 9))
     with pytest.raises(InputError, match=r"fid@given has no per-text contributions.*ahd, c2st, .*energy, irpr"):
         get_metric("fid@given").explain(pair)
-    assert {get_metric(name).name for name in NAMES} | {"chi"} == set(explained_metrics())
+    assert {get_metric(name).name for name in NAMES} | {"chi"} == set(list_explained_metrics())

@@ -6,7 +6,7 @@ import pytest
 from textgauge import Comparison, Corpus, compare, get_metric
 from textgauge.core.errors import InputError, ParameterError
 from textgauge.core.progress import listen
-from textgauge.metrics.grounds import ground_matrix
+from textgauge.metrics.grounds import get_ground_matrix
 
 WORDS = ["red", "blue", "cat", "dog", "old", "new", "tea", "sees", "likes", "the", "a", "near"]
 
@@ -58,7 +58,7 @@ def test_energy_over_levenshtein_is_the_plain_formula():
 
 def test_an_asymmetric_metric_is_averaged_over_both_directions():
     corpus = Corpus.of(["a b c d e f", "a b c", "x y"])
-    matrix = ground_matrix(corpus.pool, "chrf")
+    matrix = get_ground_matrix(corpus.pool, "chrf")
     rows = matrix.rows(corpus)
     values = get_metric("chrf").matrix(corpus, corpus)
     np.testing.assert_allclose(matrix.block(rows, rows), 1 - (values + values.T) / 2, atol=1e-6)
@@ -66,7 +66,7 @@ def test_an_asymmetric_metric_is_averaged_over_both_directions():
 
 def test_the_matrix_holds_only_the_different_texts_that_were_needed_and_grows():
     pool = Corpus.of([f"text number {i % 50}" for i in range(100)])
-    matrix = ground_matrix(pool.pool, "jaccard")
+    matrix = get_ground_matrix(pool.pool, "jaccard")
     few = matrix.rows(pool.take([3, 4, 53]))
     assert few.tolist() == [few[0], few[1], few[0]]
     before = matrix.block(few, few)

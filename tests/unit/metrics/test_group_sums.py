@@ -8,7 +8,7 @@ import pytest
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.large import deal_groups
 from textgauge.metrics import get_corpus_metrics
-from textgauge.metrics.uncertainty import DisjointSplits, in_content_order
+from textgauge.metrics.uncertainty import DisjointSplits, order_by_content
 
 METRICS = [metric.on_embeddings() for metric in get_corpus_metrics("energy,medoid,ttest,fid")]
 OTHERS = [metric.on_embeddings() for metric in get_corpus_metrics("pr,mmd,energy@euclidean,median")]
@@ -72,7 +72,7 @@ def test_parts_are_cut_by_groups():
     for group in range(128):
         members = comparison.joint_groups == group
         assert (texts.left[:, members] == texts.left[:, members][:, :1]).all()
-    assert in_content_order(comparison) is comparison.joint
+    assert order_by_content(comparison) is comparison.joint
 
 
 @pytest.mark.slow

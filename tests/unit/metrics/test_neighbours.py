@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.corpus.nearest import (
     AverageHausdorff,
@@ -21,7 +21,7 @@ from textgauge.metrics.corpus.nearest import (
     PrecisionRecall,
 )
 from textgauge.metrics.corpus_metric import CorpusMetric
-from textgauge.metrics.grounds import loop_is_cheaper, nearest
+from textgauge.metrics.grounds import is_loop_cheaper, nearest
 from textgauge.metrics.numerics import neighbours
 
 GROUNDS = ("euclidean", "cosine", "angular")
@@ -76,7 +76,7 @@ def draws_of(rng, size, count, shares):
 
 def both_ways(metric, joint, draws):
     """Values from lists, and by looping over the draws."""
-    assert not loop_is_cheaper(draws)
+    assert not is_loop_cheaper(draws)
     return metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
 
 
@@ -145,7 +145,7 @@ def test_short_lists_are_completed():
     rng = np.random.default_rng(3)
     joint, draws = Corpus.of(rng.standard_normal((90, 4))), draws_of(rng, 90, 20, [0.4])
     for kind in (*BALL_KINDS, *NEAREST_KINDS):
-        with cap_sizes(3 * 90):
+        with limit_sizes(3 * 90):
             fast, loop = both_ways(kind(on="given"), joint, draws)
         np.testing.assert_allclose(fast["value"], loop["value"], rtol=0, atol=1e-12)
 
@@ -153,7 +153,7 @@ def test_short_lists_are_completed():
 def test_draws_in_several_chunks():
     rng = np.random.default_rng(4)
     joint, draws = Corpus.of(rng.standard_normal((60, 4))), draws_of(rng, 60, 30, [0.5])
-    with cap_sizes(7):
+    with limit_sizes(7):
         fast, loop = both_ways(PrecisionRecall(on="given"), joint, draws)
     np.testing.assert_allclose(fast["value"], loop["value"], rtol=0, atol=1e-12)
 
@@ -256,7 +256,7 @@ def test_blocks_change_nothing():
     Y = rng.integers(-2, 3, (70, 3))
     for metric in [kind(on=ground) for kind in (*BALL_KINDS, *NEAREST_KINDS) for ground in GROUNDS]:
         whole = values(metric, X, Y)
-        with cap_sizes(7):
+        with limit_sizes(7):
             assert values(metric, X, Y) == whole
 
 

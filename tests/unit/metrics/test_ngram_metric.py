@@ -11,14 +11,19 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Corpus, Pairs
-from textgauge.encode.tokenizers import Tokens, mteval_13a, tokenizer
-from textgauge.metrics.numerics.ngram_counts import best_rows, shared_ngram_matrices, shared_ngrams
-from textgauge.metrics.numerics.sequences import OutsideBeam, common_lengths, edits_with_shifts, sequences
-from textgauge.metrics.pair.bleu import penalty
-from textgauge.metrics.pair.edit import edits
-from textgauge.metrics.pair.rouge import code_points
+from textgauge.encode.tokenizers import Tokens, get_tokenizer, split_13a
+from textgauge.metrics.numerics.ngram_counts import count_shared_ngrams, count_shared_ngrams_of_all, find_best_rows
+from textgauge.metrics.numerics.sequences import (
+    OutsideBeam,
+    compute_common_lengths,
+    count_edits_with_shifts,
+    get_sequences,
+)
+from textgauge.metrics.pair.bleu import compute_penalty
+from textgauge.metrics.pair.edit import count_edits
+from textgauge.metrics.pair.rouge import number_characters
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 FEW_WORDS = st.lists(st.sampled_from(["a", "b", "c", "d.", "e"]), max_size=12).map(" ".join)
@@ -44,8 +49,8 @@ def test_shared_ngrams_are_those_of_counters(rows: list[list[int]], orders: int,
         [plain_shared(rows[a], rows[b], n) for n in range(1, orders + 1)] for a, b in zip(left, right, strict=True)
     ]
     tokens = tokens_of(rows, factor=factor)
-    assert shared_ngrams(tokens, left, right, orders).tolist() == expected
-    matrices = shared_ngram_matrices(tokens_of(rows + rows, factor=factor), len(rows), orders)
+    assert count_shared_ngrams(tokens, left, right, orders).tolist() == expected
+    matrices = count_shared_ngrams_of_all(tokens_of(rows + rows, factor=factor), len(rows), orders)
     assert np.stack(list(matrices), axis=-1).reshape(-1, orders).tolist() == expected
 
 
@@ -54,7 +59,7 @@ def test_blocks_do_not_matter() -> None:
     pairs = Pairs(texts, texts[::-1])
     whole = {name: get_metric(name).measure(pairs).values for name in NAMES}
     square = get_metric("chrf").matrix(pairs.left, pairs.right)
-    with cap_sizes(7):
+    with limit_sizes(7):
         for name in NAMES:
             np.testing.assert_array_equal(get_metric(name).measure(pairs).values, whole[name])
         np.testing.assert_array_equal(get_metric("chrf").matrix(pairs.left, pairs.right), square)
@@ -85,7 +90,7 @@ def test_a_matrix_holds_the_values_of_the_pairs(name: str) -> None:
 
 
 def test_the_best_row_of_an_item_is_the_first_of_equal_ones() -> None:
-    assert best_rows(np.array([0.1, 0.5, 0.5, 0.2, 0.0]), np.array([0, 0, 0, 1, 2])).tolist() == [1, 3, 4]
+    assert find_best_rows(np.array([0.1, 0.5, 0.5, 0.2, 0.0]), np.array([0, 0, 0, 1, 2])).tolist() == [1, 3, 4]
 
 
 @settings(deadline=None)
@@ -111,15 +116,15 @@ def test_bleu_chrf_and_ter_are_those_of_sacrebleu(left: str, right: str) -> None
 def test_13a_is_that_of_sacrebleu(text: str) -> None:
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-    assert mteval_13a(text) == Tokenizer13a()(text.rstrip()).split()
+    assert split_13a(text) == Tokenizer13a()(text.rstrip()).split()
 
 
 @settings(deadline=None)
 @given(st.lists(ANY_TEXT, max_size=4))
 def test_code_points_leave_out_white_space(texts: list[str]) -> None:
-    tokens = code_points(texts, whitespace=False)
+    tokens = number_characters(texts, whitespace=False)
     assert ["".join(tokens.strings(row)) for row in range(len(texts))] == ["".join(text.split()) for text in texts]
-    tokens = code_points(texts, whitespace=True)
+    tokens = number_characters(texts, whitespace=True)
     assert ["".join(tokens.strings(row)) for row in range(len(texts))] == texts
 
 
@@ -129,7 +134,7 @@ def test_edits_with_shifts_are_those_of_tercom(left: str, right: str) -> None:
     from sacrebleu.metrics.lib_ter import translation_edit_rate
 
     if right:
-        assert edits_with_shifts(left, right) == translation_edit_rate(list(left), list(right))[0]
+        assert count_edits_with_shifts(left, right) == translation_edit_rate(list(left), list(right))[0]
 
 
 def test_texts_outside_the_beam_are_left_to_sacrebleu() -> None:
@@ -137,15 +142,15 @@ def test_texts_outside_the_beam_are_left_to_sacrebleu() -> None:
 
     left, right = [f"a{n}" for n in range(60)], [f"b{n}" if n % 3 else f"a{n}" for n in range(70)]
     with pytest.raises(OutsideBeam):
-        edits_with_shifts("".join(map(chr, range(60))), "".join(map(chr, range(100, 170))))
-    assert edits(left, right) == translation_edit_rate(left, right)[0]
+        count_edits_with_shifts("".join(map(chr, range(60))), "".join(map(chr, range(100, 170))))
+    assert count_edits(left, right) == translation_edit_rate(left, right)[0]
 
 
 def test_a_vocabulary_beyond_the_code_points_keeps_its_subsequences() -> None:
     rows = [[0, 1_500_000, 2], [1_500_000, 2, 7]]
     tokens = tokens_of(rows)
-    assert sequences(tokens, np.array([1, 0])) == [tuple(row) for row in rows[::-1]]
-    assert common_lengths(tokens, np.array([0]), np.array([1])).tolist() == [2.0]
+    assert get_sequences(tokens, np.array([1, 0])) == [tuple(row) for row in rows[::-1]]
+    assert compute_common_lengths(tokens, np.array([0]), np.array([1])).tolist() == [2.0]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -171,7 +176,7 @@ def test_rouge2_of_single_words() -> None:
 
 
 def test_rouge_tokens_of_the_style_transfer_study() -> None:
-    assert tokenizer("rouge").encode(["A word. Then.More ,"]).strings(0) == ["A", "word", "Then", "More", ","]
+    assert get_tokenizer("rouge").encode(["A word. Then.More ,"]).strings(0) == ["A", "word", "Then", "More", ","]
 
 
 def test_a_normalised_nist_score_is_a_share_of_the_own_score_of_the_reference() -> None:
@@ -186,7 +191,12 @@ def test_a_normalised_nist_score_is_a_share_of_the_own_score_of_the_reference() 
 
 
 def test_the_penalty_of_nist() -> None:
-    assert [penalty(0, 3), penalty(3, 0), penalty(4, 3), penalty(3, 3)] == [0.0, 1.0, 1.0, 1.0]
+    assert [compute_penalty(0, 3), compute_penalty(3, 0), compute_penalty(4, 3), compute_penalty(3, 3)] == [
+        0.0,
+        1.0,
+        1.0,
+        1.0,
+    ]
 
 
 @pytest.mark.parametrize(

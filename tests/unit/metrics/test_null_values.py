@@ -8,8 +8,16 @@ import pytest
 from textgauge import compare, get_metric
 from textgauge.data import Comparison
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut
-from textgauge.metrics.uncertainty import GROUPS, HELD_OUT, PERMUTATION, NullValues, adjusted, exchanged, relabelled
-from textgauge.stats.rankings import holm, max_t
+from textgauge.metrics.uncertainty import (
+    GROUPS,
+    HELD_OUT,
+    PERMUTATION,
+    NullValues,
+    adjust_p_values,
+    exchange_labels,
+    exchange_texts,
+)
+from textgauge.stats.rankings import adjust_by_holm, adjust_by_max_t
 
 RNG = np.random.default_rng(0)
 POOL = RNG.normal(size=(7, 3))
@@ -42,12 +50,12 @@ def test_one_more_value_falls_into_the_range_with_95_percent():
 def test_all_metrics_see_the_same_exchanges():
     comparison = Comparison(RNG.normal(size=(20, 4)), RNG.normal(size=(15, 4)))
     cosine, precomputed = (
-        exchanged(get_metric(name), comparison, permutations=50, seed=3)
+        exchange_texts(get_metric(name), comparison, permutations=50, seed=3)
         for name in ("energy@given", "energy@given:cosine")
     )
     np.testing.assert_allclose(cosine.permuted, precomputed.permuted)
     closer, farther = (
-        exchanged(get_metric(f"pr.{name}@given"), comparison, permutations=50, seed=3)
+        exchange_texts(get_metric(f"pr.{name}@given"), comparison, permutations=50, seed=3)
         for name in ("recall", "precision")
     )
     assert closer.farther == farther.farther == -1
@@ -64,14 +72,14 @@ def test_undefined_values_never_make_a_p_value_smaller():
     null = NullValues(2.0, np.array([1.0, np.nan, 1.0]), PERMUTATION)
     assert null.p_value == 0.5
     assert null.mean == 1.0
-    assert adjusted([null])[0].tolist() == [0.5]
+    assert adjust_p_values([null])[0].tolist() == [0.5]
     assert np.isnan(NullValues(float("nan"), np.ones(3), PERMUTATION).p_value)
 
 
 def test_values_that_are_all_equal_have_no_effect_and_p_1():
     null = NullValues(0.5, np.full(9, 0.5), PERMUTATION)
     assert np.isnan(null.effect)
-    assert null.p_value == adjusted([null, null])[0][0] == 1.0
+    assert null.p_value == adjust_p_values([null, null])[0][0] == 1.0
 
 
 def test_the_monte_carlo_error_is_that_of_a_share():
@@ -87,7 +95,7 @@ def test_held_out_labels_give_every_score_its_null(name):
     truth = np.arange(9) >= 5
     labels = [np.isin(np.arange(9), chosen) for chosen in combinations(range(9), 4)]
     values = [SCORES[name](HeldOut(label, predicted).rates, HeldOut(label, predicted).sizes) for label in labels]
-    null = relabelled(HeldOut(truth, predicted), name, permutations=20_000, seed=0)
+    null = exchange_labels(HeldOut(truth, predicted), name, permutations=20_000, seed=0)
     assert null.mean == pytest.approx(np.mean(values), abs=0.005)
     assert null.observed == pytest.approx(SCORES[name](HeldOut(truth, predicted).rates, np.array([5.0, 4.0])))
     assert null.p_value == pytest.approx(np.mean(np.array(values) >= null.observed - 1e-9), abs=0.01)
@@ -113,21 +121,21 @@ def nulls(rng, *, metrics=4, permutations=99, method=PERMUTATION):
 def test_shared_draws_are_adjusted_by_max_t_others_by_holm():
     rng = np.random.default_rng(5)
     shared, own = nulls(rng), nulls(rng, metrics=2, method=HELD_OUT)
-    p, method = adjusted(shared)
+    p, method = adjust_p_values(shared)
     assert method == "max-T"
-    assert p == pytest.approx(max_t(np.column_stack([null.ranked() for null in shared])))
-    p, method = adjusted(own)
+    assert p == pytest.approx(adjust_by_max_t(np.column_stack([null.ranked() for null in shared])))
+    p, method = adjust_p_values(own)
     assert method == "Holm"
-    assert p == pytest.approx(holm(np.array([null.p_value for null in own])))
-    p, method = adjusted([*shared, *own])
+    assert p == pytest.approx(adjust_by_holm(np.array([null.p_value for null in own])))
+    p, method = adjust_p_values([*shared, *own])
     assert method == "max-T and Holm"
     assert (p >= [null.p_value for null in [*shared, *own]]).all()
     of_groups = nulls(rng, metrics=3, method=GROUPS)  # other exchanges than those of single texts
-    p, method = adjusted([*shared, *of_groups])
+    p, method = adjust_p_values([*shared, *of_groups])
     assert method == "max-T and Holm"
-    apart = [adjusted(part)[0] for part in (shared, of_groups)]
-    assert p == pytest.approx(holm(np.concatenate(apart), [0] * 4 + [1] * 3))
-    p, method = adjusted(shared[:1])
+    apart = [adjust_p_values(part)[0] for part in (shared, of_groups)]
+    assert p == pytest.approx(adjust_by_holm(np.concatenate(apart), [0] * 4 + [1] * 3))
+    p, method = adjust_p_values(shared[:1])
     assert method is None
     assert p[0] == shared[0].p_value
 
@@ -136,7 +144,7 @@ def test_shared_draws_are_adjusted_by_max_t_others_by_holm():
 def test_any_false_rejection_is_as_rare_as_it_should_be(kinds):
     rng = np.random.default_rng(6)
     families = [[null for kind in kinds for null in nulls(rng, method=kind)] for _ in range(1_000)]
-    wrong = np.mean([adjusted(family)[0].min() <= 0.05 for family in families])
+    wrong = np.mean([adjust_p_values(family)[0].min() <= 0.05 for family in families])
     assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 1_000)
 
 
@@ -174,6 +182,6 @@ def test_a_skewed_metric_does_not_hide_the_others_and_few_permutations_suffice()
     clear = NullValues(60.0, rng.normal(size=99), PERMUTATION)
     skewed = [NullValues(1.0, rng.lognormal(sigma=2.0, size=99), PERMUTATION) for _ in range(20)]
     assert max(null.permuted.max() / null.permuted.std() for null in skewed) > 6
-    assert adjusted([clear, *skewed])[0][0] == 0.01
+    assert adjust_p_values([clear, *skewed])[0][0] == 0.01
     borderline = NullValues(2.1, rng.normal(size=99), PERMUTATION)
-    assert adjusted([borderline, *skewed[:1]])[0][0] < 2.5 * borderline.p_value
+    assert adjust_p_values([borderline, *skewed[:1]])[0][0] < 2.5 * borderline.p_value

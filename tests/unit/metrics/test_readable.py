@@ -7,7 +7,7 @@ from textgauge import compare, score
 from textgauge.core.errors import MissingExtra, UnknownName
 from textgauge.data import Corpus, Pool
 from textgauge.metrics import get_metric
-from textgauge.metrics.cautions import scripts, unknown_shares, unread
+from textgauge.metrics.cautions import find_unread, get_scripts, get_unknown_shares
 
 THAI = ["แมวนั่งบนเสื่อ", "วันนี้อากาศดีมาก"]
 CHINESE = ["我喜欢在公园里散步", "今天天气很好"]
@@ -16,13 +16,13 @@ ENGLISH = ["a cat sat on the mat", "the weather is fine today"]
 
 def test_scripts_and_unknown_pieces_of_a_pool():
     pool = Pool(["plain", "Größe", THAI[0], CHINESE[0], "私は猫が好きです", "…", "", f"cat {THAI[0]}"])
-    assert scripts(pool).tolist() == ["LATIN", "LATIN", "THAI", "CJK", "HIRAGANA", "", "LATIN", "THAI"]
-    shares = unknown_shares(pool)
+    assert get_scripts(pool).tolist() == ["LATIN", "LATIN", "THAI", "CJK", "HIRAGANA", "", "LATIN", "THAI"]
+    shares = get_unknown_shares(pool)
     assert shares[[0, 1, 5, 6]].tolist() == [0, 0, 0, 0]
     assert shares[2] == 1
     assert 0 < shares[7] < 1
-    assert unread(Corpus(pool, np.arange(8)), "minilm").tolist() == [False, False, True, *[False] * 5]
-    assert not unread(Corpus(pool, np.arange(8)), "wordllama").any()
+    assert find_unread(Corpus(pool, np.arange(8)), "minilm").tolist() == [False, False, True, *[False] * 5]
+    assert not find_unread(Corpus(pool, np.arange(8)), "wordllama").any()
 
 
 @pytest.mark.parametrize("name", ["cosine", "bertscore", "contextual_l2", "cosine(scale=unit)", "bertscore.recall"])

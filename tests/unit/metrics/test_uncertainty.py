@@ -18,13 +18,13 @@ from textgauge.metrics.uncertainty import (
     DISJOINT,
     DisjointSplits,
     NullValues,
+    compute_folded_interval,
+    compute_folded_mean,
+    compute_normal_reach,
+    compute_student_reach,
     cut_mean,
-    folded_interval,
-    folded_mean,
-    inverted,
-    likely_range,
-    normal_reach,
-    student_reach,
+    estimate_likely_range,
+    invert_interval,
     wilson,
 )
 
@@ -94,7 +94,7 @@ def test_parts_without_values_have_no_error() -> None:
 
 def test_the_smaller_corpus_decides_how_far_an_interval_reaches() -> None:
     comparison = Comparison(np.zeros((200, 1)), np.zeros((41, 1)))
-    assert student_reach(0.95, comparison) == pytest.approx(2.085963, abs=1e-6)  # Student's t with 20 degrees
+    assert compute_student_reach(0.95, comparison) == pytest.approx(2.085963, abs=1e-6)  # Student's t with 20 degrees
 
 
 def test_a_text_that_is_nearest_to_many_leaves_no_interval() -> None:
@@ -125,22 +125,22 @@ def test_intervals_do_not_depend_on_the_order_of_texts(metric: CorpusMetric) -> 
 
 
 def test_folded_interval_starts_at_0_until_the_difference_is_clear() -> None:
-    assert folded_interval(1.9, 1.0, 1.96)[0] == 0
-    assert folded_interval(2.0, 1.0, 1.96)[0] == pytest.approx(folded_mean(2 - 1.96, 1.0))
-    assert folded_interval(-9.0, 1.0, 1.96) == pytest.approx((9 - 1.96, 9 + 1.96), abs=1e-6)
-    assert folded_interval(-9.0, 0.5, 1.96) == pytest.approx((9 - 0.98, 9 + 0.98), abs=1e-6)
-    assert folded_mean(-2.0, 0.0) == 2.0
+    assert compute_folded_interval(1.9, 1.0, 1.96)[0] == 0
+    assert compute_folded_interval(2.0, 1.0, 1.96)[0] == pytest.approx(compute_folded_mean(2 - 1.96, 1.0))
+    assert compute_folded_interval(-9.0, 1.0, 1.96) == pytest.approx((9 - 1.96, 9 + 1.96), abs=1e-6)
+    assert compute_folded_interval(-9.0, 0.5, 1.96) == pytest.approx((9 - 0.98, 9 + 0.98), abs=1e-6)
+    assert compute_folded_mean(-2.0, 0.0) == 2.0
     draws = np.abs(np.random.default_rng(0).normal(0.7, 1.3, size=200_000))
-    assert folded_mean(0.7, 1.3) == pytest.approx(draws.mean(), abs=0.01)
+    assert compute_folded_mean(0.7, 1.3) == pytest.approx(draws.mean(), abs=0.01)
 
 
 @pytest.mark.parametrize("value", [0.2, 1.0, 30.0])
 def test_inverted_ends_are_as_far_as_their_own_error_reaches(value: float) -> None:
     null = NullValues(value, np.array([0.9, 1.0, 1.1]), "permutation")
-    for end in inverted(value, 0.3, null, 1.96, (-np.inf, np.inf)):
+    for end in invert_interval(value, 0.3, null, 1.96, (-np.inf, np.inf)):
         variance = 0.3**2 + 2 * 0.1**2 / 1.0 * (end - value)
         assert abs(value - end) == pytest.approx(1.96 * np.sqrt(variance))
-    assert inverted(value, 99.0, null, 1.96, (0.0, 31.0)) == (0.0, 31.0)
+    assert invert_interval(value, 99.0, null, 1.96, (0.0, 31.0)) == (0.0, 31.0)
 
 
 def test_the_mean_of_a_cut_normal_is_that_of_draws() -> None:
@@ -201,7 +201,7 @@ def held_out(right_reference: int, right_candidate: int, n: int) -> HeldOut:
 
 
 def test_one_split_has_wilsons_interval_widened_for_other_training_texts() -> None:
-    low, high = likely_range([held_out(30, 36, 40)], "accuracy", share=0.5, reach=1.96)
+    low, high = estimate_likely_range([held_out(30, 36, 40)], "accuracy", share=0.5, reach=1.96)
     rates = (np.array([30, 36]) + 0.5) / 41
     variance = 1.2 * (rates * (1 - rates)).sum() / 40 / 4  # accuracy is the mean of both; training adds a fifth
     level = rates.mean()
@@ -210,10 +210,10 @@ def test_one_split_has_wilsons_interval_widened_for_other_training_texts() -> No
 
 def test_more_splits_narrow_the_interval_as_far_as_they_are_not_alike() -> None:
     one, many = (
-        likely_range([held_out(30, 36, 40)] * count, "balanced", share=0.2, reach=1.96) for count in (1, 1_000)
+        estimate_likely_range([held_out(30, 36, 40)] * count, "balanced", share=0.2, reach=1.96) for count in (1, 1_000)
     )
     assert np.ptp(many) / np.ptp(one) == pytest.approx(np.sqrt(0.2), abs=0.02)  # a fifth held out: alike by 0.2
-    assert normal_reach(0.95) == pytest.approx(1.959964, abs=1e-6)
+    assert compute_normal_reach(0.95) == pytest.approx(1.959964, abs=1e-6)
 
 
 @pytest.mark.slow

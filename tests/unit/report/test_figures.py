@@ -13,7 +13,7 @@ from textgauge.bench import Plan, Store, run
 from textgauge.bench.protocols import Ksc, Size, Sources, Speed
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.results import Group, Results
-from textgauge.core.charts import in_script, page
+from textgauge.core.charts import escape_for_script, render_page
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
@@ -21,18 +21,25 @@ from textgauge.report import figures as draw
 from textgauge.report.figures.ksc import (
     TIED,
     VIOLATED,
-    distance_figure,
-    distance_line,
-    distance_points,
-    regression_band,
-    tree_edges,
-    tree_figure,
-    tree_nodes,
-    z_scores,
+    collect_distance_points,
+    collect_tree_edges,
+    collect_tree_nodes,
+    compute_regression_band,
+    compute_z_scores,
+    draw_distance,
+    draw_tree,
+    fit_distance_line,
 )
-from textgauge.report.figures.measures import box_figure, box_points, box_rows, placed, radar_figure, radar_values
-from textgauge.report.figures.style import chart_data, own_values, printable
-from textgauge.report.figures.sweeps import asymptote, sweep_means, sweep_points
+from textgauge.report.figures.measures import (
+    collect_box_points,
+    collect_box_rows,
+    collect_radar_values,
+    draw_box,
+    draw_radar,
+    place_measures,
+)
+from textgauge.report.figures.style import get_own_values, make_printable, prepare_data
+from textgauge.report.figures.sweeps import collect_sweep_points, compute_asymptote, compute_sweep_means
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!--"
 KSC = Ksc(k=4, n=10, repetitions=3)
@@ -54,7 +61,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(store):
-    return draw.latest_groups(Results(store).groups())
+    return draw.select_latest_groups(Results(store).groups())
 
 
 def of(found, protocol):
@@ -90,7 +97,7 @@ def test_a_missing_cell_is_counted_and_the_rest_is_drawn(store, tmp_path):
 
 def test_distances_are_z_scored_over_all_repetitions(found):
     group = of(found, KSC)
-    points = distance_points(group, "jsd@words")
+    points = collect_distance_points(group, "jsd@words")
     assert len(points) == 3 * 6
     assert points["z"].to_numpy() == pytest.approx(stats.zscore(points["value"].to_numpy()))
     assert (points["step"] == points["j"] - points["i"]).all()
@@ -98,22 +105,22 @@ def test_distances_are_z_scored_over_all_repetitions(found):
 
 
 def test_z_scores_of_constant_values_do_not_exist():
-    assert np.isnan(z_scores(np.full(5, 0.1))).all()
-    assert np.isnan(z_scores(np.array([1.0, np.nan]))).all()
+    assert np.isnan(compute_z_scores(np.full(5, 0.1))).all()
+    assert np.isnan(compute_z_scores(np.array([1.0, np.nan]))).all()
 
 
 def test_the_band_is_that_of_a_least_squares_line():
     rng = np.random.default_rng(0)
     x = rng.integers(1, 7, 40).astype(float)
     y = 2 * x + rng.normal(size=40)
-    fit, reach = regression_band(x, y, np.array([0.0]))
+    fit, reach = compute_regression_band(x, y, np.array([0.0]))
     line = stats.linregress(x, y)
     assert fit[0] == pytest.approx(line.intercept)
     assert reach[0] == pytest.approx(line.intercept_stderr * stats.t.ppf(0.975, 38))
 
 
 def test_the_line_spans_all_steps(found):
-    line = distance_line(distance_points(of(found, KSC), "jsd@words"))
+    line = fit_distance_line(collect_distance_points(of(found, KSC), "jsd@words"))
     assert (line["step"].min(), line["step"].max()) == (1.0, 3.0)
     assert (line["low"] < line["fit"]).all()
     assert (line["fit"] < line["high"]).all()
@@ -121,66 +128,66 @@ def test_the_line_spans_all_steps(found):
 
 def test_sweeps_have_means_with_students_interval_and_the_asymptote(found):
     group = of(found, SIZE)
-    points = sweep_points(group, "jsd@words", "imbalance")
+    points = collect_sweep_points(group, "jsd@words", "imbalance")
     assert points["size"].unique().to_list() == SIZE.sizes
     assert (points["size"] + points["other"] == SIZE.total).all()
-    first = sweep_means(points).row(0, named=True)
+    first = compute_sweep_means(points).row(0, named=True)
     values = [row["value"] for row in points.iter_rows(named=True) if row["size"] == SIZE.smallest]
     low, high = stats.t.interval(0.95, 2, np.mean(values), stats.sem(values))
     assert (first["mean"], first["low"], first["high"]) == pytest.approx((np.mean(values), low, high))
     observed = group.observed["jsd@words"]
-    assert asymptote(group, "jsd@words") == observed.value[observed.columns["kind"] == "asymptote"].mean()
+    assert compute_asymptote(group, "jsd@words") == observed.value[observed.columns["kind"] == "asymptote"].mean()
 
 
 def test_a_similarity_is_shown_as_it_is():
     oriented = Observations(np.array([-0.25, -np.inf]), np.zeros(2, dtype=np.int64))
-    shown = own_values("vocab_overlap", oriented)
+    shown = get_own_values("vocab_overlap", oriented)
     assert shown[0] == 0.25
     assert np.isnan(shown[1])
 
 
 def test_tree_edges_are_the_violated_and_tied_judgements():
     distances = np.array([1.0, 1.0, 3.0, 2.0, 2.0, 1.0])  # (1,2) (1,3) (1,4) (2,3) (2,4) (3,4)
-    rows = {(row["inner"], row["outer"]): row for row in tree_edges(distances, 4).iter_rows(named=True)}
+    rows = {(row["inner"], row["outer"]): row for row in collect_tree_edges(distances, 4).iter_rows(named=True)}
     assert {pair: row["judged"] for pair, row in rows.items()} == {
         ("(2, 3)", "(1, 3)"): VIOLATED,
         ("(1, 2)", "(1, 3)"): TIED,
         ("(2, 3)", "(2, 4)"): TIED,
     }
-    worst = tree_edges(distances, 4).row(0, named=True)
+    worst = collect_tree_edges(distances, 4).row(0, named=True)
     assert (worst["excess"], worst["x"], worst["y"], worst["x2"], worst["y2"]) == (1.0, 2.5, 1, 2.0, 2)
 
 
 def test_tree_nodes_stand_above_the_corpora_they_span():
-    nodes = tree_nodes(group_of([1, 2, 3, 1, 2, 1], k=4), "jsd@words", 0)
+    nodes = collect_tree_nodes(group_of([1, 2, 3, 1, 2, 1], k=4), "jsd@words", 0)
     assert nodes.select("x", "step", "value").row(2) == (2.5, 3, 3.0)
 
 
 def test_tree_says_what_it_shows():
-    chart = tree_figure(group_of([1, 1, 3, 2, 2, 1], k=4), "jsd@words").to_dict()
+    chart = draw_tree(group_of([1, 1, 3, 2, 2, 1], k=4), "jsd@words").to_dict()
     assert "1 of 9 judgements violated, 2 tied; accuracy 0.7778" in chart["title"]["subtitle"][1]
-    perfect = tree_figure(group_of([1, 2, 3, 1, 2, 1], k=4), "jsd@words").to_dict()
+    perfect = draw_tree(group_of([1, 2, 3, 1, 2, 1], k=4), "jsd@words").to_dict()
     assert "0 of 9 judgements violated, 0 tied; accuracy 1" in perfect["title"]["subtitle"][1]
 
 
 def test_distances_that_differ_by_rounding_are_tied():
-    chart = tree_figure(group_of([0.3, 0.1 + 0.2, 0.2], k=3), "jsd@words").to_dict()
+    chart = draw_tree(group_of([0.3, 0.1 + 0.2, 0.2], k=3), "jsd@words").to_dict()
     assert "0 of 2 judgements violated, 1 tied" in chart["title"]["subtitle"][1]
 
 
 def test_tree_refuses_what_it_cannot_show(found):
     with pytest.raises(InputError, match="no repetition 4"):
-        tree_figure(of(found, KSC), "jsd@words", repetition=3)
+        draw_tree(of(found, KSC), "jsd@words", repetition=3)
     with pytest.raises(InputError, match="needs a protocol with judgements, which size"):
-        tree_figure(of(found, SIZE), "jsd@words")
+        draw_tree(of(found, SIZE), "jsd@words")
     large = group_of(np.arange(300), k=25)
     with pytest.raises(InputError, match="up to 20"):
-        tree_figure(large, "jsd@words")
+        draw_tree(large, "jsd@words")
     assert not list(draw.draw_figures([large], kinds=["tree"]))
 
 
 def test_radar_shares_run_from_the_worst_to_the_best(found):
-    values = radar_values(found)
+    values = collect_radar_values(found)
     rows = {(row["metric"], row["measure"]): row for row in values.iter_rows(named=True)}
     assert len(rows) == 2 * 7
     verdicts = {v.measure: v.value for v in KSC.judge(of(found, KSC).observed["jsd@words"])}
@@ -191,7 +198,7 @@ def test_radar_shares_run_from_the_worst_to_the_best(found):
 def test_radar_corners_lie_at_their_share_of_the_rim(found):
     import polars as pl
 
-    corners = placed(radar_values(found).filter(pl.col("metric") == "jsd@words"))
+    corners = place_measures(collect_radar_values(found).filter(pl.col("metric") == "jsd@words"))
     assert np.hypot(corners["x"].to_numpy(), corners["y"].to_numpy()) == pytest.approx(corners["share"].to_numpy())
     assert (corners["rim_x"][0], corners["rim_y"][0]) == (0.0, 1.0)
     assert corners["text"][1].startswith("weighted\naccuracy\n0.")
@@ -201,14 +208,14 @@ def test_radar_tells_undefined_from_not_run(found):
     import polars as pl
 
     constant = group_of(np.ones((2, 6)), k=4, data=HOSTILE)
-    values = radar_values([constant, of(found, SIZE)])
+    values = collect_radar_values([constant, of(found, SIZE)])
     texts = {
-        metric: placed(values.filter(pl.col("metric") == metric))["text"].to_list()
+        metric: place_measures(values.filter(pl.col("metric") == metric))["text"].to_list()
         for metric in ("jsd@words", "cbdf@words")
     }
     assert texts["jsd@words"][2] == "monotonicity\nundefined"
     assert texts["cbdf@words"][2] == "monotonicity\nnot run"
-    assert radar_figure([of(found, SIZE)]) is None
+    assert draw_radar([of(found, SIZE)]) is None
 
 
 def test_orders_of_mixtures_have_radars_and_files_of_their_own(found):
@@ -228,25 +235,25 @@ def test_orders_of_mixtures_have_radars_and_files_of_their_own(found):
 
 def test_boxes_have_the_quartiles_of_the_repetitions(found):
     group = of(found, KSC)
-    row = box_rows(group).row(0, named=True)
+    row = collect_box_rows(group).row(0, named=True)
     values = KSC.judge(group.observed["cbdf@words"])[0].values
     assert (row["metric"], row["measure"], row["repetitions"]) == ("cbdf@words", "accuracy", 3)
     assert row["lower_quartile"] == np.quantile(values, 0.25)
     assert (row["smallest"], row["median"], row["largest"]) == (min(values), np.median(values), max(values))
     assert row["mean"] == pytest.approx(np.mean(values))
-    assert box_points(group).height == 2 * 5 * 3
+    assert collect_box_points(group).height == 2 * 5 * 3
 
 
 def test_large_numbers_of_boxes_are_written_out():
     rate, sizes = np.repeat([10_000, 20_000, 30_000], 2), np.tile([100, 200], 3)
     seen = Observations(sizes / 100 / (100 * rate), np.repeat([0, 1, 2], 2), {"size": sizes})
-    svg = draw.rendered(box_figure(Group("a,b", Speed(n=100), 0, observed={"jsd": seen})), "svg")
+    svg = draw.render_chart(draw_box(Group("a,b", Speed(n=100), 0, observed={"jsd": seen})), "svg")
     assert b"20,000" in svg
     assert b"e+" not in svg
 
 
 def test_boxes_of_an_undefined_measure_have_the_reason():
-    rows = box_rows(group_of(np.ones((2, 6)), k=4))
+    rows = collect_box_rows(group_of(np.ones((2, 6)), k=4))
     assert rows["repetitions"].to_list() == [2, 2, 0, 0, 0]
     assert rows["reason"].to_list()[2:] == ["all distances are equal"] * 3
 
@@ -259,18 +266,18 @@ def test_degenerate_values_are_drawn_or_named(distances):
     made = list(draw.draw_figures([group]))
     assert [figure.name.split("-")[0] for figure in made] == ["distance", "tree", "radar", "box"]
     for figure in made:
-        ET.fromstring(draw.rendered(figure.chart, "svg"))
+        ET.fromstring(draw.render_chart(figure.chart, "svg"))
 
 
 def test_a_metric_without_a_line_is_named():
-    chart = distance_figure(group_of(np.ones((2, 6)), k=4)).to_dict()
+    chart = draw_distance(group_of(np.ones((2, 6)), k=4)).to_dict()
     assert chart["title"]["subtitle"][-1] == "not shown (constant or undefined): jsd@words"
 
 
 def test_very_many_points_are_thinned_and_said():
     k = 100
     i, j = np.triu_indices(k, 1)
-    chart = distance_figure(group_of(j - i + np.sin(i), k=k)).to_dict()
+    chart = draw_distance(group_of(j - i + np.sin(i), k=k)).to_dict()
     assert chart["concat"][0]["title"]["subtitle"][1] == "1 point in 3 is drawn"
     assert max(len(rows) for rows in chart["datasets"].values()) == 1650
 
@@ -302,7 +309,7 @@ def test_only_known_kinds_and_chosen_metrics(found):
 def test_the_page_holds_hostile_names_as_data(found):
     hostile = group_of([[1, 2, 1], [1, 3, 1]], k=3, metric=HOSTILE, data=HOSTILE)
     for figure in [*draw.draw_figures(found), *draw.draw_figures([hostile], kinds=["radar", "box"])]:
-        text = draw.rendered(figure.chart, "html").decode()
+        text = draw.render_chart(figure.chart, "html").decode()
         assert len(re.findall("<script", text, re.I)) == len(re.findall("</script", text, re.I)) == 3
         assert "<!--" not in text
         spec = json.loads(re.search(r'id="spec">(.*?)</script>', text, re.S)[1])
@@ -311,13 +318,13 @@ def test_the_page_holds_hostile_names_as_data(found):
 
 
 def test_the_page_escapes_its_title():
-    assert "<title>&lt;b&gt;</title>" in page("<b>", "{}")
-    assert json.loads(in_script(json.dumps(HOSTILE))) == HOSTILE
+    assert "<title>&lt;b&gt;</title>" in render_page("<b>", "{}")
+    assert json.loads(escape_for_script(json.dumps(HOSTILE))) == HOSTILE
 
 
 def test_svg_is_well_formed_and_holds_hostile_names_as_text(found):
     for figure in draw.draw_figures(found):
-        tree = ET.fromstring(draw.rendered(figure.chart, "svg"))
+        tree = ET.fromstring(draw.render_chart(figure.chart, "svg"))
         tags = {element.tag.rpartition("}")[2] for element in tree.iter()}
         assert not tags & {"script", "b", "image", "foreignObject"}
         assert any("</script><script>alert" in (element.text or "") for element in tree.iter())
@@ -325,14 +332,16 @@ def test_svg_is_well_formed_and_holds_hostile_names_as_text(found):
 
 def test_png_has_its_signature(found):
     chart = next(draw.draw_figures(found, kinds=["box"])).chart
-    assert draw.rendered(chart, "png").startswith(b"\x89PNG\r\n")
+    assert draw.render_chart(chart, "png").startswith(b"\x89PNG\r\n")
 
 
 @pytest.mark.parametrize("form", draw.FORMATS)
 def test_same_store_same_bytes(store, form):
     def once():
         kinds = ["distance", "tree", "box"]
-        return [draw.rendered(figure.chart, form) for figure in draw.draw_figures(Results(store).groups(), kinds=kinds)]
+        return [
+            draw.render_chart(figure.chart, form) for figure in draw.draw_figures(Results(store).groups(), kinds=kinds)
+        ]
 
     assert once() == once()
 
@@ -341,7 +350,7 @@ def test_data_of_a_chart_are_json():
     import polars as pl
 
     frame = pl.DataFrame({"x": [1.0, float("nan"), float("inf")], "name": ["a\x00", "b", None]})
-    assert chart_data(frame).to_dicts() == [
+    assert prepare_data(frame).to_dicts() == [
         {"x": 1.0, "name": "a\ufffd"}, {"x": None, "name": "b"}, {"x": None, "name": None}
     ]  # fmt: skip
-    assert printable("é λ 中 \n") == "é λ 中 \n"
+    assert make_printable("é λ 中 \n") == "é λ 中 \n"

@@ -11,12 +11,12 @@ from scipy.stats import false_discovery_control, t
 from tests.unit.stats.columns import NAN
 
 from textgauge.stats.annotators import (
-    alternative_annotator_test,
+    estimate_prediction_powered_mean,
     kappa,
-    kappa_draws,
     krippendorff_alpha,
     leave_one_out,
-    prediction_powered_mean,
+    resample_kappa,
+    run_alternative_annotator_test,
 )
 from textgauge.stats.correlation import pearson, spearman
 
@@ -105,7 +105,7 @@ def test_kappa_is_that_of_scikit_learn(squared):
     assert kappa(first, gaps, squared=squared) == pytest.approx(kappa(first[20:], second[20:], squared=squared))
     weights = rng.multinomial(80, np.full(80, 1 / 80), size=5)
     again = [kappa(np.repeat(first, row), np.repeat(second, row), squared=squared) for row in weights]
-    assert kappa_draws(first, second, weights, squared=squared) == pytest.approx(again)
+    assert resample_kappa(first, second, weights, squared=squared) == pytest.approx(again)
     assert np.isnan(kappa(np.ones(4), np.ones(4), squared=squared))
 
 
@@ -133,7 +133,7 @@ def example():
 
 @pytest.mark.parametrize(("closeness", "margin"), AUTHORS)
 def test_it_is_the_authors_test(closeness, margin):
-    found = alternative_annotator_test(*example(), margin=margin, closeness=closeness)
+    found = run_alternative_annotator_test(*example(), margin=margin, closeness=closeness)
     assert (found.winning_rate, found.advantage) == pytest.approx(AUTHORS[closeness, margin], abs=1e-12)
     assert found.passed == (found.winning_rate >= 0.5)
 
@@ -141,19 +141,19 @@ def test_it_is_the_authors_test(closeness, margin):
 def test_a_judge_that_copies_people_passes_and_one_that_contradicts_them_does_not():
     people = np.random.default_rng(0).integers(1, 6, (3, 50)).astype(float)
     people[1:] = people[0]
-    assert alternative_annotator_test(people, people[0]).passed
-    against = alternative_annotator_test(people, 6 - people[0] + (people[0] == 3))
+    assert run_alternative_annotator_test(people, people[0]).passed
+    against = run_alternative_annotator_test(people, 6 - people[0] + (people[0] == 3))
     assert (against.winning_rate, against.passed) == (0.0, False)
 
 
 def test_people_with_few_items_are_left_out():
     people, judge = example()
     people[3, 20:] = np.nan
-    found = alternative_annotator_test(people, judge)
+    found = run_alternative_annotator_test(people, judge)
     assert np.isnan(found.p_values).tolist() == [False, False, False, True]
     assert found.p_adjusted[:3] == pytest.approx(false_discovery_control(found.p_values[:3], method="by"))
     assert np.isnan(found.p_adjusted[3])
-    none = alternative_annotator_test(people[:, :10], judge[:10])
+    none = run_alternative_annotator_test(people[:, :10], judge[:10])
     assert np.isnan(none.winning_rate)
     assert not none.passed
 
@@ -163,25 +163,25 @@ def test_items_that_one_person_alone_rated_change_nothing():
     people, judge = rng.integers(1, 5, (3, 40)).astype(float), rng.integers(1, 5, 40).astype(float)
     alone = np.full((3, 10), np.nan)
     alone[0] = 4.0
-    few = alternative_annotator_test(people, judge)
-    many = alternative_annotator_test(np.hstack([people, alone]), np.append(judge, np.ones(10)))
+    few = run_alternative_annotator_test(people, judge)
+    many = run_alternative_annotator_test(np.hstack([people, alone]), np.append(judge, np.ones(10)))
     assert (few.p_values.tolist(), few.advantage) == (many.p_values.tolist(), many.advantage)
 
 
 def test_people_without_a_common_item_have_no_p_value():
     people = np.tile([[1.0, 2.0]], (3, 20))
     people[2] = np.nan
-    found = alternative_annotator_test(people, people[0])
+    found = run_alternative_annotator_test(people, people[0])
     assert np.isfinite(found.p_values).tolist() == [True, True, False]
     assert np.isnan(found.advantages[2])
     assert (found.winning_rate, found.advantage) == (1.0, 1.0)
 
 
 def test_nobody_with_enough_items_means_no_answer():
-    found = alternative_annotator_test(np.ones((3, 29)), np.ones(29))
+    found = run_alternative_annotator_test(np.ones((3, 29)), np.ones(29))
     assert np.isnan([found.winning_rate, found.advantage, *found.p_values]).all()
     assert not found.passed
-    assert alternative_annotator_test(np.ones((3, 30)), np.ones(30)).passed
+    assert run_alternative_annotator_test(np.ones((3, 30)), np.ones(30)).passed
 
 
 def made(rng, *, rated, unrated, link, bias=0.7):
@@ -198,7 +198,7 @@ def test_the_formula_is_that_of_a_plain_twin():
     value = y.mean() + weight * (more.mean() - f.mean())
     rest = y - weight * f
     error = np.sqrt(((rest - rest.mean()) ** 2).sum() / 38 / 40 + weight**2 * np.var(judge, ddof=1) / 200)
-    found = prediction_powered_mean(people, judge)
+    found = estimate_prediction_powered_mean(people, judge)
     assert found.value == pytest.approx(value)
     assert (found.low, found.high) == pytest.approx(
         (value - t.ppf(0.975, 38) * error, value + t.ppf(0.975, 38) * error)
@@ -208,9 +208,9 @@ def test_the_formula_is_that_of_a_plain_twin():
 
 def test_a_judge_that_tells_nothing_changes_nothing():
     people = np.array([1.0, 2.0, 4.0, np.nan])
-    assert prediction_powered_mean(people, np.ones(4)).value == pytest.approx(7 / 3)
-    assert prediction_powered_mean(people[:3], np.array([1.0, 2, 3])).weight == 0.0
-    assert np.isnan(prediction_powered_mean(people[:2], np.ones(2)).value)
+    assert estimate_prediction_powered_mean(people, np.ones(4)).value == pytest.approx(7 / 3)
+    assert estimate_prediction_powered_mean(people[:3], np.array([1.0, 2, 3])).weight == 0.0
+    assert np.isnan(estimate_prediction_powered_mean(people[:2], np.ones(2)).value)
 
 
 @pytest.mark.slow
@@ -220,7 +220,10 @@ def test_coverage_and_width(rated, link):
     covered, widths = 0, np.zeros(2)
     for _ in range(3_000):
         people, judge = made(rng, rated=rated, unrated=1_000, link=link)
-        found, alone = prediction_powered_mean(people, judge), prediction_powered_mean(people[:rated], judge[:rated])
+        found, alone = (
+            estimate_prediction_powered_mean(people, judge),
+            estimate_prediction_powered_mean(people[:rated], judge[:rated]),
+        )
         covered += found.low <= 0.0 <= found.high
         widths += found.high - found.low, alone.high - alone.low
     assert 0.93 <= covered / 3_000 <= 0.97

@@ -9,35 +9,35 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.unit.stats.columns import NAN, columns, related, rows
 
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.stats.correlation import (
-    accuracy_rows,
-    averaged,
-    by_group,
-    correlation_interval,
-    draws,
-    inversion_rows,
-    kendall_rows,
+    average_over_groups,
+    compute_accuracy_rows,
+    compute_kendall_rows,
+    compute_pearson_rows,
+    compute_spearman_rows,
+    correlate_groups,
+    count_inversion_rows,
+    draw_weights,
+    estimate_correlation_interval,
+    list_rows_of_groups,
     omega_squared,
     pearson,
-    pearson_rows,
     r_squared,
     rank_rows,
-    resampled,
-    rows_of_groups,
+    resample_correlation,
     spearman,
-    spearman_rows,
 )
-from textgauge.stats.orders import accuracy_eq, inversions, kendall_b
+from textgauge.stats.orders import accuracy_eq, count_inversions, kendall_b
 
 
 def test_groups_without_a_correlation_are_left_out_of_the_mean():
     gold, metric = np.array([1.0, 2, 1, 2, 5, 5, 9]), np.array([1.0, 2, 2, 1, 1, 2, 9])
     group = np.array(["b", "b", "a", "a", "c", "c", "d"])
-    assert [members.tolist() for members in rows_of_groups(group)] == [[2, 3], [0, 1], [4, 5], [6]]
-    np.testing.assert_array_equal(by_group(pearson, gold, metric, group), [-1, 1, NAN, NAN])
-    assert averaged(pearson, group)(gold, metric) == 0.0
-    assert np.isnan(averaged(pearson, group[4:])(gold[4:], metric[4:]))
+    assert [members.tolist() for members in list_rows_of_groups(group)] == [[2, 3], [0, 1], [4, 5], [6]]
+    np.testing.assert_array_equal(correlate_groups(pearson, gold, metric, group), [-1, 1, NAN, NAN])
+    assert average_over_groups(pearson, group)(gold, metric) == 0.0
+    assert np.isnan(average_over_groups(pearson, group[4:])(gold[4:], metric[4:]))
 
 
 varied = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3, max_size=30).filter(
@@ -91,27 +91,29 @@ def test_columns_whose_squares_vanish_have_no_relation():
 @given(rows, st.integers(0, 1000))
 def test_resamples_at_once_are_resamples_one_by_one(pairs, seed):
     gold, metric = columns(pairs)
-    (weights,) = draws(len(gold), 20, seed)
+    (weights,) = draw_weights(len(gold), 20, seed)
     for correlation in (pearson, spearman):
         expected = [correlation(np.repeat(gold, w), np.repeat(metric, w)) for w in weights]
-        np.testing.assert_allclose(resampled(correlation, gold, metric, weights), expected, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(
+            resample_correlation(correlation, gold, metric, weights), expected, rtol=0, atol=1e-9
+        )
 
 
 def test_draws_take_n_rows_or_whole_clusters():
-    weights = np.concatenate(list(draws(50, 400, seed=0)))
+    weights = np.concatenate(list(draw_weights(50, 400, seed=0)))
     assert weights.shape == (400, 50)
     assert (weights.sum(axis=1) == 50).all()
     assert 0.9 < weights.var() < 1.06  # n · 1/n · (1 − 1/n)
     cluster = np.array(["a", "a", "b", "c", "c", "c"])
-    weights = np.concatenate(list(draws(6, 100, seed=0, cluster=cluster)))
+    weights = np.concatenate(list(draw_weights(6, 100, seed=0, cluster=cluster)))
     assert (weights[:, [0, 3, 3]] == weights[:, [1, 4, 5]]).all()
     assert (weights[:, [0, 2, 3]].sum(axis=1) == 3).all()
 
 
 def test_draws_do_not_depend_on_how_many_are_held_at_once():
-    (whole,) = draws(40, 50, seed=3)
-    with cap_sizes(7):
-        cut = list(draws(40, 50, seed=3))
+    (whole,) = draw_weights(40, 50, seed=3)
+    with limit_sizes(7):
+        cut = list(draw_weights(40, 50, seed=3))
     assert len(cut) > 1
     np.testing.assert_array_equal(np.concatenate(cut), whole)
 
@@ -119,21 +121,23 @@ def test_draws_do_not_depend_on_how_many_are_held_at_once():
 def test_intervals_hold_the_correlation_and_widen_with_clusters():
     gold, metric = related(300, 4)
     for correlation in (pearson, spearman, kendall_b, accuracy_eq):
-        low, high = correlation_interval(correlation, gold, metric, resamples=200)
+        low, high = estimate_correlation_interval(correlation, gold, metric, resamples=200)
         assert low < correlation(gold, metric) < high
-        again, other = (correlation_interval(correlation, gold, metric, resamples=200, seed=seed) for seed in (0, 1))
+        again, other = (
+            estimate_correlation_interval(correlation, gold, metric, resamples=200, seed=seed) for seed in (0, 1)
+        )
         assert (low, high) == again != other
     twice, label = np.tile(np.stack([gold, metric]), 2), np.tile(np.arange(300), 2)
-    blind, aware = (np.ptp(correlation_interval(pearson, *twice, cluster=c)) for c in (None, label))
+    blind, aware = (np.ptp(estimate_correlation_interval(pearson, *twice, cluster=c)) for c in (None, label))
     assert 1.25 < aware / blind < 1.6  # √2
 
 
 def test_no_interval_without_a_correlation():
     flat, rising = np.ones(9), np.arange(9.0)
-    assert np.isnan(correlation_interval(pearson, flat, rising)).all()
-    assert np.isnan(correlation_interval(spearman, rising, np.full(9, NAN), resamples=5)).all()
-    assert np.isnan(correlation_interval(pearson, rising, rising, cluster=np.zeros(9))).all()
-    assert np.isnan(correlation_interval(pearson, flat[:0], rising[:0])).all()
+    assert np.isnan(estimate_correlation_interval(pearson, flat, rising)).all()
+    assert np.isnan(estimate_correlation_interval(spearman, rising, np.full(9, NAN), resamples=5)).all()
+    assert np.isnan(estimate_correlation_interval(pearson, rising, rising, cluster=np.zeros(9))).all()
+    assert np.isnan(estimate_correlation_interval(pearson, flat[:0], rising[:0])).all()
 
 
 def coverage(correlation, truth, n, trials, interval):
@@ -152,16 +156,16 @@ TRUTH = {pearson: 0.5, spearman: 6 / np.pi * np.arcsin(0.25), kendall_b: 1 / 3}
 @pytest.mark.parametrize("correlation", TRUTH)
 def test_bootstrap_intervals_cover_as_they_say(correlation, n):
     trials = 1_000 if correlation is not kendall_b else 300
-    found = coverage(correlation, TRUTH[correlation], n, trials, partial(correlation_interval, resamples=500))
+    found = coverage(correlation, TRUTH[correlation], n, trials, partial(estimate_correlation_interval, resamples=500))
     assert 0.92 <= found <= 0.985
 
 
 OF_ROWS = {
-    pearson_rows: pearson,
-    spearman_rows: spearman,
-    kendall_rows: kendall_b,
-    accuracy_rows: accuracy_eq,
-    inversion_rows: inversions,
+    compute_pearson_rows: pearson,
+    compute_spearman_rows: spearman,
+    compute_kendall_rows: kendall_b,
+    compute_accuracy_rows: accuracy_eq,
+    count_inversion_rows: count_inversions,
 }
 
 
@@ -184,10 +188,12 @@ def test_rows_with_a_gap_have_no_correlation_and_do_not_touch_the_others():
 
 def test_one_column_has_no_pairs():
     one = np.ones((2, 1))
-    assert np.isnan([pearson_rows(one, one), kendall_rows(one, one), accuracy_rows(one, one)]).all()
-    assert inversion_rows(one, one).tolist() == [0.0, 0.0]
+    assert np.isnan(
+        [compute_pearson_rows(one, one), compute_kendall_rows(one, one), compute_accuracy_rows(one, one)]
+    ).all()
+    assert count_inversion_rows(one, one).tolist() == [0.0, 0.0]
 
 
 def test_rows_that_are_taken_some_at_a_time_are_all_there():
     x, y = np.random.default_rng(8).normal(size=(2, 5, 1_500))  # two rows fill a block
-    np.testing.assert_allclose(inversion_rows(x, y), [inversions(*row) for row in zip(x, y, strict=True)])
+    np.testing.assert_allclose(count_inversion_rows(x, y), [count_inversions(*row) for row in zip(x, y, strict=True)])

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 import textgauge
 from textgauge.stats.decisions import (
-    baseline_sentence,
-    better,
-    comparison_sentence,
-    different,
-    leader,
-    leaders_sentence,
-    properties_sentence,
-    ranking_sentence,
-    slices_sentence,
+    format_baseline,
+    format_comparison,
+    format_leader,
+    format_leaders,
+    format_properties,
+    format_ranking,
+    format_slices,
+    format_standing,
+    is_better,
+    is_different,
+    judge_intervals,
     split_answer,
-    standing,
-    verdict,
 )
 
 SOURCES = Path(textgauge.__file__).parent
@@ -41,11 +41,11 @@ ENDS = st.tuples(st.floats(-1, 1), st.floats(0, 1)).map(lambda ends: (ends[0], e
 
 
 def test_a_test_rejects_up_to_its_level():
-    assert different(10 / 200)
-    assert different(0.1 + 0.2, alpha=0.3)
-    assert not different(0.0501)
-    assert different(0.0501, alpha=0.1)
-    assert not different(float("nan"))
+    assert is_different(10 / 200)
+    assert is_different(0.1 + 0.2, alpha=0.3)
+    assert not is_different(0.0501)
+    assert is_different(0.0501, alpha=0.1)
+    assert not is_different(float("nan"))
 
 
 @pytest.mark.parametrize(
@@ -62,24 +62,24 @@ def test_a_test_rejects_up_to_its_level():
     ],
 )
 def test_the_sentence_counts_rejections(p, adjustment, sentence):
-    assert comparison_sentence({f"m{row}": value for row, value in enumerate(p)}, adjustment) == sentence
+    assert format_comparison({f"m{row}": value for row, value in enumerate(p)}, adjustment) == sentence
 
 
 @given(st.lists(ENDS, min_size=1, max_size=3))
 def test_one_interval_that_reaches_0_is_enough_to_say_nothing(intervals):
-    assert better(*intervals) == (min(low for low, _ in intervals) > 0)
+    assert is_better(*intervals) == (min(low for low, _ in intervals) > 0)
 
 
 def test_an_interval_that_does_not_exist_is_no_support():
-    assert not better((0.1, 0.2), (float("nan"), float("nan")))
+    assert not is_better((0.1, 0.2), (float("nan"), float("nan")))
 
 
 @given(st.lists(ENDS, min_size=1, max_size=3))
 def test_a_verdict_turns_round_with_the_difference(intervals):
-    turned = verdict(*((-high, -low) for low, high in intervals))
+    turned = judge_intervals(*((-high, -low) for low, high in intervals))
     other = {"better than": "worse than", "worse than": "better than", "tied with": "tied with"}
-    assert turned == other[verdict(*intervals)]
-    assert (verdict(*intervals) == "better than") == better(*intervals)
+    assert turned == other[judge_intervals(*intervals)]
+    assert (judge_intervals(*intervals) == "better than") == is_better(*intervals)
 
 
 def spoken(path: Path) -> Iterator[str]:
@@ -120,51 +120,51 @@ def test_sentences_that_decide_stand_in_one_module():
 NOBODY = "No system is better than all others"
 SENTENCES = [
     (
-        partial(properties_sentence, list("abcdef"), copies_said=True),
+        partial(format_properties, list("abcdef"), copies_said=True),
         "Worse than in real texts: a, b, c, d and 2 more (95 % joint confidence).",
     ),
     (
-        partial(properties_sentence, [], copies_said=False),
+        partial(format_properties, [], copies_said=False),
         "No property is found to be worse than in real texts; that does not prove that none is.",
     ),
-    (partial(baseline_sentence, {"bleu": 0.01}, {"bleu": False}), "Worse than the baseline by bleu (5 % level)."),
+    (partial(format_baseline, {"bleu": 0.01}, {"bleu": False}), "Worse than the baseline by bleu (5 % level)."),
     (
-        partial(baseline_sentence, dict.fromkeys("abcdef", 0.01), dict.fromkeys("abcdef", True), alpha=0.1),
+        partial(format_baseline, dict.fromkeys("abcdef", 0.01), dict.fromkeys("abcdef", True), alpha=0.1),
         "Better than the baseline by a, b, c, d, e and f (10 % level, adjusted by Holm).",
     ),
-    (partial(standing, ["fid"], 5), "fid is statistically tied with it"),
-    (partial(standing, list("abcdef"), 6), "a, b, c, d and 2 more are statistically tied with it"),
-    (partial(standing, list("abc"), 6, named=2), "a, b and 1 more are statistically tied with it"),
-    (partial(standing, [], 1), "it is better than the other metric"),
-    (partial(leader, ["energy"]), "energy"),
-    (partial(ranking_sentence, [], [], "these texts"), "Nothing is ranked: these measures have no common scale."),
-    (partial(ranking_sentence, ["fid"], [], "these texts"), "Only one metric is ranked: fid."),
+    (partial(format_standing, ["fid"], 5), "fid is statistically tied with it"),
+    (partial(format_standing, list("abcdef"), 6), "a, b, c, d and 2 more are statistically tied with it"),
+    (partial(format_standing, list("abc"), 6, named=2), "a, b and 1 more are statistically tied with it"),
+    (partial(format_standing, [], 1), "it is better than the other metric"),
+    (partial(format_leader, ["energy"]), "energy"),
+    (partial(format_ranking, [], [], "these texts"), "Nothing is ranked: these measures have no common scale."),
+    (partial(format_ranking, ["fid"], [], "these texts"), "Only one metric is ranked: fid."),
     (
-        partial(ranking_sentence, ["fid", "pr", "dc"], ["pr", "dc"], "new texts"),
+        partial(format_ranking, ["fid", "pr", "dc"], ["pr", "dc"], "new texts"),
         "No metric is better than all others: fid comes first, statistically tied with all 2 others (new texts).",
     ),
     (
-        partial(ranking_sentence, list("abcde"), [], "new texts"),
+        partial(format_ranking, list("abcde"), [], "new texts"),
         "Best: a, better than all 4 other metrics (95 % joint confidence, new texts).",
     ),
     (
-        partial(ranking_sentence, list("abcdef"), ["b"], "new texts"),
+        partial(format_ranking, list("abcdef"), ["b"], "new texts"),
         "Best: a, statistically tied with b; better than the other 4 metrics (95 % joint confidence, new texts).",
     ),
     (
-        partial(leaders_sentence, "system", {"fid": list("abc")}, 3, 0.9),
+        partial(format_leaders, "system", {"fid": list("abc")}, 3, 0.9),
         f"{NOBODY}: all 3 tied by fid (90 % joint confidence, new texts from these sources).",
     ),
     (
-        partial(leaders_sentence, "candidate", {"fid": list("abc"), "pr": ["a"]}, 4),
+        partial(format_leaders, "candidate", {"fid": list("abc"), "pr": ["a"]}, 4),
         "Nearest to the reference: a by pr; a, b and c tied by fid "
         "(95 % joint confidence, new texts from these sources).",
     ),
     (
-        partial(slices_sentence, ["news"], 3),
+        partial(format_slices, ["news"], 3),
         "1 of 3 slices differs (false discovery rate 5 %): news. In the others no difference was found.",
     ),
-    (partial(slices_sentence, ["news", "web"], 2), "2 of 2 slices differ (false discovery rate 5 %): news and web."),
+    (partial(format_slices, ["news", "web"], 2), "2 of 2 slices differ (false discovery rate 5 %): news and web."),
 ]
 
 
@@ -174,6 +174,6 @@ def test_sentences_are_these(say, sentence):
 
 
 def test_only_a_comparison_has_an_outcome():
-    found = comparison_sentence({"fid": 0.2}, None)
+    found = format_comparison({"fid": 0.2}, None)
     assert split_answer(found) == ("No difference found", found.removeprefix("No difference found: "))
     assert split_answer("Best: fid: 1") == ("", "Best: fid: 1")

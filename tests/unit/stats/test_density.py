@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde
 
-from textgauge.stats.density import CELLS, FALLBACK, RESOLVED, STEP, density, deviations, group_densities, scott
+from textgauge.stats.density import (
+    CELLS,
+    FALLBACK,
+    RESOLVED,
+    STEP,
+    compute_deviations,
+    compute_scott_bandwidth,
+    estimate_density,
+    group_densities,
+)
 
 GRID = np.linspace(-8.0, 8.0, 3_001)
 
@@ -20,7 +29,7 @@ def plain(values, bandwidth):
 @pytest.mark.parametrize("spread", [0.05, 0.4, 1.5])
 def test_a_density_is_that_of_scipy(n, spread):
     values = np.random.default_rng(n).normal(0.3, spread, n)
-    found = density(values, scott(values))
+    found = estimate_density(values, compute_scott_bandwidth(values))
     assert found.shape == (CELLS + 1,)
     np.testing.assert_allclose(found, gaussian_kde(values)(GRID), rtol=0, atol=1e-12)
 
@@ -36,7 +45,9 @@ def test_a_density_is_that_of_scipy(n, spread):
     ],
 )
 def test_values_at_and_beyond_the_ends_of_the_grid(values, bandwidth):
-    np.testing.assert_allclose(density(np.array(values), bandwidth), plain(values, bandwidth), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        estimate_density(np.array(values), bandwidth), plain(values, bandwidth), rtol=0, atol=1e-12
+    )
 
 
 def test_groups_have_their_own_bandwidths_and_equal_values_the_fallback():
@@ -52,9 +63,9 @@ def test_groups_have_their_own_bandwidths_and_equal_values_the_fallback():
 
 
 def test_deviations_are_sums_of_squares_and_agree_with_the_integral():
-    first, second = (np.array([density(np.array([at]), 0.2)]) for at in (-1.0, 2.0))
-    (found,) = deviations(first, second)
+    first, second = (np.array([estimate_density(np.array([at]), 0.2)]) for at in (-1.0, 2.0))
+    (found,) = compute_deviations(first, second)
     assert found == pytest.approx(sum((f - g) ** 2 * 16 / 3_000 for f, g in zip(first[0], second[0], strict=True)))
     # Kernels that do not overlap: twice the integral of one squared, 1/(2h√π).
     assert found == pytest.approx(1 / (0.2 * math.sqrt(math.pi)), abs=1e-10)
-    assert deviations(first, first).tolist() == [0.0]
+    assert compute_deviations(first, first).tolist() == [0.0]

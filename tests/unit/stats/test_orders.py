@@ -12,30 +12,30 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.unit.stats.columns import NAN, columns, related, rows
 
-from textgauge.bench.protocols.levels import soft_level
-from textgauge.stats.correlation import averaged, complete, pearson, spearman
+from textgauge.bench.protocols.levels import measure_soft_accuracy
+from textgauge.stats.correlation import average_over_groups, find_complete_rows, pearson, spearman
 from textgauge.stats.orders import (
     PairCounts,
     accuracy_eq,
     calibrate_ties,
-    coinciding,
-    inversions,
+    compute_soft_accuracy,
+    compute_variability,
+    count_coinciding,
+    count_inversions,
+    count_rows,
+    count_swaps,
+    draw_signs,
+    estimate_superiority,
     kendall_b,
-    kendall_b_draws,
     kendall_c,
     order_correlations,
     pair_counts,
-    random_signs,
-    ranks,
-    row_counts,
+    rank_sets,
+    resample_kendall_b,
+    resample_superiority,
     set_deviations,
     set_means,
     share_draws,
-    soft_accuracy,
-    superiority,
-    superiority_draws,
-    swaps,
-    variability,
 )
 
 epsilons = st.one_of(st.just(0.0), st.integers(1, 30).map(lambda tenths: tenths / 10))
@@ -93,7 +93,7 @@ def test_no_epsilon_is_better_than_the_calibrated_one(pairs, groups):
     group = np.arange(len(gold)) % groups
     found = calibrate_ties(gold, metric, group)
     candidates = [0.0, *np.unique(np.abs(metric[:, None] - metric))]
-    accuracies = [averaged(partial(accuracy_eq, epsilon=each), group)(gold, metric) for each in candidates]
+    accuracies = [average_over_groups(partial(accuracy_eq, epsilon=each), group)(gold, metric) for each in candidates]
     assert found.accuracy == pytest.approx(max(accuracies, default=NAN), abs=1e-12, nan_ok=True)
     better = [e for e, a in zip(candidates, accuracies, strict=True) if a >= found.accuracy - 1e-10]
     assert np.isnan(found.epsilon) or found.epsilon == min(better)
@@ -116,7 +116,7 @@ def test_rank_correlations_take_infinite_values_and_refuse_missing_ones():
     for f in (pearson, spearman, kendall_b, kendall_c, accuracy_eq):
         assert np.isnan([f(gold, metric), f(metric, gold)]).all()
     assert np.isnan(calibrate_ties(gold, metric)).all()
-    assert complete(gold, metric).tolist() == [False, False, True, False]
+    assert find_complete_rows(gold, metric).tolist() == [False, False, True, False]
 
 
 def test_one_row_has_no_correlation():
@@ -135,7 +135,7 @@ def signs(column, epsilon=0.0):
 def test_counts_of_a_row_are_its_pairs_with_the_others(pairs, epsilon):
     gold, metric = columns(pairs)
     h, m, others = signs(gold), signs(metric, epsilon), ~np.eye(len(gold), dtype=bool)
-    found = row_counts(gold, metric, epsilon=epsilon)
+    found = count_rows(gold, metric, epsilon=epsilon)
     for name, plain in {
         "concordant": h * m > 0,
         "discordant": h * m < 0,
@@ -149,22 +149,22 @@ def test_counts_of_a_row_are_its_pairs_with_the_others(pairs, epsilon):
 def test_resampled_counts_are_those_of_all_rows_and_move_with_the_weights():
     """To first order: a row that is drawn once more counts twice with every other, itself not among them."""
     gold, metric = related(30, 5, levels=2)
-    counted = row_counts(gold, metric)
+    counted = count_rows(gold, metric)
     once = np.ones((1, 30))
-    assert kendall_b_draws(counted, once)[0] == pytest.approx(kendall_b(gold, metric))
+    assert resample_kendall_b(counted, once)[0] == pytest.approx(kendall_b(gold, metric))
     assert share_draws(counted.agreed, 30 * 29, once)[0] == pytest.approx(accuracy_eq(gold, metric))
     weights = once + np.eye(30)
     score, untied_gold, untied_metric = (
         (s.sum() + 2 * s.sum(axis=1)) for s in (signs(gold) * signs(metric), signs(gold) != 0, signs(metric) != 0)
     )
-    np.testing.assert_allclose(kendall_b_draws(counted, weights), score / np.sqrt(untied_gold * untied_metric))
+    np.testing.assert_allclose(resample_kendall_b(counted, weights), score / np.sqrt(untied_gold * untied_metric))
     agreed = ((signs(gold) == signs(metric)) & ~np.eye(30, dtype=bool)).sum(axis=1)
     np.testing.assert_allclose(share_draws(counted.agreed, 870.0, weights), (agreed.sum() + 2 * agreed) / 870)
 
 
 def test_a_resample_without_untied_rows_has_no_correlation():
-    counted = row_counts(np.array([1.0, 1, 2]), np.array([1.0, 2, 3]))
-    found = kendall_b_draws(counted, np.array([[1, 1, 1], [0, 0, 0]]))
+    counted = count_rows(np.array([1.0, 1, 2]), np.array([1.0, 2, 3]))
+    found = resample_kendall_b(counted, np.array([[1, 1, 1], [0, 0, 0]]))
     assert found[0] == pytest.approx(kendall_b(np.array([1.0, 1, 2]), np.array([1.0, 2, 3])))
     assert np.isnan(found[1])
 
@@ -207,14 +207,14 @@ def test_the_tables_are_whole():
 def test_orders_differ_from_peoples_as_published(row):
     orders = published_orders()
     metric, human = orders[row["metric"]], orders["human"]
-    assert coinciding(metric, human) == row["coinciding_ranks"]
-    assert swaps(metric, human) == row["swaps"]
+    assert count_coinciding(metric, human) == row["coinciding_ranks"]
+    assert count_swaps(metric, human) == row["swaps"]
     assert round(order_correlations(np.stack([metric, human]))[0, 1], 2) == row["order_correlation_with_human"]
 
 
 def test_swaps_are_not_inversions():
     orders = published_orders()
-    counted = [inversions(orders[metric], orders["human"]) for metric in METRICS]
+    counted = [count_inversions(orders[metric], orders["human"]) for metric in METRICS]
     assert counted != published(TABLES_4_5)["swaps"].to_list()
 
 
@@ -230,7 +230,7 @@ def test_variability_follows_from_the_published_means_up_to_their_rounding():
     checked = 0
     for (metric,), part in published_means().filter(pl.col("metric") != "human").group_by("metric"):
         means = part["mean"].to_numpy()
-        found = variability(means, part["dataset"].str.ends_with("_random").to_numpy())
+        found = compute_variability(means, part["dataset"].str.ends_with("_random").to_numpy())
         rounding = 100 * 0.01 / np.ptp(means) * (1 + found / 100)  # ranges of means that are printed to ±0.005
         assert found == pytest.approx(stated[metric], abs=max(2, rounding))
         checked += 1
@@ -258,28 +258,28 @@ orders = st.integers(2, 9).flatmap(lambda n: st.tuples(*[st.permutations(range(n
 def test_measures_are_those_of_the_twins(pair):
     a, b = np.array(pair, dtype=float) + 1
     opposite = sum((a[i] - a[j]) * (b[i] - b[j]) < 0 for i, j in combinations(range(len(a)), 2))
-    assert inversions(a, b) == opposite
-    assert swaps(a, b) == sum(abs(x - y) for x, y in zip(a, b, strict=True)) / 2
-    assert coinciding(a, b) == sum(x == y for x, y in zip(a, b, strict=True))
-    assert swaps(a, b) <= inversions(a, b) <= 2 * swaps(a, b)  # Diaconis and Graham 1977
-    assert inversions(a, a) == swaps(a, a) == 0
+    assert count_inversions(a, b) == opposite
+    assert count_swaps(a, b) == sum(abs(x - y) for x, y in zip(a, b, strict=True)) / 2
+    assert count_coinciding(a, b) == sum(x == y for x, y in zip(a, b, strict=True))
+    assert count_swaps(a, b) <= count_inversions(a, b) <= 2 * count_swaps(a, b)  # Diaconis and Graham 1977
+    assert count_inversions(a, a) == count_swaps(a, a) == 0
 
 
 def test_the_best_set_comes_first():
     means = np.array([0.2, 0.9, NAN, 0.5])
-    np.testing.assert_array_equal(ranks(means), [3, 1, NAN, 2])
-    np.testing.assert_array_equal(ranks(means, best="smaller"), [1, 3, NAN, 2])
+    np.testing.assert_array_equal(rank_sets(means), [3, 1, NAN, 2])
+    np.testing.assert_array_equal(rank_sets(means, best="smaller"), [1, 3, NAN, 2])
 
 
 def test_an_order_with_a_gap_is_not_compared():
     whole, broken = np.array([1.0, 2, 3]), np.array([1.0, 2, NAN])
-    assert np.isnan([f(whole, broken) for f in (coinciding, swaps, inversions)]).all()
+    assert np.isnan([f(whole, broken) for f in (count_coinciding, count_swaps, count_inversions)]).all()
     assert np.isnan(order_correlations(np.stack([whole, broken]))[:, 1]).all()
 
 
 @pytest.mark.parametrize(("means", "random"), [([1, 1], [1, 0]), ([1, 2], [0, 0]), ([1, NAN], [1, 0]), ([], [])])
 def test_variability_without_a_range_does_not_exist(means, random):
-    assert np.isnan(variability(np.array(means, dtype=float), np.array(random, dtype=bool)))
+    assert np.isnan(compute_variability(np.array(means, dtype=float), np.array(random, dtype=bool)))
 
 
 def test_deviations_of_sets_are_over_their_finite_values():
@@ -291,7 +291,7 @@ def test_deviations_of_sets_are_over_their_finite_values():
 
 def test_one_set_has_nothing_to_swap():
     one = np.ones(1)
-    assert (coinciding(one, one), swaps(one, one), inversions(one, one)) == (1, 0, 0)
+    assert (count_coinciding(one, one), count_swaps(one, one), count_inversions(one, one)) == (1, 0, 0)
     assert order_correlations(np.empty((0, 3))).shape == (0, 0)
 
 
@@ -302,16 +302,16 @@ def test_p_values_are_those_of_all_flips_counted_one_by_one():
     for first, second in ((0, 1), (0, 2), (1, 2)):
         gap = scores[first] - scores[second]
         expected.append(np.mean([(sign * gap).sum() >= gap.sum() - 1e-12 for sign in signs]))
-    assert superiority(scores, signs).tolist() == pytest.approx(expected)
+    assert estimate_superiority(scores, signs).tolist() == pytest.approx(expected)
 
 
 def test_the_normal_form_is_near_and_follows_weights():
     scores = np.random.default_rng(1).normal(size=(4, 400)) + np.arange(4)[:, None] * 0.05
-    exact = superiority(scores, random_signs(400, flips=4_000))
-    assert superiority_draws(scores, np.ones((1, 400)))[0] == pytest.approx(exact, abs=0.03)
+    exact = estimate_superiority(scores, draw_signs(400, flips=4_000))
+    assert resample_superiority(scores, np.ones((1, 400)))[0] == pytest.approx(exact, abs=0.03)
     weights = np.random.default_rng(2).multinomial(400, np.full(400, 1 / 400), size=1)
-    again = superiority_draws(np.repeat(scores, weights[0], axis=1), np.ones((1, 400)))
-    assert superiority_draws(scores, weights) == pytest.approx(again)
+    again = resample_superiority(np.repeat(scores, weights[0], axis=1), np.ones((1, 400)))
+    assert resample_superiority(scores, weights) == pytest.approx(again)
 
 
 def test_the_level_matches_systems_by_item_whatever_the_order():
@@ -320,14 +320,14 @@ def test_the_level_matches_systems_by_item_whatever_the_order():
     y = rng.normal(size=200) + 0.3 * system
     x = y + rng.normal(size=200)
     order = rng.permutation(200)
-    found = soft_level(x, y, system, item)
-    shuffled = soft_level(x[order], y[order], system[order], item[order])
-    signs = random_signs(50)
-    expected = soft_accuracy(*(superiority(column.reshape(4, 50), signs) for column in (y, x)))
+    found = measure_soft_accuracy(x, y, system, item)
+    shuffled = measure_soft_accuracy(x[order], y[order], system[order], item[order])
+    signs = draw_signs(50)
+    expected = compute_soft_accuracy(*(estimate_superiority(column.reshape(4, 50), signs) for column in (y, x)))
     assert found.values[0] == pytest.approx(expected)
     assert shuffled.values[0] == pytest.approx(expected, abs=0.02)  # other signs are drawn
-    assert soft_level(y, y, system, item).values[0] == 1.0
+    assert measure_soft_accuracy(y, y, system, item).values[0] == 1.0
     assert found.chance[0] < 1.0
-    missing = soft_level(np.where(item < 49, np.nan, x), y, system, item)
+    missing = measure_soft_accuracy(np.where(item < 49, np.nan, x), y, system, item)
     assert np.isnan(missing.values[0])
     assert "two items" in missing.reasons[0]

@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 from scipy.stats import t as student
 
-from textgauge.stats.correlation import averaged, correlation_draws, pearson, spearman
+from textgauge.stats.correlation import average_over_groups, draw_correlations, pearson, spearman
 from textgauge.stats.orders import accuracy_eq, kendall_b
-from textgauge.stats.paired_tests import bootstrap_test, exchanged, permutation_test, williams_t, williams_test
-from textgauge.stats.resampling import percentile_interval
+from textgauge.stats.paired_tests import (
+    compute_williams_t,
+    exchange_values,
+    run_bootstrap_test,
+    run_permutation_test,
+    run_williams_test,
+)
+from textgauge.stats.resampling import compute_percentile_interval
 
 NAN = float("nan")
 
@@ -25,8 +31,8 @@ def two_metrics(n, seed, better=0.0):
 
 
 def test_williams_t_is_that_of_howells_book():
-    assert round(williams_t(0.80, 0.72, 0.89, 26), 3) == 1.361
-    assert round(williams_test(0.80, 0.72, 0.89, 26).p, 3) == 0.187
+    assert round(compute_williams_t(0.80, 0.72, 0.89, 26), 3) == 1.361
+    assert round(run_williams_test(0.80, 0.72, 0.89, 26).p, 3) == 0.187
 
 
 @given(st.integers(0, 10_000), st.integers(5, 200))
@@ -36,7 +42,7 @@ def test_williams_test_is_that_of_the_textbook(seed, n):
     determinant = np.linalg.det(np.array([[1, r1, r2], [r1, 1, r12], [r2, r12, 1]]))
     below = 2 * determinant * (n - 1) / (n - 3) + (r1 + r2) ** 2 / 4 * (1 - r12) ** 3
     t = (r1 - r2) * sqrt((n - 1) * (1 + r12) / below)
-    found = williams_test(r1, r2, r12, n)
+    found = run_williams_test(r1, r2, r12, n)
     assert found.p == pytest.approx(2 * student.sf(abs(t), n - 3), abs=1e-9)
     assert found.p_larger == pytest.approx(student.sf(t, n - 3), abs=1e-9)
     assert found.p_larger + found.p_smaller == pytest.approx(1)
@@ -45,7 +51,7 @@ def test_williams_test_is_that_of_the_textbook(seed, n):
 
 def test_williams_test_of_copies_and_of_three_rows_does_not_exist():
     for arguments in ((0.5, 0.5, 1.0, 30), (0.5, 0.4, 0.3, 3), (NAN, 0.4, 0.3, 30)):
-        assert np.isnan(williams_test(*arguments)[1:]).all()
+        assert np.isnan(run_williams_test(*arguments)[1:]).all()
 
 
 @settings(deadline=None, max_examples=30)
@@ -53,23 +59,23 @@ def test_williams_test_of_copies_and_of_three_rows_does_not_exist():
 def test_exchanges_by_ranks_are_exchanges_one_by_one(seed, n, tied):
     gold, a, b = two_metrics(n, seed)
     gold, a, b = (np.round(column) for column in (gold, a, b)) if tied else (gold, a, b)
-    found = exchanged(spearman, gold, a, b, trials=20, seed=seed)
-    expected = exchanged(partial(spearman), gold, a, b, trials=20, seed=seed)
+    found = exchange_values(spearman, gold, a, b, trials=20, seed=seed)
+    expected = exchange_values(partial(spearman), gold, a, b, trials=20, seed=seed)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
 
 def test_a_permutation_test_counts_exchanges_at_least_as_far():
     gold, a, b = two_metrics(12, 1, better=2.0)
-    found = permutation_test(pearson, gold, a, b, trials=99)
+    found = run_permutation_test(pearson, gold, a, b, trials=99)
     assert found.difference == pytest.approx(pearson(gold, a) - pearson(gold, b))
     a, b = (a - a.mean()) / a.std(), (b - b.mean()) / b.std()
-    gaps = exchanged(pearson, gold, a, b, trials=99, seed=0)
+    gaps = exchange_values(pearson, gold, a, b, trials=99, seed=0)
     assert found.p_larger == (1 + (gaps >= found.difference - 1e-12).sum()) / 100
     assert found.p_smaller == (1 + (gaps <= found.difference + 1e-12).sum()) / 100
     assert found.p == (1 + (abs(gaps) >= abs(found.difference) - 1e-12).sum()) / 100
 
 
-@pytest.mark.parametrize("test", [permutation_test, bootstrap_test])
+@pytest.mark.parametrize("test", [run_permutation_test, run_bootstrap_test])
 @pytest.mark.parametrize(
     "correlation",
     [pearson, spearman, *(pytest.param(slower, marks=pytest.mark.long) for slower in (kendall_b, accuracy_eq))],
@@ -84,14 +90,14 @@ def test_tests_find_the_better_metric_and_turn_with_it(test, correlation):
     assert turned.p_smaller == pytest.approx(found.p_larger, abs=1e-12)
 
 
-@pytest.mark.parametrize("test", [permutation_test, bootstrap_test])
+@pytest.mark.parametrize("test", [run_permutation_test, run_bootstrap_test])
 def test_copies_do_not_differ(test):
     gold, a, _ = two_metrics(40, 3)
     found = test(spearman, gold, a, a)
     assert (found.difference, found.p, found.p_larger, found.p_smaller) == (0.0, 1.0, 1.0, 1.0)
 
 
-@pytest.mark.parametrize("test", [permutation_test, bootstrap_test])
+@pytest.mark.parametrize("test", [run_permutation_test, run_bootstrap_test])
 def test_a_constant_metric_cannot_be_tested(test):
     gold, a, _ = two_metrics(40, 3)
     assert np.isnan(test(pearson, gold, a, np.ones(40))).all()
@@ -100,19 +106,19 @@ def test_a_constant_metric_cannot_be_tested(test):
 
 def test_permutation_tests_take_correlations_averaged_over_groups():
     gold, a, b = two_metrics(120, 4, better=2.0)
-    found = permutation_test(averaged(kendall_b, np.arange(120) % 12), gold, a, b, trials=199)
+    found = run_permutation_test(average_over_groups(kendall_b, np.arange(120) % 12), gold, a, b, trials=199)
     assert found.p_larger < 0.05
 
 
 def test_the_bootstrap_draws_whole_clusters():
     gold, a, b = (np.repeat(column, 4) for column in two_metrics(60, 5))
-    blind = bootstrap_test(pearson, gold, a, b)
-    aware = bootstrap_test(pearson, gold, a, b, cluster=np.repeat(np.arange(60), 4))
+    blind = run_bootstrap_test(pearson, gold, a, b)
+    aware = run_bootstrap_test(pearson, gold, a, b, cluster=np.repeat(np.arange(60), 4))
     assert aware.low < blind.low < blind.difference < blind.high < aware.high
     four = np.repeat(np.arange(4), 60)
-    draws = [correlation_draws(pearson, gold, metric, resamples=1_000, seed=0, cluster=four) for metric in (a, b)]
-    few = bootstrap_test(pearson, gold, a, b, cluster=four)
-    assert (few.low, few.high) == percentile_interval(draws[0] - draws[1], 4, 0.95)
+    draws = [draw_correlations(pearson, gold, metric, resamples=1_000, seed=0, cluster=four) for metric in (a, b)]
+    few = run_bootstrap_test(pearson, gold, a, b, cluster=four)
+    assert (few.low, few.high) == compute_percentile_interval(draws[0] - draws[1], 4, 0.95)
 
 
 def test_a_permutation_test_exchanges_whole_clusters():
@@ -120,14 +126,14 @@ def test_a_permutation_test_exchanges_whole_clusters():
     once = two_metrics(60, 5)
     gold, a, b = (np.repeat(column, 4) for column in once)
     cluster = np.repeat(np.arange(60), 4)
-    aware = permutation_test(pearson, gold, a, b, trials=199, cluster=cluster)
-    assert aware.p == permutation_test(pearson, *once, trials=199).p
-    assert permutation_test(pearson, gold, a, b, trials=199).p < aware.p
+    aware = run_permutation_test(pearson, gold, a, b, trials=199, cluster=cluster)
+    assert aware.p == run_permutation_test(pearson, *once, trials=199).p
+    assert run_permutation_test(pearson, gold, a, b, trials=199).p < aware.p
 
 
 def test_the_bootstraps_p_and_interval_say_the_same():
     for seed in range(30):
-        found = bootstrap_test(pearson, *two_metrics(25, seed, better=0.4), resamples=1_999)
+        found = run_bootstrap_test(pearson, *two_metrics(25, seed, better=0.4), resamples=1_999)
         if abs(found.p - 0.05) > 0.005:
             assert (found.p < 0.05) == (not found.low <= 0 <= found.high)
 
@@ -137,10 +143,10 @@ def null_p_values(test, trials, n):
 
 
 TESTS = {
-    "williams": lambda g, a, b, seed: williams_test(pearson(g, a), pearson(g, b), pearson(a, b), len(g)),
-    "permutation": lambda g, a, b, seed: permutation_test(pearson, g, a, b, trials=199, seed=seed),
-    "permutation-spearman": lambda g, a, b, seed: permutation_test(spearman, g, a, b, trials=199, seed=seed),
-    "bootstrap": lambda g, a, b, seed: bootstrap_test(pearson, g, a, b, resamples=199, seed=seed),
+    "williams": lambda g, a, b, seed: run_williams_test(pearson(g, a), pearson(g, b), pearson(a, b), len(g)),
+    "permutation": lambda g, a, b, seed: run_permutation_test(pearson, g, a, b, trials=199, seed=seed),
+    "permutation-spearman": lambda g, a, b, seed: run_permutation_test(spearman, g, a, b, trials=199, seed=seed),
+    "bootstrap": lambda g, a, b, seed: run_bootstrap_test(pearson, g, a, b, resamples=199, seed=seed),
 }
 
 

@@ -9,15 +9,15 @@ from scipy.stats import norm, studentized_range
 from scipy.stats import t as student
 
 from textgauge.stats.rankings import (
-    better_than,
-    holm,
-    joint_reach,
-    max_t,
+    adjust_by_holm,
+    adjust_by_max_t,
+    compute_joint_reach,
+    compute_student_interval,
+    find_better,
     pair_p_values,
     rank_ranges,
-    ranking,
-    student_interval,
-    tiers,
+    rank_values,
+    split_into_tiers,
 )
 
 
@@ -46,35 +46,35 @@ def test_better_is_what_holm_rejects_over_all_pairs():
     rng = np.random.default_rng(1)
     values = rng.normal(size=(6, 8)) + np.array([3, 2, 1, 0, 0, 0])[:, None]
     gaps = paired(values)
-    better = better_than(*gaps)
+    better = find_better(*gaps)
     first, second = np.triu_indices(6, 1)
-    adjusted = holm(pair_p_values(*(part[first, second] for part in gaps)))
+    adjusted = adjust_by_holm(pair_p_values(*(part[first, second] for part in gaps)))
     assert (better | better.T)[first, second].tolist() == (adjusted <= 0.05).tolist()
     assert not (better & better.T).any()
     assert (gaps[0][better] > 0).all()
 
 
 def test_unknown_errors_make_nothing_better():
-    assert not better_than(np.array([[0.0, 1.0], [-1.0, 0.0]]), np.full((2, 2), np.nan), np.full((2, 2), 3.0)).any()
+    assert not find_better(np.array([[0.0, 1.0], [-1.0, 0.0]]), np.full((2, 2), np.nan), np.full((2, 2), 3.0)).any()
 
 
 def test_an_interval_without_an_error_is_unknown():
-    assert all(np.isnan(student_interval(0.5, float("nan"), 3.0, 0.95)))
-    assert all(np.isnan(student_interval(0.5, 0.1, 0.0, 0.95)))
+    assert all(np.isnan(compute_student_interval(0.5, float("nan"), 3.0, 0.95)))
+    assert all(np.isnan(compute_student_interval(0.5, 0.1, 0.0, 0.95)))
 
 
 def test_ranks_and_tiers_of_a_chain():
     better = np.triu(np.ones((4, 4), dtype=bool), 1)
     assert [found.tolist() for found in rank_ranges(better)] == [[1, 2, 3, 4]] * 2
-    assert tiers([0, 1, 2, 3], better) == {0: 1, 1: 2, 2: 3, 3: 4}
+    assert split_into_tiers([0, 1, 2, 3], better) == {0: 1, 1: 2, 2: 3, 3: 4}
     better[0, 1] = better[1, 2] = False
-    assert tiers([0, 1, 2, 3], better) == {0: 1, 1: 1, 2: 1, 3: 2}
+    assert split_into_tiers([0, 1, 2, 3], better) == {0: 1, 1: 1, 2: 1, 3: 2}
 
 
 @pytest.mark.parametrize(("metrics", "repetitions"), [(12, 2), (12, 5), (20, 3)])
 def test_equal_ones_are_seldom_separated(metrics, repetitions):
     rng = np.random.default_rng([metrics, repetitions])
-    false = [better_than(*paired(rng.normal(size=(metrics, repetitions)))).any() for _ in range(200)]
+    false = [find_better(*paired(rng.normal(size=(metrics, repetitions)))).any() for _ in range(200)]
     assert np.mean(false) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
@@ -86,14 +86,14 @@ def test_holm_is_the_step_down_rule(values):
     for place, row in enumerate(order):
         running = max(running, (len(p) - place) * p[row])
         expected[row] = min(running, 1.0)
-    assert holm(p) == pytest.approx(expected)
+    assert adjust_by_holm(p) == pytest.approx(expected)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_one_group_keeps_its_p_values_and_groups_of_one_are_holms(values):
     p = np.array(values)
-    assert holm(p, groups=[3] * len(p)) == pytest.approx(p)
-    assert holm(p, groups=range(len(p))) == pytest.approx(holm(p))
+    assert adjust_by_holm(p, groups=[3] * len(p)) == pytest.approx(p)
+    assert adjust_by_holm(p, groups=range(len(p))) == pytest.approx(adjust_by_holm(p))
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 2)), min_size=1, max_size=6))
@@ -107,7 +107,7 @@ def test_groups_are_closed_testing_by_weighted_bonferroni(tests):
         total = weight[np.unique(groups[chosen])].sum()
         joint = (p[chosen] / weight[groups[chosen]]).min() * total
         largest[chosen] = np.maximum(largest[chosen], joint)
-    assert holm(p, groups) == pytest.approx(np.minimum(largest, 1.0))
+    assert adjust_by_holm(p, groups) == pytest.approx(np.minimum(largest, 1.0))
 
 
 @given(st.integers(1, 5), st.integers(0, 1_000))
@@ -119,7 +119,7 @@ def test_max_t_is_the_step_down_rule(tests, seed):
         reached = [max(row[other] for other in order[place:]) >= values[0, column] for row in values[1:]]
         running = max(running, (1 + sum(reached)) / 20)
         expected[column] = running
-    assert max_t(values) == pytest.approx(expected)
+    assert adjust_by_max_t(values) == pytest.approx(expected)
 
 
 def test_two_repetitions_can_be_tested_and_one_cannot():
@@ -133,26 +133,26 @@ def test_two_repetitions_can_be_tested_and_one_cannot():
 def test_reach_of_all_pairs_of_independent_things_is_that_of_tukey():
     draws = np.random.default_rng(1).normal(size=(1_000, 6))
     first, second = np.triu_indices(6, 1)
-    found = joint_reach(draws[:, first] - draws[:, second], freedom=np.inf, level=0.95)
+    found = compute_joint_reach(draws[:, first] - draws[:, second], freedom=np.inf, level=0.95)
     assert abs(found - studentized_range.ppf(0.95, 6, np.inf) / np.sqrt(2)) < 0.08
 
 
 def test_reach_never_exceeds_bonferroni_and_never_falls_below_one_interval():
     draws = np.random.default_rng(1).normal(size=(50, 20))
-    found = joint_reach(draws, freedom=1e9, level=0.95)
+    found = compute_joint_reach(draws, freedom=1e9, level=0.95)
     assert norm.ppf(0.975) < found <= norm.ppf(1 - 0.025 / 20) + 1e-9
 
 
 def test_columns_that_are_one_another_count_once():
     column = np.random.default_rng(1).normal(size=(500, 1))
-    found = joint_reach(np.repeat(column, 20, axis=1), freedom=1e9, level=0.95)
+    found = compute_joint_reach(np.repeat(column, 20, axis=1), freedom=1e9, level=0.95)
     assert abs(found - norm.ppf(0.975)) < 0.1
 
 
 def board(values, error=0.01):
     values = np.array(values, dtype=float)
     draws = np.random.default_rng(0).normal(size=(20, len(values)))
-    return ranking(values, np.full((len(values),) * 2, error), draws, freedom=100.0, level=0.95)
+    return rank_values(values, np.full((len(values),) * 2, error), draws, freedom=100.0, level=0.95)
 
 
 def test_a_thing_without_a_value_is_not_ranked():
@@ -185,8 +185,8 @@ def test_ranks_follow_from_what_is_better(values, error):
 
 def test_without_a_column_that_varies_one_interval_is_what_is_left():
     for draws in (np.zeros((30, 3)), np.full((30, 2), np.nan)):
-        assert abs(joint_reach(draws, freedom=1e9, level=0.95) - norm.ppf(0.975)) < 1e-6
-    assert abs(joint_reach(np.zeros((30, 3)), freedom=4.0, level=0.9) - student.ppf(0.95, 4)) < 1e-9
+        assert abs(compute_joint_reach(draws, freedom=1e9, level=0.95) - norm.ppf(0.975)) < 1e-6
+    assert abs(compute_joint_reach(np.zeros((30, 3)), freedom=4.0, level=0.9) - student.ppf(0.95, 4)) < 1e-9
 
 
 def test_pairs_name_the_first_and_say_better_only_where_it_is_sure():
@@ -219,5 +219,5 @@ def test_things_of_equal_value_come_in_the_order_of_the_ranks_they_may_have():
     errors = np.full((3, 3), 0.01)
     errors[0] = errors[:, 0] = np.nan
     draws = np.random.default_rng(0).normal(size=(20, 3))
-    found = ranking(np.array([0.1, 0.1, 0.9]), errors, draws, freedom=100.0, level=0.95)
+    found = rank_values(np.array([0.1, 0.1, 0.9]), errors, draws, freedom=100.0, level=0.95)
     assert found.order == [1, 0, 2]

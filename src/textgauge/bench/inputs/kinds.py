@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from textgauge import data as data_room
-from textgauge.bench.inputs.pair_sources import GROUPS, given_pairs, read_paraphrases, read_rated
+from textgauge.bench.inputs.pair_sources import GROUPS, make_pairs, read_paraphrases, read_rated
 from textgauge.bench.inputs.sources import Data, PairSources, Sources, TaskSources, read_steps, read_two
 from textgauge.core.errors import ArgumentError, InputError
 
@@ -17,7 +17,7 @@ Given = Mapping[str, Any]
 
 
 def drop_none(values: Given) -> dict[str, Any]:
-    """The values that are given."""
+    """Return the values that are given."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -33,7 +33,7 @@ class DataKind(ABC):
     columns: tuple[str, ...] = ()  # of the table that `columns` names, for tasks
 
     def fits(self, given: Given) -> bool:
-        """Whether all values are there that these data need."""
+        """Return whether all values are there that these data need."""
         return all(name in given for name in self.needs)
 
     @abstractmethod
@@ -50,7 +50,7 @@ class TwoCorpora(DataKind):
     about = "two corpora: {source_a} and {source_b}"
 
     def load(self, given: Given, seed: int) -> Sources:
-        """Both corpora."""
+        """Return both corpora."""
         return read_two(given["source_a"], given["source_b"], column=given.get("column"))
 
 
@@ -63,7 +63,7 @@ class StepsAndReference(DataKind):
     about = "{steps}, a folder of corpora in order, and {reference}"
 
     def load(self, given: Given, seed: int) -> Sources:
-        """The reference and all steps."""
+        """Return the reference and all steps."""
         return read_steps(given["steps"], given["reference"], column=given.get("column"))
 
 
@@ -75,15 +75,15 @@ class _PairData(DataKind):
     reads: ClassVar[tuple[str, ...]]  # values that say how a table is read, in addition to its columns of texts
 
     def fits(self, given: Given) -> bool:
-        """Whether pairs are named, or texts are given."""
-        return "pairs" in given or _are_texts(given)
+        """Return whether pairs are named, or texts are given."""
+        return "pairs" in given or _has_texts(given)
 
     def load(self, given: Given, seed: int) -> PairSources:
-        """The pairs; how a table is read does not fit pairs that are there already."""
-        ready = _ready_pairs(given)
+        """Return the pairs; how a table is read does not fit pairs that are there already."""
+        ready = _get_ready_pairs(given)
         if ready is None:
             return self.read(given, seed)
-        others = [name for name in self.reads if name in given and not (name == "rating" and _are_texts(given))]
+        others = [name for name in self.reads if name in given and not (name == "rating" and _has_texts(given))]
         if others:
             names = ", ".join(f"{{{name}}}" for name in others)
             raise ArgumentError(f"{names}: for tables and datasets of pairs; these pairs are taken as they are")
@@ -103,7 +103,7 @@ class RatedPairs(_PairData):
     about = "rated pairs: {pairs} with {left}, {right}, {rating}, or a dataset"
 
     def read(self, given: Given, seed: int) -> PairSources:
-        """Pairs with a column of ratings, or several, and the columns of groups."""
+        """Return pairs with a column of ratings, or several, and the columns of groups."""
         rating, groups = given.get("rating", []), given.get("groups", {})
         ratings = [rating] if isinstance(rating, str) else list(rating)
         if not all(isinstance(column, str) for column in ratings):
@@ -133,7 +133,7 @@ class Paraphrases(_PairData):
     about = "paraphrases: {pairs} with {left} and {right} and rows chosen by {only}, or a dataset"
 
     def read(self, given: Given, seed: int) -> PairSources:
-        """Pairs of texts, of some rows where `only` chooses them."""
+        """Return pairs of texts, of some rows where `only` chooses them."""
         sides = {side: given.get(side, side) for side in ("left", "right")}
         spec = os.fspath(given["pairs"])
         return read_paraphrases(spec, **sides, only=given.get("only"), limit=given.get("limit"), seed=seed)
@@ -169,15 +169,15 @@ class TaskTable(DataKind):
         return f"{{{self.value}}}"
 
     def load(self, given: Given, seed: int) -> TaskSources:
-        """The data, by path or name unless they are there already."""
+        """Return the data, by path or name unless they are there already."""
         data = given[self.value]
         if isinstance(data, TaskSources):
             return data
-        columns = _task_columns(given.get("columns", {}))
+        columns = _parse_task_columns(given.get("columns", {}))
         return self.read(os.fspath(data), **{name: columns[name] for name in columns if name in self.columns})
 
     def read(self, spec: str, **columns: Any) -> TaskSources:
-        """The data of a path, a built-in sample or a published set; `columns` name the columns of a table."""
+        """Return the data of a path, a built-in sample or a published set; `columns` name the columns of a table."""
         return TaskSources(spec, getattr(data_room, self.loader)(spec, **{**self.defaults, **columns}))
 
 
@@ -189,12 +189,12 @@ class OwnPoints(DataKind):
     about = "no data: it draws its own points"
 
     def load(self, given: Given, seed: int) -> Sources:
-        """The name of the points."""
+        """Return the name of the points."""
         return self.points
 
 
 def load_data(what: str, kinds: Sequence[DataKind], given: Given, seed: int) -> list[Data | None]:
-    """The data of each kind that the values name, None for kinds whose values are missing.
+    """Return the data of each kind that the values name, None for kinds whose values are missing.
 
     Values that no kind reads are refused, and so is having none of the data.
     """
@@ -212,23 +212,23 @@ def load_data(what: str, kinds: Sequence[DataKind], given: Given, seed: int) -> 
     return [kind.load(given, seed) if kind.fits(given) else None for kind in kinds]
 
 
-def _are_texts(given: Given) -> bool:
+def _has_texts(given: Given) -> bool:
     return any(not isinstance(given.get(side, ""), str) for side in ("left", "right"))
 
 
-def _ready_pairs(given: Given) -> PairSources | None:
-    if _are_texts(given):
+def _get_ready_pairs(given: Given) -> PairSources | None:
+    if _has_texts(given):
         sides = [given.get("left", ""), given.get("right", "")]
         if "pairs" in given or any(isinstance(side, str) for side in sides):
             raise ArgumentError("{left} and {right} are columns of {pairs}, or both are texts and there are no {pairs}")
-        return given_pairs(sides[0], sides[1], given.get("rating"))
+        return make_pairs(sides[0], sides[1], given.get("rating"))
     return given["pairs"] if isinstance(given["pairs"], PairSources) else None
 
 
-def _task_columns(named: Given) -> dict[str, Any]:
-    """Columns of a task's table; `ratings` is one column, or `ratings.coverage` that of an aspect.
+def _parse_task_columns(named: Given) -> dict[str, Any]:
+    """Return columns of a task's table; `ratings` is one column, or `ratings.coverage` that of an aspect.
 
-    >>> _task_columns({"text": "body", "ratings": "score", "ratings.coverage": "facts"})
+    >>> _parse_task_columns({"text": "body", "ratings": "score", "ratings.coverage": "facts"})
     {'text': 'body', 'ratings': {'overall': 'score', 'coverage': 'facts'}}
     """
     found: dict[str, Any] = {}

@@ -18,7 +18,7 @@ _WRITE, _ORDER = 31, 32
 
 
 def split_words(text: str) -> list[str]:
-    """Words and signs with the space before them, if any; the text counts as following a space.
+    """Return words and signs with the space before them, if any; the text counts as following a space.
 
     >>> split_words("It's fine, Ann (24).")
     [" It's", ' fine', ',', ' Ann', ' (', '24', ')', '.']
@@ -51,7 +51,7 @@ class NgramGenerator:
             raise InputError(f"an n-gram model has order 1 or more, not {order}")
         self.order = order
         self._followers: dict[tuple[str, ...], list[str]] = {}
-        self._different: dict[tuple[str, ...], set[str]] = {}
+        self._list_different: dict[tuple[str, ...], set[str]] = {}
 
     def learn(self, texts: Sequence[str]) -> None:
         """Count the words of more texts."""
@@ -64,7 +64,7 @@ class NgramGenerator:
                 for start in range(len(context) + 1):
                     key = tuple(context[start:])
                     self._followers.setdefault(key, []).append(word)
-                    self._different.setdefault(key, set()).add(word)
+                    self._list_different.setdefault(key, set()).add(word)
 
     def generate(self, n: int, *, seed: int = 0) -> list[str]:
         """New texts; each depends on its number and the seed alone."""
@@ -77,39 +77,39 @@ class NgramGenerator:
     def _text(self, rng: np.random.Generator) -> str:
         text = ""
         while not text:
-            text = self._attempt(rng)
+            text = self._try_text(rng)
         return text
 
-    def _attempt(self, rng: np.random.Generator) -> str:
+    def _try_text(self, rng: np.random.Generator) -> str:
         words: list[str] = []
         while len(words) < _LONGEST:
             context = words[max(0, len(words) - self.order + 1) :] if self.order > 1 else []
             if len(words) < self.order - 1:
                 context = [_END, *context]
-            word = self._next(tuple(context), rng)
+            word = self._draw_word(tuple(context), rng)
             if word == _END:
                 break
             words.append(word)
         return join_words(words)
 
-    def _next(self, context: tuple[str, ...], rng: np.random.Generator) -> str:
+    def _draw_word(self, context: tuple[str, ...], rng: np.random.Generator) -> str:
         while context:
             seen = len(self._followers.get(context, ()))
-            if seen and rng.random() < seen / (seen + len(self._different[context])):
+            if seen and rng.random() < seen / (seen + len(self._list_different[context])):
                 break
             context = context[1:]
         followers = self._followers[context]
         return followers[int(rng.integers(len(followers)))]
 
 
-def ngram_corpora(
+def write_ngram_corpora(
     texts: Sequence[str], *, steps: int = 8, per_step: int = 1_000, order: int = 3, seed: int = 0
 ) -> list[list[str]]:
     """Return what an n-gram model writes after it has seen more and more of the texts.
 
     It sees twice as many at every step, all at the last.
 
-    >>> corpora = ngram_corpora(["a b c", "a c b", "b c a", "c a b"], steps=3, per_step=2)
+    >>> corpora = write_ngram_corpora(["a b c", "a c b", "b c a", "c a b"], steps=3, per_step=2)
     >>> [len(corpus) for corpus in corpora]
     [2, 2, 2]
     """

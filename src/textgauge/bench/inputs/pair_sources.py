@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textgauge.bench.inputs.sources import PairSources
 from textgauge.core.errors import ArgumentError, InputError, ResourceError
 from textgauge.data import Corpus, load_pairs
-from textgauge.data.datasets import data_folders
+from textgauge.data.datasets import list_data_folders
 from textgauge.data.folders import is_metric_folder, load_metric_folder
 from textgauge.data.formats import is_table, read_table
 from textgauge.data.source import has_builtin_columns
@@ -56,20 +56,20 @@ def read_rated(
     if has_builtin_columns(spec):
         if ratings or groups or scores:
             raise InputError(f"{spec} brings its own ratings and groups; columns are named for tables alone")
-        return _known(spec, limit, seed, with_sources)
+        return _read_known(spec, limit, seed, with_sources)
     if is_metric_folder(spec):
         if groups or len(ratings) > 1:
             raise InputError(f"{spec} brings its own systems and items; name one of its human scores at most")
         chosen = {"human": next(iter(ratings), None), "reference": None if right == "right" else right}
         table = load_metric_folder(spec, **chosen, scores=scores)
         known = {name: name for name in ("system", "item")}
-        return _of_table(table, "left", "right", ["rating"], known, scores, limit, seed)
+        return _read_rated_table(table, "left", "right", ["rating"], known, scores, limit, seed)
     table = read_table(spec)
-    chosen_rows = _rated_rows(table, ratings) if rated_only else table
-    return _of_table(chosen_rows, left, right, ratings, groups or {}, scores, limit, seed, with_sources)
+    chosen_rows = _select_rated_rows(table, ratings) if rated_only else table
+    return _read_rated_table(chosen_rows, left, right, ratings, groups or {}, scores, limit, seed, with_sources)
 
 
-def _known(spec: str, limit: int | None, seed: int, with_sources: bool) -> PairSources:
+def _read_known(spec: str, limit: int | None, seed: int, with_sources: bool) -> PairSources:
     pairs = load_pairs(spec, seed=seed)
     if pairs.grade is None:
         raise InputError(f"{spec} has no ratings")
@@ -80,13 +80,13 @@ def _known(spec: str, limit: int | None, seed: int, with_sources: bool) -> PairS
     if name in _PARTS_ARE and pairs.group is not None:
         columns[_PARTS_ARE[name]] = np.array(pairs.group)
     if name == _MQM:
-        return _drawn(spec, *_against_reference(pairs), limit, seed)
+        return _draw_pairs(spec, *_pair_with_reference(pairs), limit, seed)
     if with_sources:
-        columns |= _sources(pairs.left, pairs.right, columns)
-    return _drawn(spec, pairs.left, pairs.right, columns, limit, seed)
+        columns |= _find_pair_sources(pairs.left, pairs.right, columns)
+    return _draw_pairs(spec, pairs.left, pairs.right, columns, limit, seed)
 
 
-def _against_reference(pairs: TextPairs) -> tuple[Sequence[str], Sequence[str], dict[str, Any]]:
+def _pair_with_reference(pairs: TextPairs) -> tuple[Sequence[str], Sequence[str], dict[str, Any]]:
     """Translations with the better one of the two human references, which is no longer a system of its own.
 
     Every system has the same segments in the same order, so the place within a system is the segment.
@@ -102,7 +102,7 @@ def _against_reference(pairs: TextPairs) -> tuple[Sequence[str], Sequence[str], 
     return [pairs.right[row] for row in rows], [reference[at] for at in place[rows]], columns
 
 
-def _of_table(
+def _read_rated_table(
     table: TextTable,
     left: str,
     right: str,
@@ -116,16 +116,16 @@ def _of_table(
     if not ratings:
         raise ArgumentError("{table}: rated pairs need a column of ratings: {rating}", table=table.name)
     named = [table.find_column(name) for name in dict.fromkeys(ratings)]
-    columns: dict[str, Any] = dict(_rating_columns(table, named))
+    columns: dict[str, Any] = dict(_get_rating_columns(table, named))
     for role, name in groups.items():
         columns[role] = np.array([str(cell) for cell in table.columns[table.find_column(name)]])
-    texts, references = table.get_filled(left), _references(table, table.find_column(right))
+    texts, references = table.get_filled(left), _get_references(table, table.find_column(right))
     if with_sources:
-        columns |= _sources(texts, references, columns)
-    return _drawn(table.name, texts, references, columns, limit, seed, table.get_scores(scores))
+        columns |= _find_pair_sources(texts, references, columns)
+    return _draw_pairs(table.name, texts, references, columns, limit, seed, table.get_scores(scores))
 
 
-def _sources(
+def _find_pair_sources(
     left: Sequence[str], right: Sequence[str] | Sequence[list[str]], columns: Mapping[str, Any]
 ) -> dict[str, NDArray[np.int64]]:
     """The source of each pair by the texts that sets share; nothing where there are no sets, or sources are given."""
@@ -138,14 +138,14 @@ def _sources(
     return {"source": find_sources(Corpus.of(list(left)).keys, Corpus.of(texts).keys, sets)}
 
 
-def _rated_rows(table: TextTable, ratings: Sequence[str]) -> TextTable:
-    """The rows that somebody rated."""
+def _select_rated_rows(table: TextTable, ratings: Sequence[str]) -> TextTable:
+    """Return the rows that somebody rated."""
     known = np.isfinite([table.get_numbers(name, blank=True) for name in ratings]).any(axis=0)
     return table.take(np.flatnonzero(known).tolist())
 
 
-def _references(table: TextTable, column: str) -> Sequence[str] | Sequence[list[str]]:
-    """One reference for each row, or a list of them where the column holds lists (of JSONL and Parquet)."""
+def _get_references(table: TextTable, column: str) -> Sequence[str] | Sequence[list[str]]:
+    """Return one reference for each row, or a list of them where the column holds lists (of JSONL and Parquet)."""
     cells = table.columns[column]
     if not any(isinstance(cell, list) for cell in cells):
         return table.get_filled(column)
@@ -155,7 +155,7 @@ def _references(table: TextTable, column: str) -> Sequence[str] | Sequence[list[
     return cells
 
 
-def _rating_columns(table: TextTable, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+def _get_rating_columns(table: TextTable, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
     """`rating`, the mean of each pair's ratings, and the single ones where there are several columns.
 
     A cell may be blank where another rater judged the pair.
@@ -170,7 +170,7 @@ def _rating_columns(table: TextTable, names: Sequence[str]) -> dict[str, NDArray
     return {"rating": mean, **several}
 
 
-def _drawn(
+def _draw_pairs(
     name: str,
     left: Sequence[str],
     right: Sequence[str] | Sequence[list[str]],
@@ -201,47 +201,47 @@ def read_paraphrases(
     limit: int | None = None,
     seed: int = 0,
 ) -> PairSources:
-    """Pairs of texts that mean the same, by path or name.
+    """Return pairs of texts that mean the same, by path or name.
 
     Of a table, `left` and `right` name the columns of texts, and `only`, as `label=1`, the rows to take. `qqp`,
     `paws_wiki` and `mrpc` are read from the tables in the folder of that name in `TEXTGAUGE_DATA`.
     """
     if spec in LABELLED and not Path(spec).is_file():
-        pairs = _labelled(spec)
+        pairs = _read_labelled(spec)
     elif only is not None:
-        pairs = _texts(_where(read_table(spec), *_condition(only)), left, right)
+        pairs = _get_text_pairs(_select_rows(read_table(spec), *_parse_condition(only)), left, right)
     else:
         pairs = load_pairs(spec, left=left, right=right, seed=seed)
     drawn = pairs if limit is None else pairs.draw(limit, seed)
     return PairSources(spec, Corpus.of(drawn.left), Corpus.of(drawn.right))
 
 
-def _labelled(name: str) -> TextPairs:
-    """The pairs labelled 1 in all tables of a dataset."""
+def _read_labelled(name: str) -> TextPairs:
+    """Return the pairs labelled 1 in all tables of a dataset."""
     left, right, label = LABELLED[name]
     files = [
         path
-        for folder in data_folders()
+        for folder in list_data_folders()
         for path in sorted((folder / name).glob("*"))
         if path.is_file() and is_table(path)
     ]
     if not files:
         wanted = f"put a table with columns {left}, {right}, {label} into a folder named by TEXTGAUGE_DATA"
         raise ResourceError(f"{name} is not on this machine and has no free address; {wanted} as {name}/FILE")
-    parts = [_texts(_where(read_table(path), label, "1"), left, right) for path in files]
+    parts = [_get_text_pairs(_select_rows(read_table(path), label, "1"), left, right) for path in files]
     first, second = (tuple(chain.from_iterable(getattr(part, side) for part in parts)) for side in ("left", "right"))
     return TextPairs(first, second, name)
 
 
-def _condition(text: str) -> tuple[str, str]:
+def _parse_condition(text: str) -> tuple[str, str]:
     column, equals, value = text.partition("=")
     if not equals:
         raise InputError(f"rows are chosen with column=value, not {text!r}")
     return column, value
 
 
-def _where(table: TextTable, column: str, value: str) -> TextTable:
-    """The rows that hold a value in a column; a number is the same however it is written."""
+def _select_rows(table: TextTable, column: str, value: str) -> TextTable:
+    """Return the rows that hold a value in a column; a number is the same however it is written."""
     wanted = parse_number(value)
     cells = table.columns[table.find_column(column)]
     rows = [row for row, cell in enumerate(cells) if str(cell) == value or parse_number(cell) == wanted is not None]
@@ -250,24 +250,24 @@ def _where(table: TextTable, column: str, value: str) -> TextTable:
     return table.take(rows)
 
 
-def _texts(table: TextTable, left: str, right: str) -> TextPairs:
+def _get_text_pairs(table: TextTable, left: str, right: str) -> TextPairs:
     first, second = (tuple(table.get_filled(side)) for side in (left, right))
     return TextPairs(first, second, table.name)
 
 
-def given_pairs(left: Sequence[str], right: Sequence[str], rating: Any = None) -> PairSources:
-    """Pairs of texts as they are, with a rating of each where there are some.
+def make_pairs(left: Sequence[str], right: Sequence[str], rating: Any = None) -> PairSources:
+    """Return pairs of texts as they are, with a rating of each where there are some.
 
-    >>> given_pairs(["a cat", "a dog"], ["one cat", "a cow"], [3, 1]).columns["rating"].tolist()
+    >>> make_pairs(["a cat", "a dog"], ["one cat", "a cow"], [3, 1]).columns["rating"].tolist()
     [3.0, 1.0]
     """
     sides = Corpus.of(left), Corpus.of(right)
     if len(sides[0]) != len(sides[1]):
         raise InputError(f"pairs need as many left texts as right ones, not {len(sides[0])} and {len(sides[1])}")
-    return PairSources("pairs", *sides, {} if rating is None else {"rating": _given_ratings(rating, len(sides[0]))})
+    return PairSources("pairs", *sides, {} if rating is None else {"rating": _parse_ratings(rating, len(sides[0]))})
 
 
-def _given_ratings(rating: Any, count: int) -> NDArray[np.float64]:
+def _parse_ratings(rating: Any, count: int) -> NDArray[np.float64]:
     try:
         numbers = np.array(rating, dtype=np.float64)
     except (TypeError, ValueError):

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.inputs.ngrams import ngram_corpora
+from textgauge.bench.inputs.ngrams import write_ngram_corpora
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus, Pairs, load_texts
@@ -51,7 +51,7 @@ class Sources:
         return reduce(or_, self.corpora.values())
 
     def distinct(self, role: str) -> Ints:
-        """One row of each different text of a corpus, in an order of their content alone."""
+        """Return one row of each different text of a corpus, in an order of their content alone."""
         return np.asarray(np.unique(self.corpora[role].keys, return_index=True)[1])
 
     @cached_property
@@ -108,7 +108,7 @@ class PairSources:
         return Pairs(self.left.take(places), self.right, items=self.items, columns=scores)
 
     def signature(self, metric: Metric) -> str:
-        """What decides a metric's numbers on these pairs: its signature, and the content of the column it reads.
+        """Return what decides a metric's numbers on these pairs: its signature, and the content of the column it reads.
 
         A column is not part of the fingerprint, so that it can be added to a run without computing the rest again.
         """
@@ -142,12 +142,12 @@ class TaskSources:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of all content; the order of the rows does not matter."""
-        rows = sorted(hashlib.blake2b(repr(row).encode(), digest_size=16).digest() for row in _rows(self.data))
+        rows = sorted(hashlib.blake2b(repr(row).encode(), digest_size=16).digest() for row in _list_rows(self.data))
         return hashlib.blake2b(b"".join(rows), digest_size=8).hexdigest()
 
 
-def _rows(data: Any) -> Iterator[Any]:
-    """The rows of a card: aligned tuples together, everything else by itself; names and notes do not count."""
+def _list_rows(data: Any) -> Iterator[Any]:
+    """Yield the rows of a card: aligned tuples together, everything else by itself; names and notes do not count."""
     if not is_dataclass(data):
         raise TypeError(f"{type(data).__name__} is not a card of task data")
     columns: dict[int, list[tuple[str, tuple[Any, ...]]]] = {}
@@ -166,7 +166,7 @@ def _rows(data: Any) -> Iterator[Any]:
 
 
 def read_two(a: Source, b: Source, *, column: str | None = None, limit: int | None = None, seed: int = 0) -> Sources:
-    """Two corpora, by path, sample or dataset name, or as texts."""
+    """Return two corpora, by path, sample or dataset name, or as texts."""
     given = {"a": a, "b": b}
     corpora = {
         role: load_corpus(source, role=f"source {role}", column=column, limit=limit, seed=seed)
@@ -175,10 +175,10 @@ def read_two(a: Source, b: Source, *, column: str | None = None, limit: int | No
     return Sources(",".join(get_source_name(source, role) for role, source in given.items()), corpora)
 
 
-def step_role(number: int) -> str:
-    """The role of a step's corpus.
+def format_step_role(number: int) -> str:
+    """Return the role of a step's corpus.
 
-    >>> step_role(7)
+    >>> format_step_role(7)
     'step-007'
     """
     return f"step-{number:03d}"
@@ -190,27 +190,29 @@ def read_steps(
     """The reference and the corpora of the steps: all text files of a folder in natural order (2 before 10), or files
     or texts in the order given.
     """
-    found = step_files(steps) if isinstance(steps, str | os.PathLike) else list(steps)
+    found = list_step_files(steps) if isinstance(steps, str | os.PathLike) else list(steps)
     corpora = [load_corpus(step, column=column) for step in found]
     folder = Path(steps).name if isinstance(steps, str | os.PathLike) else f"{len(found)} files"
     approached = Path(get_source_name(reference, REFERENCE)).name
-    return _steps(f"{folder or 'steps'},{approached}", load_corpus(reference, role=REFERENCE, column=column), corpora)
+    return _join_steps(
+        f"{folder or 'steps'},{approached}", load_corpus(reference, role=REFERENCE, column=column), corpora
+    )
 
 
-def step_files(folder: str | os.PathLike[str]) -> list[str]:
-    """The text files of a folder, in natural order of their names."""
+def list_step_files(folder: str | os.PathLike[str]) -> list[str]:
+    """Return the text files of a folder, in natural order of their names."""
     place = Path(folder)
     if not place.is_dir():
         raise InputError(f"{folder} is not a folder of corpora, one file for each step")
     names = [path.name for path in place.iterdir() if path.is_file() and holds_texts(path)]
-    found = sorted((name for name in names if not name.startswith(".")), key=natural)
+    found = sorted((name for name in names if not name.startswith(".")), key=make_natural_key)
     if not found:
         raise InputError(f"{folder} holds no corpora ({', '.join(list_endings())})")
     return [str(place / name) for name in found]
 
 
-def natural(name: str) -> list[tuple[int, int, str]]:
-    """A key that orders numbers in names by size.
+def make_natural_key(name: str) -> list[tuple[int, int, str]]:
+    """Return a key that orders numbers in names by size.
 
     >>> sorted(["step10.txt", "step2.txt", "step1.txt"], key=natural)
     ['step1.txt', 'step2.txt', 'step10.txt']
@@ -219,13 +221,13 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), part) if part.isascii() and part.isdigit() else (1, 0, part) for part in parts]
 
 
-def learned_steps(*, steps: int = 8, texts: int = 2_000, per_step: int = 300, seed: int = 0) -> Sources:
+def make_learned_steps(*, steps: int = 8, texts: int = 2_000, per_step: int = 300, seed: int = 0) -> Sources:
     """Built-in texts, and what a back-off trigram model writes that has seen 1/128, 1/64, … and all of them."""
     learned = load_texts(_LEARNED, limit=texts).texts
-    corpora = ngram_corpora(learned, steps=steps, per_step=per_step, seed=seed)
-    return _steps(f"trigrams,{_LEARNED}", Corpus.of(learned), [Corpus.of(list(texts)) for texts in corpora])
+    corpora = write_ngram_corpora(learned, steps=steps, per_step=per_step, seed=seed)
+    return _join_steps(f"trigrams,{_LEARNED}", Corpus.of(learned), [Corpus.of(list(texts)) for texts in corpora])
 
 
-def _steps(name: str, reference: Corpus, steps: Sequence[Corpus]) -> Sources:
-    corpora = {step_role(number): corpus for number, corpus in enumerate(steps, start=1)}
+def _join_steps(name: str, reference: Corpus, steps: Sequence[Corpus]) -> Sources:
+    corpora = {format_step_role(number): corpus for number, corpus in enumerate(steps, start=1)}
     return Sources(name, {REFERENCE: reference, **corpora})

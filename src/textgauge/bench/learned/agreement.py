@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.show import plain_row
-from textgauge.core.sizes import blocks
-from textgauge.stats.correlation import resampled, spearman
-from textgauge.stats.decisions import better, verdict
-from textgauge.stats.resampling import jackknife_variance, percentile_interval
+from textgauge.core.show import drop_nonfinite_values
+from textgauge.core.sizes import split_into_blocks
+from textgauge.stats.correlation import resample_correlation, spearman
+from textgauge.stats.decisions import is_better, judge_intervals
+from textgauge.stats.resampling import compute_jackknife_variance, compute_percentile_interval
 
 MEASURES = ("spearman", "order")
 _CELLS = 500_000  # weights in memory at once: 4 MB
@@ -53,16 +53,16 @@ class EnsembleContrast:
     @property
     def better(self) -> bool:
         """Whether the learned metric is better, also on new sources."""
-        return better((self.pairs_low, self.pairs_high), (self.sources_low, self.sources_high))
+        return is_better((self.pairs_low, self.pairs_high), (self.sources_low, self.sources_high))
 
     @property
     def verdict(self) -> str:
         """Better than, worse than or tied with, on new pairs and on new sources."""
-        return verdict((self.pairs_low, self.pairs_high), (self.sources_low, self.sources_high))
+        return judge_intervals((self.pairs_low, self.pairs_high), (self.sources_low, self.sources_high))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a flat row."""
-        return plain_row({**asdict(self), "better": self.better})
+        return drop_nonfinite_values({**asdict(self), "better": self.better})
 
 
 def measure_agreement(name: str, gold: Floats, column: Floats, sets: Ints) -> RatingAgreement:
@@ -95,21 +95,21 @@ def contrast_ensemble(
     whole = np.ones((1, len(gold)), dtype=np.int64)
     difference = float(gaps(whole)[0])
     drawn = np.concatenate([gaps(weights) for weights in _draw_weights(texts, sources, resamples, seed)])
-    pairs = percentile_interval(drawn, len(np.unique(texts)), level)
+    pairs = compute_percentile_interval(drawn, len(np.unique(texts)), level)
     labels = np.unique(sources)
     left_out = gaps((sources != labels[:, None]).astype(np.int64)) if len(labels) > 2 else np.full(len(labels), np.nan)
     n = len(gold) if measure == "spearman" else len(np.unique(sets))
     values = (float(of(gold, column, sets, whole)[0]) for column in (stacked, other))
-    ends = *pairs, *_jackknife_interval(difference, left_out, level)
+    ends = *pairs, *_estimate_jackknife_interval(difference, left_out, level)
     return EnsembleContrast(measure, next(values), best, next(values), difference, *ends, n, len(labels))
 
 
-def _jackknife_interval(value: float, left_out: Floats, level: float) -> tuple[float, float]:
+def _estimate_jackknife_interval(value: float, left_out: Floats, level: float) -> tuple[float, float]:
     """Return Student's interval with the jackknife's error over sources; drawing few sources again is too narrow."""
     from scipy.special import stdtrit
 
     reach = float(stdtrit(len(left_out) - 1, (1.0 + level) / 2.0)) if len(left_out) > 1 else np.nan
-    error = reach * float(np.sqrt(jackknife_variance(left_out)))
+    error = reach * float(np.sqrt(compute_jackknife_variance(left_out)))
     return value - error, value + error
 
 
@@ -119,14 +119,14 @@ def _draw_weights(texts: Ints, sources: Ints, resamples: int, seed: int) -> Iter
     starts = np.flatnonzero(np.diff(units[0], prepend=-1))
     sizes = np.diff([*starts, units.shape[1]])
     rng = np.random.default_rng([seed, 7])
-    for some in blocks(resamples, _CELLS, len(texts)):
+    for some in split_into_blocks(resamples, _CELLS, len(texts)):
         drawn = some.stop - some.start
         counts = [rng.multinomial(count, np.full(count, 1.0 / count), size=drawn) for count in sizes]
         yield np.concatenate(counts, axis=1)[:, place.reshape(-1)]
 
 
 def _correlate_pairs(gold: Floats, column: Floats, _: Ints, weights: NDArray[Any]) -> Floats:
-    return resampled(spearman, gold, column, weights)
+    return resample_correlation(spearman, gold, column, weights)
 
 
 def _correlate_sets(gold: Floats, column: Floats, sets: Ints, weights: NDArray[Any]) -> Floats:

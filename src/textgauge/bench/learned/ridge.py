@@ -122,10 +122,10 @@ def _solve_weights(matrix: Floats, ratings: Floats, groups: Ints, penalties: tup
     products = np.array([inner[here].T @ inner[here] for here in members]) / len(inner)
     along = np.array([inner[here].T @ level[here] for here in members]) / len(inner)
     sizes = np.bincount(place)
-    return np.array([_alternate(products, along, sizes, penalty) for penalty in penalties])
+    return np.array([_solve_in_turns(products, along, sizes, penalty) for penalty in penalties])
 
 
-def _alternate(products: Floats, along: Floats, sizes: Ints, penalty: float) -> Floats:
+def _solve_in_turns(products: Floats, along: Floats, sizes: Ints, penalty: float) -> Floats:
     """Solve weights under equal slopes of the groups; then slopes and weights in turn, until none moves.
 
     `products` and `along` are each group's part of the normal equations, `sizes` its number of pairs.

@@ -23,15 +23,15 @@ from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.progress import Stage
 from textgauge.core.result import Column, Result
-from textgauge.core.show import Row, format_cell, format_interval, plain_row
+from textgauge.core.show import Row, drop_nonfinite_values, format_cell, format_interval
 from textgauge.data.view import TextsLike
-from textgauge.measure.scoring import References, checked_pairs
+from textgauge.measure.scoring import References, make_pairs
 from textgauge.metrics import Metric, PairMetric, get_metric
-from textgauge.metrics.base import versions
-from textgauge.metrics.cautions import EMBEDDER, sketch_of
+from textgauge.metrics.base import list_versions
+from textgauge.metrics.cautions import EMBEDDER, make_sketch
 from textgauge.metrics.pair.ensemble import Ridge, Trained
-from textgauge.stats.correlation import by_group, spearman
-from textgauge.stats.decisions import verdict
+from textgauge.stats.correlation import correlate_groups, spearman
+from textgauge.stats.decisions import judge_intervals
 
 _Labels: TypeAlias = Iterable[Any] | None
 Rated: TypeAlias = (
@@ -79,7 +79,7 @@ class SourceLeftOut:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a flat row."""
-        return plain_row({"measure": "spearman", **asdict(self), "difference": self.ensemble - self.single})
+        return drop_nonfinite_values({"measure": "spearman", **asdict(self), "difference": self.ensemble - self.single})
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class Stack(Result):
         if np.isnan(row.sources_low):
             where, untested = "new pairs of these sets", "new sources were not tested; "
             ends = row.pairs_low, row.pairs_high
-            judgement = verdict(ends)
+            judgement = judge_intervals(ends)
         gap = f"(difference {format_cell(row.difference)}, {format_interval(*ends)})"
         learned = f"{self.trained.about['share']:.0%} of it is learned"
         return f"The learned metric is {judgement} {row.best} on {where} {gap}; {untested}{learned}."
@@ -151,7 +151,7 @@ class Stack(Result):
     def shares(self) -> list[dict[str, Any]]:
         """Return each metric's share of the sum of |weights|, most first."""
         shares = zip(self.trained.metrics, self.trained.model.shares.tolist(), strict=True)
-        rows = [plain_row({"metric": metric.key, "share": share}) for metric, share in shares]
+        rows = [drop_nonfinite_values({"metric": metric.key, "share": share}) for metric, share in shares]
         return sorted(rows, key=lambda row: -row["share"])
 
     def save(self, path: str | os.PathLike[str]) -> PairMetric:  # type: ignore[override]
@@ -223,7 +223,7 @@ def ensemble(
     called = [*names, *(f"data {number + 1}" for number in range(len(names), len(given)))]
     data = [
         TrainingPairs(
-            checked_pairs(texts, references, columns=None if place else columns),
+            make_pairs(texts, references, columns=None if place else columns),
             list(ratings),
             name,
             *(None if cells is None else list(cells) for cells in labels),
@@ -258,13 +258,13 @@ def train(rated: RatedFeatures, *, scale: tuple[float, float] | None = None, see
         "single": rated.metrics[fitted.best].key,
         "share": fitted.share,
         "seed": seed,
-        "versions": list(versions("textgauge", "numpy", "scikit-learn")),
+        "versions": list(list_versions("textgauge", "numpy", "scikit-learn")),
     }
     used, mixture = list(range(len(rated.metrics))), fitted.mixture
     if fitted.share == 0.0:  # nothing else needs to be computed
         used, mixture = [fitted.best], fit_single(known.values[:, [fitted.best]], known.ratings, 0)
     metrics = tuple(rated.metrics[place] for place in used)
-    sketch = None if rated.corpus is None else sketch_of(rated.corpus, np.tile(rated.sources, 2), seed)
+    sketch = None if rated.corpus is None else make_sketch(rated.corpus, np.tile(rated.sources, 2), seed)
     return Trained(metrics, tuple(metric.signature for metric in metrics), mixture, worst, best, card, sketch)
 
 
@@ -360,7 +360,7 @@ def fit_mixture(rated: RatedFeatures, up: bool) -> LearnedMixture:
 def _find_best_within_sources(rated: RatedFeatures, up: bool) -> int:
     """Return the place of the metric with the largest mean ρ within sources."""
     gold = rated.ratings if up else -rated.ratings
-    rhos = np.array([by_group(spearman, gold, _fill(column), rated.sources) for column in rated.values.T])
+    rhos = np.array([correlate_groups(spearman, gold, _fill(column), rated.sources) for column in rated.values.T])
     known = np.isfinite(rhos)
     means = np.where(known, rhos, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     return int(np.argmax(np.where(known.any(axis=1), means, -1.0)))

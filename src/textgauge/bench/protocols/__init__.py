@@ -8,9 +8,9 @@ from textgauge.bench.protocols.base import (
     Observations,
     Protocol,
     Verdict,
-    known_protocols,
+    find_protocols,
     list_data_words,
-    protocols_named,
+    list_protocols,
     register_protocol,
 )
 from textgauge.bench.protocols.batch import Batch, CorpusBatch, MatrixBatch, PairBatch
@@ -24,7 +24,7 @@ from textgauge.bench.protocols.robustness import Robustness
 from textgauge.bench.protocols.sensitivity import Sensitivity
 from textgauge.bench.protocols.size import Size
 from textgauge.bench.protocols.speed import Speed
-from textgauge.bench.protocols.task import Task, known_tasks
+from textgauge.bench.protocols.task import Task, list_tasks
 
 __all__ = [
     "Agreement",
@@ -52,9 +52,9 @@ __all__ = [
     "Task",
     "TaskSources",
     "Verdict",
-    "known_protocols",
-    "known_tasks",
+    "find_protocols",
     "list_data_words",
-    "protocols_named",
+    "list_protocols",
+    "list_tasks",
     "register_protocol",
 ]

@@ -24,15 +24,15 @@ from textgauge.bench.protocols.base import (
 from textgauge.bench.protocols.batch import PairBatch
 from textgauge.bench.protocols.levels import (
     AgreementLevel,
-    between_groups,
-    of_means,
-    pair_level,
-    soft_level,
-    within_groups,
+    measure_between_groups,
+    measure_means,
+    measure_pairs,
+    measure_soft_accuracy,
+    measure_within_groups,
 )
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.stats.correlation import draws, inversion_rows, pearson_rows, rank_rows
+from textgauge.stats.correlation import compute_pearson_rows, count_inversion_rows, draw_weights, rank_rows
 
 _BATCH = 5_000  # pairs: every batch carries the texts of all pairs, for metrics that are fitted on them
 _GROUPS = ("set", "system", "item")
@@ -42,16 +42,16 @@ _ACCURACY = "share of pairs ordered or tied alike; ties: calibrated on the metri
 _SOFT = "1 − mean difference of the p-values of people and metric that one is better (Thompson et al. 2024)"
 
 
-def _correlation(name: str, about: str) -> Measure:
+def _declare_correlation(name: str, about: str) -> Measure:
     return Measure(name, low=-1.0, chance=0.0, about=about)
 
 
-def _within(column: str) -> tuple[Measure, ...]:
+def _declare_within(column: str) -> tuple[Measure, ...]:
     level = f"pairs within each {column}, mean over {column}s"
     return (
-        _correlation(f"within_{column}_pearson", f"{level}: Pearson's r"),
-        _correlation(f"within_{column}_spearman", f"{level}: Spearman's ρ; {_MEAN_RANKS}"),
-        _correlation(f"within_{column}_kendall", f"{level}: {_TAU_B}"),
+        _declare_correlation(f"within_{column}_pearson", f"{level}: Pearson's r"),
+        _declare_correlation(f"within_{column}_spearman", f"{level}: Spearman's ρ; {_MEAN_RANKS}"),
+        _declare_correlation(f"within_{column}_kendall", f"{level}: {_TAU_B}"),
     )
 
 
@@ -84,22 +84,24 @@ class Agreement(Protocol):
     figures = ("order", "bump", "scatter")
     rated = True
     measures = (
-        _correlation("pearson", "pairs: Pearson's r"),
-        _correlation("spearman", f"pairs: Spearman's ρ; {_MEAN_RANKS}"),
-        _correlation("kendall", f"pairs: {_TAU_B}"),
-        _correlation("kendall_c", "pairs: Kendall's τ-c; ties: scaled by the smaller number of distinct values"),
+        _declare_correlation("pearson", "pairs: Pearson's r"),
+        _declare_correlation("spearman", f"pairs: Spearman's ρ; {_MEAN_RANKS}"),
+        _declare_correlation("kendall", f"pairs: {_TAU_B}"),
+        _declare_correlation(
+            "kendall_c", "pairs: Kendall's τ-c; ties: scaled by the smaller number of distinct values"
+        ),
         Measure("pairwise_accuracy", about=f"pairs: {_ACCURACY}"),
-        *_within("set"),
-        *_within("system"),
-        *_within("item"),
+        *_declare_within("set"),
+        *_declare_within("system"),
+        *_declare_within("item"),
         Measure("within_item_accuracy", about=f"pairs within each item, mean over items: {_ACCURACY}"),
-        _correlation("system_pearson", "means of systems: Pearson's r"),
-        _correlation("system_spearman", f"means of systems: Spearman's ρ; {_MEAN_RANKS}"),
-        _correlation("system_kendall", f"means of systems: {_TAU_B}"),
+        _declare_correlation("system_pearson", "means of systems: Pearson's r"),
+        _declare_correlation("system_spearman", f"means of systems: Spearman's ρ; {_MEAN_RANKS}"),
+        _declare_correlation("system_kendall", f"means of systems: {_TAU_B}"),
         Measure("system_accuracy", about="means of systems: share of pairs ordered alike; ties: equal means only"),
         Measure("system_soft_accuracy", about=f"pairs of systems: {_SOFT}", detail=True),
-        _correlation("set_pearson", "means of sets: Pearson's r"),
-        _correlation("order_correlation", f"order of sets: Spearman's ρ; {_MEAN_RANKS}"),
+        _declare_correlation("set_pearson", "means of sets: Pearson's r"),
+        _declare_correlation("order_correlation", f"order of sets: Spearman's ρ; {_MEAN_RANKS}"),
         Measure("coinciding_ranks", high=np.inf, about="order of sets: sets of the same rank"),
         Measure("swaps", high=np.inf, best="smaller", about="order of sets: half of Spearman's footrule"),
         Measure("inversions", high=np.inf, best="smaller", about="order of sets: pairs of sets in opposite order"),
@@ -126,7 +128,7 @@ class Agreement(Protocol):
         return range(-(-sources.pairs.n_items // _BATCH))
 
     def trials(self, sources: PairSources, seed: int) -> Iterator[PairBatch]:
-        """Some thousand pairs each; weights of fitted metrics are those of all pairs."""
+        """Yield some thousand pairs each; weights of fitted metrics are those of all pairs."""
         pairs = sources.pairs
         for number, rows in enumerate(np.array_split(np.arange(pairs.n_items), -(-pairs.n_items // _BATCH))):
             yield PairBatch(number, pairs.take(rows), {name: column[rows] for name, column in sources.columns.items()})
@@ -134,14 +136,14 @@ class Agreement(Protocol):
     def judge(self, observations: Observations) -> list[Verdict]:
         item = observations.columns.get("item")
         levels = self._levels(-observations.value, observations.columns)
-        parts = draws(len(observations.value), RESAMPLES, 0, item)
+        parts = draw_weights(len(observations.value), RESAMPLES, 0, item)
         blocks = [[level.draw(weights) for level in levels] for weights in parts]
         units = len(observations.value) if item is None else len(np.unique(item))
-        left_out = _why_left_out(observations)
+        left_out = _explain_left_out(observations)
         return [
             verdict
             for place, level in enumerate(levels)
-            for verdict in _verdicts(level, np.concatenate([block[place] for block in blocks]), units, left_out)
+            for verdict in _make_verdicts(level, np.concatenate([block[place] for block in blocks]), units, left_out)
         ]
 
     def _levels(self, x: Floats, columns: Mapping[str, NDArray[Any]]) -> list[AgreementLevel]:
@@ -149,65 +151,73 @@ class Agreement(Protocol):
         levels = [self._pair_level(x, y, columns, rows)]
         if len(rows):
             levels += [
-                within_groups(name, x[rows], y[rows], columns[name][rows], rows, whole=name == "item")
+                measure_within_groups(name, x[rows], y[rows], columns[name][rows], rows, whole=name == "item")
                 for name in _GROUPS
                 if name in columns
             ]
         if "system" in columns:
-            levels.append(between_groups("system", x, y, columns["system"]))
+            levels.append(measure_between_groups("system", x, y, columns["system"]))
             if "item" in columns:
-                levels.append(soft_level(x, y, columns["system"], columns["item"]))
+                levels.append(measure_soft_accuracy(x, y, columns["system"], columns["item"]))
         if "set" in columns:
-            levels.append(set_level(x, y, columns["set"], self.random))
+            levels.append(measure_sets(x, y, columns["set"], self.random))
         return levels
 
     def _pair_level(
         self, x: Floats, y: Floats, columns: Mapping[str, NDArray[Any]], rows: NDArray[np.intp]
     ) -> AgreementLevel:
         if self.ratings == "mean":
-            return pair_level(x[rows], y[rows], rows)
+            return measure_pairs(x[rows], y[rows], rows)
         single = [columns[name][rows] for name in sorted(columns) if name.startswith("rating_")]
         ratings, pair = np.concatenate(single).astype(np.float64), np.tile(rows, len(single))
         rated = np.isfinite(ratings)
-        return pair_level(x[pair[rated]], ratings[rated], pair[rated])
+        return measure_pairs(x[pair[rated]], ratings[rated], pair[rated])
 
 
-def set_level(x: Floats, y: Floats, sets: NDArray[Any], random: str) -> AgreementLevel:
-    """How the order of sets by their means follows the order by people's."""
+def measure_sets(x: Floats, y: Floats, sets: NDArray[Any], random: str) -> AgreementLevel:
+    """Return how the order of sets by their means follows the order by people's."""
     labels = np.unique(sets)
     is_random = np.array([bool(random) and str(label).endswith(random) for label in labels])
     names = ["set_pearson", "order_correlation", "coinciding_ranks", "swaps", "inversions"]
     larger = [True, True, True, False, False]
     if is_random.any() and not is_random.all():
         names, larger = [*names, "variability", "disqualified"], [*larger, False, False]
-    judged = partial(_of_sets, is_random=is_random, count=len(names))
-    return of_means(names, judged, x, y, sets, larger=larger, seed=0, what="means of sets")
+    judged = partial(_compare_sets, is_random=is_random, count=len(names))
+    return measure_means(names, judged, x, y, sets, larger=larger, seed=0, what="means of sets")
 
 
-def _of_sets(mx: Floats, my: Floats, *, is_random: NDArray[np.bool_], count: int) -> Floats:
+def _compare_sets(mx: Floats, my: Floats, *, is_random: NDArray[np.bool_], count: int) -> Floats:
     mine, people = rank_rows(mx), rank_rows(my)
     known = np.isfinite(mine + people).all(axis=1, keepdims=True)
     gaps = [(mine == people).sum(axis=1), np.abs(mine - people).sum(axis=1) / 2.0]
-    values = [pearson_rows(mx, my), pearson_rows(mine, people), *gaps, inversion_rows(mine, people)]
+    values = [
+        compute_pearson_rows(mx, my),
+        compute_pearson_rows(mine, people),
+        *gaps,
+        count_inversion_rows(mine, people),
+    ]
     if count > len(values):
-        values += [_variability(mx, is_random), mine[:, is_random].min(axis=1) < mine[:, ~is_random].max(axis=1)]
+        values += [
+            _compute_variability(mx, is_random),
+            mine[:, is_random].min(axis=1) < mine[:, ~is_random].max(axis=1),
+        ]
     return np.where(known, np.stack(values, axis=1).astype(np.float64), np.nan)
 
 
-def _variability(means: Floats, is_random: NDArray[np.bool_]) -> Floats:
+def _compute_variability(means: Floats, is_random: NDArray[np.bool_]) -> Floats:
     whole = np.ptp(means, axis=1)
     known = whole > 0
     return np.where(known, 100.0 * np.ptp(means[:, is_random], axis=1) / np.where(known, whole, 1.0), np.nan)
 
 
-def _verdicts(level: AgreementLevel, drawn: Floats, units: int, left_out: str | None) -> Iterator[Verdict]:
+def _make_verdicts(level: AgreementLevel, drawn: Floats, units: int, left_out: str | None) -> Iterator[Verdict]:
     columns = zip(level.names, level.values, level.chance, level.reasons, drawn.T, strict=True)
     for name, value, chance, reason, column in columns:
         why = "; ".join(filter(None, (reason, left_out))) or None
         yield Verdict.of_draws(name, value, column, units, reason=why, n=level.n, chance=chance)
 
 
-def _why_left_out(observations: Observations) -> str | None:
+def _explain_left_out(observations: Observations) -> str | None:
     missing = np.flatnonzero(~np.isfinite(observations.value))
     if not len(missing):
         return None

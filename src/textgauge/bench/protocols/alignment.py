@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textgauge.bench.inputs.kinds import TaskTable
 from textgauge.bench.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.bench.protocols.batch import PairBatch
-from textgauge.bench.protocols.task import Columns, Examples, Task, Units, make_pairs, ratio
+from textgauge.bench.protocols.task import Columns, Examples, Task, Units, divide_known, make_pairs
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 
@@ -50,7 +50,7 @@ class RatedAlignment(Task):
     )
 
     def __repr__(self) -> str:
-        """The name that stored ensembles are filed under."""
+        """Return the name that stored ensembles are filed under."""
         return "Axis()"
 
     def check(self, sources: TaskSources) -> None:
@@ -58,7 +58,7 @@ class RatedAlignment(Task):
             raise InputError(f"{sources.name}: alignment needs at least three rated summaries")
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[PairBatch]:
-        """Every summary with its text, in one batch."""
+        """Yield every summary with its text, in one batch."""
         data = sources.data
         scores = {f"score_{aspect}": np.array(data.ratings[aspect]) for aspect in ASPECTS if aspect in data.ratings}
         yield make_pairs(data.summaries, data.texts, **scores)
@@ -71,10 +71,10 @@ class RatedAlignment(Task):
     def of_sums(self, sums: Floats) -> Floats:
         """Pearson's r of every aspect from its moments."""
         blocks = [sums[:, start : start + _SUMS] for start in range(0, sums.shape[1], _SUMS)]
-        return np.column_stack([(1.0 + _pearson(block)) / 2.0 for block in blocks])
+        return np.column_stack([(1.0 + _compute_pearson(block)) / 2.0 for block in blocks])
 
     def targets(self, columns: Columns) -> Floats:
-        """The overall score, from 0 for the lowest of the data to 1 for the highest."""
+        """Return the overall score, from 0 for the lowest of the data to 1 for the highest."""
         score = columns["score_overall"].astype(np.float64)
         low, high = np.nanmin(score), np.nanmax(score)
         return np.asarray((score - low) / (high - low)) if high > low else np.full(len(score), np.nan)
@@ -109,7 +109,7 @@ class ComparedAlignment(Task):
     )
 
     def __repr__(self) -> str:
-        """The name that stored ensembles are filed under."""
+        """Return the name that stored ensembles are filed under."""
         return "Comparisons()"
 
     def check(self, sources: TaskSources) -> None:
@@ -142,17 +142,17 @@ class ComparedAlignment(Task):
     def of_sums(self, sums: Floats) -> Floats:
         """Accuracy, precision, recall, F1."""
         n, right, says, chosen, both = sums.T
-        precision, recall = ratio(both, says), ratio(both, chosen)
-        return np.column_stack([ratio(right, n), precision, recall, ratio(2 * both, says + chosen)])
+        precision, recall = divide_known(both, says), divide_known(both, chosen)
+        return np.column_stack([divide_known(right, n), precision, recall, divide_known(2 * both, says + chosen)])
 
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """One example per comparison: how much nearer the second summary is, and whether it was chosen."""
+        """Return one example per comparison: how much nearer the second summary is, and whether it was chosen."""
         inputs = self.inputs(features, columns)
         known = np.flatnonzero(np.isfinite(inputs).all(axis=1))
         return Examples(inputs[known], columns["chosen"][::2][known].astype(np.float64), 2 * known)
 
     def pair_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """Every summary by itself, 1 for the chosen one."""
+        """Return every summary by itself, 1 for the chosen one."""
         return super().examples(features, columns, seed)
 
     def targets(self, columns: Columns) -> Floats:
@@ -160,11 +160,11 @@ class ComparedAlignment(Task):
         return np.asarray(columns["chosen"] == columns["second"], dtype=np.float64)
 
     def inputs(self, features: Floats, columns: Columns) -> Floats:
-        """How much nearer the second summary is by every metric."""
+        """Return how much nearer the second summary is by every metric."""
         return features[1::2] - features[::2]
 
     def values_of(self, answers: Floats, columns: Columns) -> Floats:
-        """The probability of being chosen, for both."""
+        """Return the probability of being chosen, for both."""
         return np.column_stack([1.0 - answers, answers]).reshape(-1)
 
 
@@ -177,7 +177,7 @@ def _list_moments(x: Floats, score: NDArray[Any] | None) -> Floats:
     return np.column_stack([known, a, b, a * a, b * b, a * b])
 
 
-def _pearson(moments: Floats) -> Floats:
+def _compute_pearson(moments: Floats) -> Floats:
     n, x, y, xx, yy, xy = moments.T
     safe = np.where(n > 0, n, 1.0)
     vx, vy = xx - x * x / safe, yy - y * y / safe

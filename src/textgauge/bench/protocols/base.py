@@ -27,14 +27,14 @@ __all__ = [
     "Sources",
     "TaskSources",
     "Verdict",
-    "generator",
-    "known_protocols",
+    "explain_undefined",
+    "find_protocols",
     "list_data_words",
+    "list_protocols",
+    "make_generator",
     "merge_rounding_ties",
-    "over_repetitions",
-    "protocols_named",
     "register_protocol",
-    "why_undefined",
+    "summarise_repetitions",
 ]
 
 
@@ -77,7 +77,7 @@ class Measure:
         return f"({moved})/{width:g}".replace("-", "−") if self.low else f"{self.name}/{width:g}"
 
     def share(self, value: Any) -> Any:
-        """The value as a share of the way from the worst to the best; NaN for measures without two ends."""
+        """Return the value as a share of the way from the worst to the best; NaN for measures without two ends."""
         if self.best == "smaller" or np.isinf(self.high):
             return np.full_like(np.asarray(value, dtype=np.float64), np.nan)
         return np.clip((np.asarray(value, dtype=np.float64) - self.low) / (self.high - self.low), 0.0, 1.0)
@@ -116,12 +116,12 @@ class Verdict:
         cls, measure: str, value: float, drawn: Floats, units: int, *, bounds: tuple[float, float] = _ANY, **more: Any
     ) -> Verdict:
         """A verdict from one value and its resamples; without interval, draws and chance where there is no value."""
-        from textgauge.stats.resampling import percentile_interval
+        from textgauge.stats.resampling import compute_percentile_interval
 
         made = cls(measure, value, values=(value,), units=units, **more)
         if np.isnan(value):
             return replace(made, chance=float("nan"))
-        low, high = percentile_interval(drawn, units, 0.95)
+        low, high = compute_percentile_interval(drawn, units, 0.95)
         low, high = max(low, bounds[0]), min(high, bounds[1])
         return replace(made, low=low, high=high, boot_low=low, boot_high=high, draws=tuple(drawn.tolist()))
 
@@ -135,11 +135,11 @@ class Observations:
     columns: Mapping[str, Column] = field(default_factory=dict)
 
     def batches(self) -> Iterator[Observations]:
-        """The trials of each batch by themselves."""
+        """Return the trials of each batch by themselves."""
         return (self._where(self.batch == number) for number in np.unique(self.batch))
 
     def of(self, column: str, value: Any) -> Observations:
-        """The trials that have this value in a column."""
+        """Return the trials that have this value in a column."""
         return self._where(self.columns[column] == value)
 
     def _where(self, here: NDArray[np.bool_]) -> Observations:
@@ -193,7 +193,7 @@ class Protocol:
 
     @classmethod
     def metrics_for(cls, names: str | Iterable[str | Metric], data: Data) -> Sequence[Metric]:
-        """The metrics that names stand for, as they run on these data."""
+        """Return the metrics that names stand for, as they run on these data."""
         if cls.of == "pairs":
             return get_pair_metrics(names)
         metrics = get_corpus_metrics(names)
@@ -220,7 +220,7 @@ class Protocol:
         """Refuse parameters and data that do not fit, in one line that says what is needed."""
 
     def notes(self, sources: Any) -> tuple[str, ...]:
-        """What of the data is left out, and what to watch out for."""
+        """Return what of the data is left out, and what to watch out for."""
         return tuple(sources.notes)
 
     def pool_share(self, sources: Any) -> float | None:
@@ -234,7 +234,7 @@ class Protocol:
         return [batch.number for batch in self.trials(sources, seed)] if repetitions is None else range(repetitions)
 
     def trials(self, sources: Any, seed: int) -> Iterator[Batch]:
-        """The batches of trials; the same for every metric."""
+        """Return the batches of trials; the same for every metric."""
         raise NotImplementedError
 
     def judge(self, observations: Observations) -> list[Verdict]:
@@ -244,7 +244,9 @@ class Protocol:
         for measure in self.measures:
             cells = [row if isinstance(row, str) else row[measure.name] for row in rows]
             values = [float("nan") if isinstance(cell, str) else cell for cell in cells]
-            verdicts.append(over_repetitions(measure.name, values, [c if isinstance(c, str) else None for c in cells]))
+            verdicts.append(
+                summarise_repetitions(measure.name, values, [c if isinstance(c, str) else None for c in cells])
+            )
         return verdicts
 
     def judge_repetition(self, batch: Observations) -> Mapping[str, float | str] | str:
@@ -252,7 +254,7 @@ class Protocol:
         raise NotImplementedError
 
     def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
-        """The measures of all metrics of a run; each by itself, unless a protocol compares them."""
+        """Return the measures of all metrics of a run; each by itself, unless a protocol compares them."""
         return {metric: self.judge(found) for metric, found in observations.items()}
 
 
@@ -270,24 +272,24 @@ def register_protocol(kind: _Kind) -> _Kind:
     return PROTOCOLS.register(kind)
 
 
-def known_protocols() -> dict[str, type[Protocol]]:
+def list_protocols() -> dict[str, type[Protocol]]:
     """All protocols by name: those of this package, of plug-ins (`textgauge.protocols`) and those users register."""
     return dict(sorted(PROTOCOLS.items(), key=lambda item: (item[1].place, item[0])))
 
 
-def protocols_named(name: str) -> list[type[Protocol]]:
-    """The protocol of a name, or all protocols of a family; none where nobody knows the name."""
-    known = known_protocols()
+def find_protocols(name: str) -> list[type[Protocol]]:
+    """Return the protocol of a name, or all protocols of a family; none where nobody knows the name."""
+    known = list_protocols()
     return [known[name]] if name in known else [kind for kind in known.values() if kind.family == name]
 
 
 def list_data_words() -> list[str]:
     """Return the names of all values that data of some protocol are named by."""
-    kinds = [kind.data for kind in known_protocols().values()]
+    kinds = [kind.data for kind in list_protocols().values()]
     return list(dict.fromkeys(name for kind in kinds for name in (*kind.needs, *kind.takes) if name != "scores"))
 
 
-def generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.random.Generator:
+def make_generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.random.Generator:
     """A generator that depends on seed, protocol, data and repetition alone: no metric changes another's draws."""
     import hashlib
 
@@ -296,8 +298,8 @@ def generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.r
     return np.random.default_rng(np.random.SeedSequence([seed, number, *words.tolist()]))
 
 
-def why_undefined(observations: Observations) -> str | None:
-    """How many trials have no value, and the reason of the first; None where all have one."""
+def explain_undefined(observations: Observations) -> str | None:
+    """Return how many trials have no value, and the reason of the first; None where all have one."""
     undefined = np.flatnonzero(np.isnan(observations.value))
     if not len(undefined):
         return None
@@ -306,7 +308,7 @@ def why_undefined(observations: Observations) -> str | None:
     return f"{count}: {first}" if first else count
 
 
-def over_repetitions(
+def summarise_repetitions(
     measure: str,
     values: Sequence[float],
     reasons: Sequence[str | None] = (),
@@ -318,7 +320,7 @@ def over_repetitions(
     """A verdict from the values of single repetitions; undefined ones are left out, and their `reasons` are given."""
     from scipy.special import stdtrit
 
-    from textgauge.stats.resampling import percentile_interval, resampled_sums
+    from textgauge.stats.resampling import compute_percentile_interval, resample_sums
 
     known = np.array([value for value in values if not np.isnan(value)])
     n = len(known)
@@ -333,13 +335,13 @@ def over_repetitions(
         return verdict
     std = float(known.std(ddof=1))
     reach = float(-stdtrit(n - 1, (1 - level) / 2)) * std / np.sqrt(n)
-    low, high = percentile_interval(resampled_sums(known[:, None], 1_000, seed)[:, 0] / n, n, level)
+    low, high = compute_percentile_interval(resample_sums(known[:, None], 1_000, seed)[:, 0] / n, n, level)
     ends = {"low": verdict.value - reach, "high": verdict.value + reach, "boot_low": low, "boot_high": high}
     return replace(verdict, std=std, **ends)
 
 
 def merge_rounding_ties(values: Floats) -> Floats:
-    """The values with those that differ by rounding alone (a part in 10¹²) made equal, so that ties are ties.
+    """Return the values with those that differ by rounding alone (a part in 10¹²) made equal, so that ties are ties.
 
     >>> merge_rounding_ties(np.array([0.3, 0.1 + 0.2, 0.4])).tolist()
     [0.3, 0.3, 0.4]

@@ -107,7 +107,7 @@ class CorpusBatch(Batch):
         return {**score.parts, metric.part or VALUE: score.value}, score.reason
 
     def seconds(self, metric: CorpusMetric, trial: int) -> float:
-        """The time of a fresh comparison that has its rows and nothing else."""
+        """Return the time of a fresh comparison that has its rows and nothing else."""
         comparison = self._comparison(trial)
         sides = (compact_corpus(side, [metric]) for side in comparison.sides)
         fresh = Comparison(*sides)
@@ -141,7 +141,7 @@ class PairBatch(Batch):
 
     def compact(self, metrics: Sequence[PairMetric]) -> PairBatch:
         sides = [self.pairs.left, self.pairs.right, *([self.pairs.background] if self.pairs.fitted_elsewhere else [])]
-        left, right, *background = compact_views(sides, _embedders(metrics))
+        left, right, *background = compact_views(sides, _list_embedders(metrics))
         pairs = Pairs(
             left,
             right,
@@ -184,7 +184,7 @@ class MatrixBatch(Batch):
 
     def compact(self, metrics: Sequence[PairMetric]) -> MatrixBatch:
         views = [self.rows, self.background, *([] if self.others is None else [self.others])]
-        rows, background, *others = compact_views(views, _embedders(metrics))
+        rows, background, *others = compact_views(views, _list_embedders(metrics))
         return MatrixBatch(self.number, rows, others[0] if others else None, self.columns, background)
 
     def compute(self, metric: PairMetric) -> Values:
@@ -206,7 +206,7 @@ class MatrixBatch(Batch):
         return {metric.part or VALUE: value}, metric.undefined if np.isnan(value) else None
 
 
-def _embedders(metrics: Sequence[PairMetric]) -> list[str]:
+def _list_embedders(metrics: Sequence[PairMetric]) -> list[str]:
     return [metric.on for metric in metrics if metric.needs == "embeddings"]
 
 
@@ -219,7 +219,7 @@ def compact_views(views: Sequence[Corpus], embedders: Sequence[str]) -> list[Cor
 
 
 def compact_corpus(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Corpus:
-    """The corpus as a pool of its own, with the rows the metrics need."""
+    """Return the corpus as a pool of its own, with the rows the metrics need."""
     embedders = [metric.embedder for metric in metrics if not metric.reads_texts]
     small = compact_pool(corpus, embedders=embedders)
     for metric in metrics:
@@ -229,7 +229,7 @@ def compact_corpus(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Corpus:
 
 
 def compact_pool(corpus: Corpus, *, embedders: Sequence[str]) -> Pool:
-    """A pool of a corpus's texts with their embeddings."""
+    """Return a pool of a corpus's texts with their embeddings."""
     pool = corpus.pool
     texts = list(corpus.texts) if pool.has_texts else None
     small = Pool(texts, embeddings=corpus.embeddings("given") if pool.has_given else None)

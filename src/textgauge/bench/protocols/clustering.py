@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.inputs.kinds import TaskTable
-from textgauge.bench.protocols.base import Measure, TaskSources, generator, register_protocol
+from textgauge.bench.protocols.base import Measure, TaskSources, make_generator, register_protocol
 from textgauge.bench.protocols.batch import MatrixBatch
-from textgauge.bench.protocols.task import Columns, Examples, Keys, Task, Units, ratio
+from textgauge.bench.protocols.task import Columns, Examples, Keys, Task, Units, divide_known
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
@@ -66,10 +66,10 @@ class Clustering(Task):
         return range(self.folds)
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[MatrixBatch]:
-        """One batch per fold: all pairs of its texts."""
+        """Yield one batch per fold: all pairs of its texts."""
         label_of = dict(zip(sources.data.texts, sources.data.labels, strict=True))
         every = Corpus.of(list(label_of)).canonical()
-        order = generator(self, sources, seed, 0).permutation(len(every))
+        order = make_generator(self, sources, seed, 0).permutation(len(every))
         size = min(self.n, len(every) // self.folds)
         # A pool of the texts that are drawn: models run on whole pools.
         corpus = Corpus.of(list(every.take(order[: self.folds * size]).texts))
@@ -98,8 +98,8 @@ class Clustering(Task):
         return Units(folds, np.array(rows))
 
     def of_sums(self, sums: Floats) -> Floats:
-        """Means over folds."""
-        return np.asarray(ratio(sums[:, 1:], sums[:, :1]))
+        """Return means over folds."""
+        return np.asarray(divide_known(sums[:, 1:], sums[:, :1]))
 
     def _scores(self, value: Floats, labels: NDArray[Any], other: NDArray[Any]) -> list[float]:
         from sklearn.cluster import AgglomerativeClustering
@@ -125,7 +125,7 @@ class Clustering(Task):
         return np.asarray(columns["label"] == columns["other_label"], dtype=np.float64)
 
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """A random sample of pairs of one label, and three times as many of two."""
+        """Return a random sample of pairs of one label, and three times as many of two."""
         every = super().examples(features, columns, seed)
         rng = np.random.default_rng([seed, 11])
         same, different = np.flatnonzero(every.targets == 1.0), np.flatnonzero(every.targets == 0.0)

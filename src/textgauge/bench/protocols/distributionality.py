@@ -16,27 +16,27 @@ from textgauge.bench.protocols.base import (
     PairSources,
     Protocol,
     Verdict,
-    generator,
+    explain_undefined,
+    make_generator,
     merge_rounding_ties,
-    over_repetitions,
     register_protocol,
-    why_undefined,
+    summarise_repetitions,
 )
 from textgauge.bench.protocols.batch import CorpusBatch, compact_pool
-from textgauge.bench.protocols.ksc import corpus_pairs
+from textgauge.bench.protocols.ksc import list_corpus_pairs
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
-from textgauge.core.show import listed
+from textgauge.core.show import join_words
 from textgauge.data import Corpus, Draws
 from textgauge.metrics import CorpusMetric, get_corpus_metrics
-from textgauge.stats.density import FALLBACK, RESOLVED, deviations, group_densities
+from textgauge.stats.density import FALLBACK, RESOLVED, compute_deviations, group_densities
 
 SCORE = "distributionality"
 # By the paper's text of cosine distances, by its authors' code of angles with energy as a root; for all metrics alike.
 _PROTOTYPES = {"paper": ("energy@cosine", "ahd@cosine"), "code": ("energy(root=true)@angular", "ahd@angular")}
 
 
-def _measures(distributional: str, neighbours: str) -> tuple[Measure, ...]:
+def _declare_measures(distributional: str, neighbours: str) -> tuple[Measure, ...]:
     away = [
         Measure(f"deviation_{name}", high=float("inf"), best="smaller", about=f"how far from {name}; smaller is nearer")
         for name in (distributional, neighbours)
@@ -84,7 +84,7 @@ class Distributionality(Protocol):
     )
     data = Paraphrases()
     figures = ("trajectory", "density", "step_boxes", "component")
-    measures = _measures("energy", "ahd")
+    measures = _declare_measures("energy", "ahd")
     judging = ("samples", "distributional", "neighbours", "prototypes")
 
     n: int = 50
@@ -100,7 +100,7 @@ class Distributionality(Protocol):
         named = _PROTOTYPES.get(self.prototypes, (self.distributional, self.neighbours))
         object.__setattr__(self, "distributional", named[0])
         object.__setattr__(self, "neighbours", named[1])
-        object.__setattr__(self, "measures", _measures(self.distributional, self.neighbours))
+        object.__setattr__(self, "measures", _declare_measures(self.distributional, self.neighbours))
 
     @property
     def prototype_names(self) -> tuple[str, str]:
@@ -108,12 +108,12 @@ class Distributionality(Protocol):
         return (self.distributional, self.neighbours)
 
     def prototypes_of(self, metric: str) -> tuple[str, ...]:
-        """The keys of the prototypes that a metric is compared with."""
+        """Return the keys of the prototypes that a metric is compared with."""
         (judged,) = get_corpus_metrics(metric)
-        return tuple(_beside(name, judged).key for name in self.prototype_names)
+        return tuple(_get_prototype(name, judged).key for name in self.prototype_names)
 
     def also(self, metrics: Iterable[str]) -> tuple[str, ...]:
-        """The prototypes of all metrics."""
+        """Return the prototypes of all metrics."""
         return tuple(dict.fromkeys(key for metric in metrics for key in self.prototypes_of(metric)))
 
     def check(self, sources: PairSources) -> None:
@@ -128,15 +128,15 @@ class Distributionality(Protocol):
                 raise InputError(f"{name} is at least 1, not {getattr(self, name)}")
         have = min(len(np.unique(side.keys)) for side in (sources.left, sources.right))
         if have < self.n:
-            raise InputError(_too_few(sources.name, have, self.n))
+            raise InputError(_explain_too_few(sources.name, have, self.n))
 
     def batch_numbers(self, sources: PairSources, seed: int) -> Sequence[int]:
         return range(self.samples * self.repetitions)
 
     def trials(self, sources: PairSources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per sample and repetition: all pairs of the k + 1 corpora, over a pool of the sampled texts."""
-        generators = [generator(self, sources, seed, sample) for sample in range(self.samples)]
-        rows = np.concatenate([different_pairs(sources, self.n, rng) for rng in generators])
+        generators = [make_generator(self, sources, seed, sample) for sample in range(self.samples)]
+        rows = np.concatenate([draw_different_pairs(sources, self.n, rng) for rng in generators])
         pairs = sources.pairs
         pool = compact_pool(pairs.left.take(rows) | pairs.right.take(rows), embedders=())
         for sample, rng in enumerate(generators):
@@ -157,16 +157,16 @@ class Distributionality(Protocol):
             for metric, prototypes in compared.items():
                 missing = f"a run without the prototypes {' and '.join(prototypes)}: add them to its metrics"
                 anchors = [moved.get(name, missing) for name in prototypes]
-                found[metric].append(_sample(moved[metric], anchors))
+                found[metric].append(_compare_sample(moved[metric], anchors))
         return {metric: [self._verdict(at, samples) for at in range(3)] for metric, samples in found.items()}
 
     def _trajectories(self, observed: Observations, sample: int) -> list[Trajectory] | str:
-        """Those of one sample, with all repetitions and without each; or why there are none."""
+        """Return the deviations of one sample, with all repetitions and without each; or why there are none."""
         here = observed.of("sample", sample)
         repetition, step = here.columns["repetition"], here.columns["j"] - here.columns["i"]
         if len(np.unique(repetition)) < self.repetitions:
             return "not all repetitions are finished"
-        reason = why_undefined(here)
+        reason = explain_undefined(here)
         if reason is not None:
             return reason
         if np.isinf(here.value).any():
@@ -176,16 +176,16 @@ class Distributionality(Protocol):
             return "all distances are equal"
         names = np.unique(repetition)
         parts = [repetition != name for name in names] if len(names) > 1 else []
-        return [trajectory(values, step), *(trajectory(values[rest], step[rest]) for rest in parts)]
+        return [compute_trajectory(values, step), *(compute_trajectory(values[rest], step[rest]) for rest in parts)]
 
     def _verdict(self, at: int, samples: list[_Sample]) -> Verdict:
-        """One measure from the samples: the repetitions of a single one, or the values of several."""
+        """Return one measure from the samples: the repetitions of a single one, or the values of several."""
         measure, reasons = self.measures[at], [sample.reason for sample in samples]
-        pseudo = [pseudo_values(sample.estimates[at]) for sample in samples]
+        pseudo = [compute_pseudo_values(sample.estimates[at]) for sample in samples]
         values = pseudo[0] if len(samples) == 1 else np.array([sample.estimates[at, 0] for sample in samples])
         known = [part.var(ddof=1) / len(part) for part in pseudo if len(part) > 1 and not np.isnan(part).any()]
         error = float(np.sqrt(sum(known)) / len(known)) if known else 0.0
-        verdict = over_repetitions(measure.name, values.tolist(), reasons, error=error)
+        verdict = summarise_repetitions(measure.name, values.tolist(), reasons, error=error)
         reason = "; ".join(filter(None, (verdict.reason, self._narrow(samples)))) or None
         names = ("low", "high", "boot_low", "boot_high")
         ends: dict[str, Any] = {
@@ -195,18 +195,18 @@ class Distributionality(Protocol):
 
     def _narrow(self, samples: list[_Sample]) -> str | None:
         steps = sorted({step for sample in samples for step in sample.narrow if step < self.k})
-        named = f"step{'s' if len(steps) > 1 else ''} {listed([str(step) for step in steps])}"
+        named = f"step{'s' if len(steps) > 1 else ''} {join_words([str(step) for step in steps])}"
         return f"distances at {named} are (almost) equal: the bandwidth there is {FALLBACK}" if steps else None
 
     def _batch(self, joint: Corpus, sample: int, repetition: int, rng: np.random.Generator) -> CorpusBatch:
-        masks = double_lottery(self.n, self.k, rng)
-        i, j = corpus_pairs(self.k + 1)
+        masks = draw_double_lottery(self.n, self.k, rng)
+        i, j = list_corpus_pairs(self.k + 1)
         columns = {"i": i, "j": j, "sample": np.full(len(i), sample), "repetition": np.full(len(i), repetition)}
         return CorpusBatch(sample * self.repetitions + repetition, joint, Draws(masks[i], masks[j]), columns)
 
 
-def different_pairs(sources: PairSources, n: int, rng: np.random.Generator) -> Ints:
-    """Rows of n pairs at random whose 2n texts all differ."""
+def draw_different_pairs(sources: PairSources, n: int, rng: np.random.Generator) -> Ints:
+    """Return rows of n pairs at random whose 2n texts all differ."""
     left, right = sources.pairs.left.keys.tolist(), sources.pairs.right.keys.tolist()
     seen: set[int] = set()
     rows: list[int] = []
@@ -217,13 +217,13 @@ def different_pairs(sources: PairSources, n: int, rng: np.random.Generator) -> I
             rows.append(row)
         if len(rows) == n:
             return np.array(rows, dtype=np.int64)
-    raise InputError(_too_few(sources.name, len(rows), n))
+    raise InputError(_explain_too_few(sources.name, len(rows), n))
 
 
-def double_lottery(n: int, k: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def draw_double_lottery(n: int, k: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Which of n texts of A and n of B are in each of c_0 … c_k: round(n·i/k) of B, drawn again for every corpus.
 
-    >>> double_lottery(4, 2, np.random.default_rng(0)).astype(int).tolist()[::2]
+    >>> draw_double_lottery(4, 2, np.random.default_rng(0)).astype(int).tolist()[::2]
     [[1, 1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 1]]
     """
     masks = np.zeros((k + 1, 2 * n), dtype=bool)
@@ -233,8 +233,8 @@ def double_lottery(n: int, k: int, rng: np.random.Generator) -> NDArray[np.bool_
     return masks
 
 
-def _beside(name: str, metric: CorpusMetric) -> CorpusMetric:
-    """A prototype on the input that a metric is compared on."""
+def _get_prototype(name: str, metric: CorpusMetric) -> CorpusMetric:
+    """Return a prototype on the input that a metric is compared on."""
     (prototype,) = get_corpus_metrics(name)
     if "@" in name or prototype.needs == "tokens":
         return prototype
@@ -253,21 +253,23 @@ class _Sample:
     narrow: tuple[int, ...] = ()
 
 
-def _sample(own: list[Trajectory] | str, anchors: list[list[Trajectory] | str]) -> _Sample:
+def _compare_sample(own: list[Trajectory] | str, anchors: list[list[Trajectory] | str]) -> _Sample:
     reasons = [found for found in (own, *anchors) if isinstance(found, str)]
     mine, *others = [found for found in (own, *anchors) if not isinstance(found, str)] or [[]]
     if reasons:
         return _Sample(np.full((3, 1), np.nan), reasons[0])
     far = [
-        np.array([float(m.shares @ deviations(m.densities, o.densities)) for m, o in zip(mine, other, strict=True)])
+        np.array(
+            [float(m.shares @ compute_deviations(m.densities, o.densities)) for m, o in zip(mine, other, strict=True)]
+        )
         for other in others
     ]
-    scores = score(far[0], far[1])
+    scores = compute_score(far[0], far[1])
     reason = "both prototypes move alike" if np.isnan(scores[0]) else None
     return _Sample(np.array([*far, scores]), reason, mine[0].narrow)
 
 
-def _too_few(name: str, have: int, needed: int) -> str:
+def _explain_too_few(name: str, have: int, needed: int) -> str:
     return f"{name} has {have} pairs whose texts all differ, but n={needed} are needed"
 
 
@@ -280,12 +282,12 @@ class Trajectory:
     narrow: tuple[int, ...]
 
 
-def trajectory(values: Floats, step: Ints) -> Trajectory:
+def compute_trajectory(values: Floats, step: Ints) -> Trajectory:
     """Standardise distances by the mean and standard deviation (over n) of all, and take the density at each step.
 
     Distances that are all equal stand at 0.
 
-    >>> made = trajectory(np.array([1.0, 2.0, 1.0, 2.0, 4.0, 4.0]), np.array([1, 1, 1, 1, 2, 2]))
+    >>> made = compute_trajectory(np.array([1.0, 2.0, 1.0, 2.0, 4.0, 4.0]), np.array([1, 1, 1, 1, 2, 2]))
     >>> made.densities.shape, made.shares.round(2).tolist(), made.narrow
     ((2, 3001), [0.67, 0.33], (2,))
     """
@@ -294,22 +296,22 @@ def trajectory(values: Floats, step: Ints) -> Trajectory:
     return Trajectory(densities, counts / len(step), tuple(steps[bandwidths < RESOLVED].tolist()))
 
 
-def score(distributional: Floats, neighbours: Floats) -> Floats:
+def compute_score(distributional: Floats, neighbours: Floats) -> Floats:
     """(N − D)/(N + D) of deviations from both prototypes: 1 on the first, −1 on the second; NaN where both are 0.
 
-    >>> score(np.array([0.0, 1.0, 3.0]), np.array([2.0, 1.0, 1.0])).tolist()
+    >>> compute_score(np.array([0.0, 1.0, 3.0]), np.array([2.0, 1.0, 1.0])).tolist()
     [1.0, 0.0, -0.5]
     """
     total = distributional + neighbours
     return np.where(total > 0, (neighbours - distributional) / np.where(total > 0, total, 1.0), np.nan)
 
 
-def pseudo_values(estimates: Floats) -> Floats:
+def compute_pseudo_values(estimates: Floats) -> Floats:
     """From an estimate and those without one repetition each: what each repetition contributes, with the same mean.
 
     Their standard deviation over √R is the standard error of the jackknife. A single estimate stays as it is.
 
-    >>> pseudo_values(np.array([5.0, 5.5, 4.5])).tolist()
+    >>> compute_pseudo_values(np.array([5.0, 5.5, 4.5])).tolist()
     [4.5, 5.5]
     """
     whole, parts = estimates[0], estimates[1:]

@@ -14,10 +14,10 @@ from textgauge.bench.protocols.base import (
     Observations,
     Protocol,
     Sources,
-    generator,
+    explain_undefined,
+    make_generator,
     merge_rounding_ties,
     register_protocol,
-    why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.core.arrays import Ints
@@ -62,7 +62,7 @@ class Ifc(Protocol):
     repetitions: int = 5
 
     def check(self, sources: Sources) -> None:
-        steps = _steps(sources)
+        steps = _list_steps(sources)
         if len(steps) < _FEWEST_STEPS:
             raise InputError(f"a trend needs at least {_FEWEST_STEPS} steps, not {len(steps)}")
         if self.repetitions < 1:
@@ -77,23 +77,23 @@ class Ifc(Protocol):
                 raise InputError(f"{role} has {have} texts, but samples of {max(n, _FEWEST_TEXTS // 2)} need {count}")
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
-        """One batch per repetition: every step, then the reference against itself."""
-        rows, n = _rows(sources), self._size(sources)
+        """Yield one batch per repetition: every step, then the reference against itself."""
+        rows, n = _list_rows(sources), self._size(sources)
         for number in range(self.repetitions):
-            rng = generator(self, sources, seed, number)
+            rng = make_generator(self, sources, seed, number)
             drawn = {role: rng.permutation(of) for role, of in rows.items()}
             reference = drawn.pop(REFERENCE)
             sides = [*(of[:n] for of in drawn.values()), reference[n : 2 * n]]
             columns = {
                 "kind": np.array([STEP] * len(drawn) + [SELF]),
                 "step": np.array([*range(1, len(drawn) + 1), 0]),
-                "ttr": np.array([type_token_ratio(sources.joint.take(side)) for side in sides]),
+                "ttr": np.array([compute_type_token_ratio(sources.joint.take(side)) for side in sides]),
             }
             trials = [(reference[:n], side) for side in sides]
             yield CorpusBatch.of_rows(number, sources.joint, np.concatenate([reference[:n], *sides]), trials, columns)
 
     def judge_repetition(self, batch: Observations) -> dict[str, float | str] | str:
-        why = why_undefined(batch)
+        why = explain_undefined(batch)
         if why is not None or not np.isfinite(batch.value).all():
             return why or "a distance is infinite"
         value = merge_rounding_ties(batch.value)
@@ -110,24 +110,24 @@ class Ifc(Protocol):
     def _size(self, sources: Sources) -> int:
         if self.n:
             return self.n
-        return min(len(sources.corpora[REFERENCE]) // 2, *(len(sources.corpora[role]) for role in _steps(sources)))
+        return min(len(sources.corpora[REFERENCE]) // 2, *(len(sources.corpora[role]) for role in _list_steps(sources)))
 
 
-def type_token_ratio(corpus: Corpus) -> float:
+def compute_type_token_ratio(corpus: Corpus) -> float:
     """Different words as a share of all words; NaN where there are none."""
     tokens = corpus.tokens("words")
     return len(np.unique(tokens.ids)) / len(tokens.ids) if len(tokens.ids) else float("nan")
 
 
-def _steps(sources: Sources) -> list[str]:
+def _list_steps(sources: Sources) -> list[str]:
     return sorted(role for role in sources.corpora if role != REFERENCE)
 
 
-def _rows(sources: Sources) -> dict[str, Ints]:
-    """The rows of each corpus in the joint one, in an order of their content alone; the reference first."""
+def _list_rows(sources: Sources) -> dict[str, Ints]:
+    """Return the rows of each corpus in the joint one, in an order of their content alone; the reference first."""
     starts, start = {}, 0
     for role, corpus in sources.corpora.items():
         starts[role] = start
         start += len(corpus)
-    order = [REFERENCE, *_steps(sources)]
+    order = [REFERENCE, *_list_steps(sources)]
     return {role: starts[role] + np.argsort(sources.corpora[role].keys, kind="stable") for role in order}

@@ -17,10 +17,10 @@ from textgauge.bench.protocols.base import (
     Protocol,
     Sources,
     Verdict,
-    generator,
+    explain_undefined,
+    make_generator,
     merge_rounding_ties,
     register_protocol,
-    why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.core.arrays import Floats, Ints
@@ -31,8 +31,8 @@ Ties = Literal["half", "right", "wrong"]
 Which = Literal["distinct", "paper"]
 
 
-def shares(k: int, n: int) -> Ints:
-    """How many texts of the first source each corpus takes: all of c_1, none of c_k.
+def compute_shares(k: int, n: int) -> Ints:
+    """Return how many texts of the first source each corpus takes: all of c_1, none of c_k.
 
     >>> shares(5, 10).tolist()
     [10, 8, 5, 2, 0]
@@ -110,8 +110,8 @@ class Ksc(Protocol):
         sources.check_different(self._needed(), f"k={self.k} corpora of n={self.n} need")
 
     def pool_share(self, sources: Sources) -> float:
-        """The larger share of both sources; of a lottery, the share that at least one corpus draws."""
-        first = shares(self.k, self.n)
+        """Return the larger share of both sources; of a lottery, the share that at least one corpus draws."""
+        first = compute_shares(self.k, self.n)
         counts = {role: len(sources.distinct(role)) for role in ("a", "b")}
         if self.draw == "disjoint":
             return max(needed / counts[role] for role, needed in self._needed().items())
@@ -119,29 +119,29 @@ class Ksc(Protocol):
         return max(1.0 - float(np.prod(1.0 - taken[role] / counts[role])) for role in taken)
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
-        """One batch per repetition: all pairs of the k corpora."""
+        """Yield one batch per repetition: all pairs of the k corpora."""
         same = replace(self, order="definition")  # the texts drawn do not depend on the order
         for number in range(self.repetitions):
-            members = self._members(sources.sides, generator(same, sources, seed, number))
+            members = self._members(sources.sides, make_generator(same, sources, seed, number))
             members = members[::-1] if self.order == "paper" else members
-            i, j = corpus_pairs(self.k)
+            i, j = list_corpus_pairs(self.k)
             sides = [(members[a], members[b]) for a, b in zip(i, j, strict=True)]
             rows = np.unique(np.concatenate(members))
             yield CorpusBatch.of_rows(number, sources.joint, rows, sides, {"i": i, "j": j})
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        errors = self._errors([batch for batch in observations.batches() if why_undefined(batch) is None])
+        errors = self._errors([batch for batch in observations.batches() if explain_undefined(batch) is None])
         return [replace(verdict, error=errors.get(verdict.measure, 0.0)) for verdict in super().judge(observations)]
 
     def judge_repetition(self, batch: Observations) -> dict[str, float | str] | str:
-        why = why_undefined(batch)
+        why = explain_undefined(batch)
         if why is not None:
             return why
         d, step = merge_rounding_ties(batch.value), (batch.columns["j"] - batch.columns["i"]).astype(float)
         judged = self._judgements()
         values = {
-            "accuracy": accuracy(d, judged, ties=self.ties),
-            "weighted_accuracy": accuracy(d, judged, weighted=True, ties=self.ties),
+            "accuracy": compute_accuracy(d, judged, ties=self.ties),
+            "weighted_accuracy": compute_accuracy(d, judged, weighted=True, ties=self.ties),
             "monotonicity": spearman(step, d),
             "separability": omega_squared(d, step),
             "linearity": (r_squared if self.linearity == "r2" else pearson)(step, d),
@@ -155,25 +155,25 @@ class Ksc(Protocol):
             return {}
         distances, judged = [merge_rounding_ties(batch.value) for batch in batches], self._judgements()
         plain, weighted = (
-            float(np.mean([sampling_error(d, judged, weighted=w, ties=self.ties) for d in distances]))
+            float(np.mean([estimate_sampling_error(d, judged, weighted=w, ties=self.ties) for d in distances]))
             for w in (False, True)
         )
         return {"accuracy": plain, "weighted_accuracy": weighted}
 
     def _judgements(self) -> Judgements:
         if self.sample:
-            return sampled(self.k, self.judgements, self.sample, seed=0)
-        return judgements(self.k, self.judgements)
+            return sample_judgements(self.k, self.judgements, self.sample, seed=0)
+        return list_judgements(self.k, self.judgements)
 
     def _needed(self) -> dict[str, int]:
-        first = shares(self.k, self.n)
+        first = compute_shares(self.k, self.n)
         if self.draw == "lottery":
             return {"a": self.n, "b": self.n}
         return {"a": int(first.sum()), "b": int((self.n - first).sum())}
 
     def _members(self, sides: tuple[Ints, Ints], rng: np.random.Generator) -> list[Ints]:
-        """The rows of each corpus."""
-        first = shares(self.k, self.n)
+        """Return the rows of each corpus."""
+        first = compute_shares(self.k, self.n)
         if self.draw == "lottery":
             return [
                 np.concatenate([rng.choice(sides[0], a, False), rng.choice(sides[1], self.n - a, False)]) for a in first
@@ -204,82 +204,83 @@ class Judgements:
 
 
 @cache
-def corpus_pairs(k: int) -> tuple[Ints, Ints]:
-    """All i < j of k corpora, in order."""
+def list_corpus_pairs(k: int) -> tuple[Ints, Ints]:
+    """Return all i < j of k corpora, in order."""
     i, j = np.triu_indices(k, 1)
     return i.astype(np.int64), j.astype(np.int64)
 
 
 @cache
-def judgements(k: int, which: Which = "distinct") -> Judgements:
-    """Every pair properly inside another one, once; or as often as the recursion of the authors' code lists it.
+def list_judgements(k: int, which: Which = "distinct") -> Judgements:
+    """Return every pair properly inside another one, once; or as often as the recursion of the authors' code lists it.
 
-    >>> len(judgements(7)), len(judgements(12)), len(judgements(7, "paper")), len(judgements(12, "paper"))
-    (105, 935, 156, 6053)
+    >>> [len(list_judgements(k, way)) for way in ("distinct", "paper") for k in (7, 12)]
+    [105, 935, 156, 6053]
     """
-    i, j = corpus_pairs(k)
+    i, j = list_corpus_pairs(k)
     inside = (i[:, None] >= i) & (j[:, None] <= j)
     np.fill_diagonal(inside, False)
     inner, outer = np.nonzero(inside)
     length = j - i
     count = np.ones(len(inner))
     if which == "paper":
-        count = _paths(i, length, k)[outer]
+        count = _count_paths(i, length, k)[outer]
     return Judgements(inner, outer, count, length[outer] - length[inner])
 
 
-def sampled(k: int, which: Which, size: int, seed: int) -> Judgements:
-    """A random sample of judgements, drawn by their counts with replacement, without listing them all."""
+def sample_judgements(k: int, which: Which, size: int, seed: int) -> Judgements:
+    """Return a random sample of judgements, drawn by their counts with replacement, without listing them all."""
     rng = np.random.default_rng([seed, 6])
-    i, j = corpus_pairs(k)
+    i, j = list_corpus_pairs(k)
     length = j - i
     weight = (length + 1) * length / 2 - 1.0  # pairs properly inside each pair
     if which == "paper":
-        weight *= _paths(i, length, k)
+        weight *= _count_paths(i, length, k)
     outer = rng.choice(len(i), size=size, p=weight / weight.sum())
     row = rng.integers(1, ((length + 1) * length // 2)[outer])  # 0 would be the outer pair itself
-    first, last = _inner(row, length[outer])
+    first, last = _find_inner(row, length[outer])
     start, end = i[outer] + first, i[outer] + last
     inner = start * k - start * (start + 1) // 2 + end - start - 1
     return Judgements(inner, outer, np.ones(size), length[outer] - (end - start))
 
 
-def _inner(row: Ints, length: Ints) -> tuple[Ints, Ints]:
+def _find_inner(row: Ints, length: Ints) -> tuple[Ints, Ints]:
     """Start and end of the row-th pair among those of 0…length: the longest first, then by start."""
     shorter = ((np.sqrt(8 * row + 1) - 1) // 2).astype(np.int64)
     start = row - shorter * (shorter + 1) // 2
     return start, start + length - shorter
 
 
-def _paths(start: Ints, length: Ints, k: int) -> Floats:
+def _count_paths(start: Ints, length: Ints, k: int) -> Floats:
     """How often the recursion of the authors' code, which shortens a pair by one end at a time, meets each pair."""
     return np.array([float(comb(k - 1 - int(size), int(i))) for i, size in zip(start, length, strict=True)])
 
 
-def accuracy(distances: Floats, of: Judgements, *, weighted: bool = False, ties: Ties = "half") -> float:
+def compute_accuracy(distances: Floats, of: Judgements, *, weighted: bool = False, ties: Ties = "half") -> float:
     """Share of judgements in which the inner distance is not the larger; `weighted` by 1/(ℓ_outer − ℓ_inner).
 
-    >>> accuracy(np.array([1.0, 2.0, 1.0]), judgements(3))
+    >>> compute_accuracy(np.array([1.0, 2.0, 1.0]), list_judgements(3))
     1.0
     """
     if np.isnan(distances).any():
         return float("nan")
-    right, weight = _counted(distances, of, weighted, ties)
+    right, weight = _count_right(distances, of, weighted, ties)
     return float((weight * right).sum() / weight.sum())
 
 
-def sampling_error(distances: Floats, of: Judgements, *, weighted: bool = False, ties: Ties = "half") -> float:
+def estimate_sampling_error(distances: Floats, of: Judgements, *, weighted: bool = False, ties: Ties = "half") -> float:
     """Standard error of the accuracy on a random sample of judgements: √(p(1 − p)/m) without ties and weights.
 
-    >>> round(sampling_error(np.array([1.0, 2.0, 3.0]), Judgements(*np.array([[0, 2], [1, 1], [1, 1], [1, 1]]))), 4)
+    >>> drawn = Judgements(*np.array([[0, 2], [1, 1], [1, 1], [1, 1]]))
+    >>> round(estimate_sampling_error(np.array([1.0, 2.0, 3.0]), drawn), 4)
     0.3536
     """
-    right, weight = _counted(distances, of, weighted, ties)
+    right, weight = _count_right(distances, of, weighted, ties)
     mean = (weight * right).sum() / weight.sum()
     return float(np.sqrt(((weight * (right - mean)) ** 2).sum()) / weight.sum())
 
 
-def _counted(distances: Floats, of: Judgements, weighted: bool, ties: Ties) -> tuple[Floats, Floats]:
+def _count_right(distances: Floats, of: Judgements, weighted: bool, ties: Ties) -> tuple[Floats, Floats]:
     outer, inner = distances[of.outer], distances[of.inner]  # compared, not subtracted: two may be infinite
     right = (outer > inner) + {"half": 0.5, "right": 1.0, "wrong": 0.0}[ties] * (outer == inner)
     return right, of.count / of.gap if weighted else of.count

@@ -17,17 +17,17 @@ from textgauge.bench.protocols.base import (
     Protocol,
     Sources,
     Verdict,
-    generator,
+    explain_undefined,
+    make_generator,
     merge_rounding_ties,
     register_protocol,
-    why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Corpus, Draws
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics
-from textgauge.stats.resampling import resampled_sums
+from textgauge.stats.resampling import resample_sums
 
 POINTS = Sources("gaussian blobs", {})  # the protocol draws its points itself
 TENTH = 0.1  # of the largest rise: the share at which a rise begins
@@ -46,24 +46,24 @@ class PointSample:
     direction: Floats
 
     def group(self, p: float) -> Ints:
-        """The places in B of the round(p·|B|) points that move: y* and its nearest neighbours."""
+        """Return the places in B of the round(p·|B|) points that move: y* and its nearest neighbours."""
         return self.order[: int(np.rint(p * len(self.B)))]
 
     def moved(self, p: float, delta: float) -> Floats:
-        """The group, moved together by δ."""
+        """Return the group, moved together by δ."""
         return np.asarray(self.B[self.group(p)] + delta * self.direction)
 
 
-def blobs(rng: np.random.Generator, *, n: int, q: int, sigma: float) -> tuple[Floats, Floats, Ints]:
-    """Three Gaussian blobs of spread 1, their jittered copy, and the blob of each point."""
+def draw_blobs(rng: np.random.Generator, *, n: int, q: int, sigma: float) -> tuple[Floats, Floats, Ints]:
+    """Return three Gaussian blobs of spread 1, their jittered copy, and the blob of each point."""
     from sklearn.datasets import make_blobs
 
     A, blob = make_blobs(n, q, centers=_BLOBS, random_state=int(rng.integers(2**31)))
     return np.asarray(A), A + rng.normal(0.0, sigma, A.shape), np.asarray(blob)
 
 
-def sample(A: Floats, B: Floats, blob: Ints, rng: np.random.Generator, *, direction: str) -> PointSample:
-    """A random y* in B, and the direction of its group.
+def draw_sample(A: Floats, B: Floats, blob: Ints, rng: np.random.Generator, *, direction: str) -> PointSample:
+    """Return a random y* in B, and the direction of its group.
 
     `direction=outward` points from the centroid of the blob that y* comes from to y*, `random` anywhere on the sphere.
     """
@@ -129,8 +129,8 @@ class Perturbation(Protocol):
 
     @classmethod
     def metrics_for(cls, names: str | Iterable[str | Metric], data: Data) -> Sequence[CorpusMetric]:
-        """Metrics on points."""
-        return on_points(names)
+        """Return metrics on points."""
+        return get_point_metrics(names)
 
     def check(self, sources: Sources) -> None:
         numbers = [self.sigma, self.p, self.largest_p, self.delta, self.largest_delta]
@@ -153,7 +153,7 @@ class Perturbation(Protocol):
         >>> Perturbation(largest_delta=1.0, steps=4).deltas
         [0.0, 0.25, 0.5, 0.75, 1.0]
         """
-        return _rounded(np.linspace(0.0, self.largest_delta, self.steps + 1))
+        return _round_values(np.linspace(0.0, self.largest_delta, self.steps + 1))
 
     @property
     def shares(self) -> list[float]:
@@ -162,38 +162,38 @@ class Perturbation(Protocol):
         >>> Perturbation(largest_p=0.2).shares[:3]
         [0.02, 0.04, 0.06]
         """
-        return _rounded(np.linspace(0.0, self.largest_p, _P_STEPS + 1)[1:])
+        return _round_values(np.linspace(0.0, self.largest_p, _P_STEPS + 1)[1:])
 
     def drawn(self, q: int, repetition: int, seed: int) -> PointSample:
-        """The points of one repetition in q dimensions: what its trials compare."""
-        points = blobs(generator(self, POINTS, seed, self._number(q, 0)), n=self.n, q=q, sigma=self.sigma)
+        """Return the points of one repetition in q dimensions: what its trials compare."""
+        points = draw_blobs(make_generator(self, POINTS, seed, self._number(q, 0)), n=self.n, q=q, sigma=self.sigma)
         after = self._number(self.largest_q + 1, 0)  # numbers of the draws of y*
-        rng = generator(self, POINTS, seed, after + self._number(q, repetition))
-        return sample(*points, rng, direction=self.direction)
+        rng = make_generator(self, POINTS, seed, after + self._number(q, repetition))
+        return draw_sample(*points, rng, direction=self.direction)
 
     def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
         return range(self._number(self.largest_q + 1, 0))
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
-        """One batch per repetition and number of dimensions; only the first number is swept over δ and p."""
+        """Yield one batch per repetition and number of dimensions; only the first number is swept over δ and p."""
         across = {(self.p, 0.0), (self.p, self.delta)}
         whole = across | {(self.p, delta) for delta in self.deltas} | {(share, self.delta) for share in self.shares}
         for q in range(self.q, self.largest_q + 1):
             for repetition in range(self.repetitions):
                 trials = sorted(whole if q == self.q else across)
-                yield _batch(self._number(q, repetition), self.drawn(q, repetition, seed), trials)
+                yield _make_batch(self._number(q, repetition), self.drawn(q, repetition, seed), trials)
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        deltas, curves, left_out = rising_curves(observations, q=self.q, p=self.p)
+        deltas, curves, left_out = select_rising_curves(observations, q=self.q, p=self.p)
         whole = np.isfinite(curves).all(axis=1)
         if not whole.any():
             why = left_out or "no repetition is finished"
             return [Verdict(measure.name, float("nan"), reason=why) for measure in self.measures]
-        values = rise_measures(curves[whole], deltas, np.ones((1, whole.sum())))[:, 0]
-        weights = resampled_sums(np.eye(len(curves)), RESAMPLES, 0)[:, whole]  # all drawn: metrics stay paired
+        values = measure_rise(curves[whole], deltas, np.ones((1, whole.sum())))[:, 0]
+        weights = resample_sums(np.eye(len(curves)), RESAMPLES, 0)[:, whole]  # all drawn: metrics stay paired
         some = weights.any(axis=1)
         drawn = np.full((len(values), RESAMPLES), np.nan)
-        drawn[:, some] = rise_measures(curves[whole], deltas, weights[some])
+        drawn[:, some] = measure_rise(curves[whole], deltas, weights[some])
         stays = _STAYS if np.isnan(values[-1]) else None
         reason = "; ".join(filter(None, (stays, left_out))) or None
         names = [measure.name for measure in self.measures]
@@ -204,8 +204,8 @@ class Perturbation(Protocol):
         return (q - self.q) * self.repetitions + repetition
 
 
-def rising_curves(observations: Observations, *, q: int, p: float) -> tuple[Floats, Floats, str | None]:
-    """The values of δ, distances over them, one row per repetition, and how many are not all finite and why."""
+def select_rising_curves(observations: Observations, *, q: int, p: float) -> tuple[Floats, Floats, str | None]:
+    """Return the values of δ, distances over them, one row per repetition, and how many are not all finite and why."""
     here = observations.of("q", q).of("p", p)
     batches = list(here.batches())
     if not batches:
@@ -215,16 +215,16 @@ def rising_curves(observations: Observations, *, q: int, p: float) -> tuple[Floa
     whole = np.isfinite(value).all(axis=1)
     if whole.any():
         value[whole] = merge_rounding_ties(value[whole].ravel()).reshape(-1, value.shape[1])
-    why, fewer = why_undefined(here) or "a distance is infinite", int((~whole).sum())
+    why, fewer = explain_undefined(here) or "a distance is infinite", int((~whole).sum())
     left_out = f"{fewer} of {len(batches)} repetitions left out: {why}" if whole.any() else why
     return batches[0].columns["delta"][order], value, left_out if fewer else None
 
 
-def rise_measures(curves: Floats, deltas: Floats, weights: Floats) -> Floats:
+def measure_rise(curves: Floats, deltas: Floats, weights: Floats) -> Floats:
     """Early rise, tenth rise and saturation of mean curves, one column for each row of weights of repetitions.
 
     >>> deltas = np.linspace(0.0, 2.0, 5)
-    >>> line = rise_measures(np.array([deltas, deltas]), deltas, np.ones((1, 2)))
+    >>> line = measure_rise(np.array([deltas, deltas]), deltas, np.ones((1, 2)))
     >>> line.ravel().tolist()
     [0.5, 0.1, 0.5]
     """
@@ -239,24 +239,24 @@ def rise_measures(curves: Floats, deltas: Floats, weights: Floats) -> Floats:
     return np.array(
         [
             np.where(leaves, np.maximum(area, 0.0) / scale, 0.0),
-            np.where(leaves, (_crossings(rise, TENTH * top, deltas) - deltas[0]) / span, np.nan),
+            np.where(leaves, (_find_crossings(rise, TENTH * top, deltas) - deltas[0]) / span, np.nan),
             np.where(leaves, half / scale, np.nan),
         ]
     )
 
 
-def on_points(metrics: str | Iterable[str | Metric]) -> Sequence[CorpusMetric]:
+def get_point_metrics(metrics: str | Iterable[str | Metric]) -> Sequence[CorpusMetric]:
     """Metrics on ready-made points: over Euclidean distances where no ground is named, since points have no angle.
 
     `irpr@given:cosine` names one. Metrics that read texts, or embed them, are refused.
 
-    >>> [metric.key for metric in on_points("irpr,fid,irpr@angular")]
+    >>> [metric.key for metric in get_point_metrics("irpr,fid,irpr@angular")]
     ['irpr@given:euclidean', 'fid@given', 'irpr@given:angular']
     """
-    return list(dict.fromkeys(_on_points(metric) for metric in get_corpus_metrics(metrics)))
+    return list(dict.fromkeys(_move_to_points(metric) for metric in get_corpus_metrics(metrics)))
 
 
-def _on_points(metric: CorpusMetric) -> CorpusMetric:
+def _move_to_points(metric: CorpusMetric) -> CorpusMetric:
     if metric.reads_texts:
         raise InputError(f"{metric.key} reads texts, and perturbation has points alone")
     if metric.embedder == GIVEN:
@@ -268,7 +268,7 @@ def _on_points(metric: CorpusMetric) -> CorpusMetric:
     return metric.with_input(f"{GIVEN}:{'euclidean' if metric.on == metric.default_on else metric.ground}")
 
 
-def _batch(number: int, drawn: PointSample, trials: list[tuple[float, float]]) -> CorpusBatch:
+def _make_batch(number: int, drawn: PointSample, trials: list[tuple[float, float]]) -> CorpusBatch:
     """A and B once, and the moved group of every trial: all in one corpus, for distances that several trials share."""
     n = len(drawn.A)
     moved = [drawn.moved(p, delta) if delta else drawn.B[:0] for p, delta in trials]
@@ -283,13 +283,13 @@ def _batch(number: int, drawn: PointSample, trials: list[tuple[float, float]]) -
     return CorpusBatch(number, Corpus.of(np.concatenate([drawn.A, drawn.B, *moved])), Draws(left, right), columns)
 
 
-def _rounded(values: Floats) -> list[float]:
-    """Numbers as one writes them: steps of 0.05 meet 0.3."""
+def _round_values(values: Floats) -> list[float]:
+    """Return numbers as one writes them: steps of 0.05 meet 0.3."""
     return [float(value) for value in np.round(values, 9)]
 
 
-def _crossings(rise: Floats, level: Floats, deltas: Floats) -> Floats:
-    """Where each row first passes its level, between the last place at or below it and the first above."""
+def _find_crossings(rise: Floats, level: Floats, deltas: Floats) -> Floats:
+    """Return where each row first passes its level, between the last place at or below it and the first above."""
     rows, first = np.arange(len(rise)), np.maximum((rise > level[:, None]).argmax(axis=1), 1)
     low, high = rise[rows, first - 1], rise[rows, first]
     share = (level - low) / np.where(high > low, high - low, 1.0)

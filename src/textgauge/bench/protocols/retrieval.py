@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.inputs.kinds import TaskTable
-from textgauge.bench.protocols.base import Measure, TaskSources, generator, register_protocol
+from textgauge.bench.protocols.base import Measure, TaskSources, make_generator, register_protocol
 from textgauge.bench.protocols.batch import MatrixBatch
 from textgauge.bench.protocols.robustness import SEMANTIC, SUPERFICIAL
 from textgauge.bench.protocols.sensitivity import INSERTED, REMOVED
-from textgauge.bench.protocols.task import Columns, Examples, Task, Units, ratio
+from textgauge.bench.protocols.task import Columns, Examples, Task, Units, divide_known
 from textgauge.bench.transformations import get_transformation
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Corpus
 
 COPIES = (*SUPERFICIAL, *SEMANTIC, "needle_insertion", "chunk_removal")
@@ -86,7 +86,7 @@ class Retrieval(Task):
             query: {place[document] for document in data.relevant[name] if document in place}
             for query, name in enumerate(data.query_ids)
         }
-        fold_of = _dealt(data.texts, self.folds, generator(self, sources, seed, 0))
+        fold_of = _deal_folds(data.texts, self.folds, make_generator(self, sources, seed, 0))
         number = 0
         for fold in range(self.folds):
             rows = np.flatnonzero(fold_of == fold)
@@ -106,13 +106,13 @@ class Retrieval(Task):
         seed: int,
     ) -> Iterator[MatrixBatch]:
         originals = [data.texts[row] for row in rows]
-        copies = [copied(text, name, seed) for text in originals for name in COPIES]
+        copies = [make_copy(text, name, seed) for text in originals for name in COPIES]
         texts = Corpus.of([*originals, *copies, *(data.queries[query] for query in query_rows)])
         held = len(originals) + len(copies)
         documents, background = texts.take(np.arange(held)), texts.take(np.arange(len(originals)))
         document = np.concatenate([np.arange(len(rows)), np.repeat(np.arange(len(rows)), len(COPIES))])
         copy = np.array([""] * len(rows) + list(COPIES) * len(rows))
-        for block in blocks(len(query_rows), _CELLS, held):
+        for block in split_into_blocks(len(query_rows), _CELLS, held):
             some = query_rows[block]
             ideal = np.array([[row in relevant[query] for row in rows.tolist()] for query in some])
             columns: dict[str, NDArray[Any]] = {
@@ -127,7 +127,7 @@ class Retrieval(Task):
             number += 1
 
     def units(self, value: Floats, columns: Columns) -> Units:
-        """Sums over folds of the share of ideal documents at the top before and after, by query.
+        """Return sums over folds of the share of ideal documents at the top before and after, by query.
 
         What a query finds in one fold hints at what it finds in another, so folds of one query are one unit.
         """
@@ -143,20 +143,20 @@ class Retrieval(Task):
         if not np.isfinite(value).all():
             return [0.0, 0.0, 0.0]
         top = self.top or int(ideal.sum())
-        return [1.0, found_at_top(value[original], ideal[original], top), found_at_top(value, ideal, top)]
+        return [1.0, count_at_top(value[original], ideal[original], top), count_at_top(value, ideal, top)]
 
     def of_sums(self, sums: Floats) -> Floats:
         """After over before, and both; what finds nothing keeps nothing."""
         n, before, after = sums.T
-        kept = np.where((n > 0) & (before == 0), 0.0, ratio(after, before))
-        return np.column_stack([kept, ratio(before, n), ratio(after, n)])
+        kept = np.where((n > 0) & (before == 0), 0.0, divide_known(after, before))
+        return np.column_stack([kept, divide_known(before, n), divide_known(after, n)])
 
     def targets(self, columns: Columns) -> Floats:
         """1 for ideal documents as they are, 0 for all others and for copies."""
         return np.asarray(columns["ideal"] & (columns["copy"] == ""), dtype=np.float64)
 
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """All ideal documents, for each of them two copies of ideal ones and ten other documents or copies."""
+        """Return all ideal documents, for each of them two copies of ideal ones and ten other documents or copies."""
         every = super().examples(features, columns, seed)
         rng = np.random.default_rng([seed, 12])
         ideal = columns["ideal"][every.trials].astype(bool)
@@ -167,7 +167,7 @@ class Retrieval(Task):
         return every.take(chosen)
 
 
-def copied(text: str, name: str, seed: int) -> str:
+def make_copy(text: str, name: str, seed: int) -> str:
     """A copy by one transformation; how much is inserted or removed is one of the task's shares, drawn by content."""
     shares = {"needle_insertion": INSERTED, "chunk_removal": REMOVED}.get(name)
     if shares is None:
@@ -176,12 +176,12 @@ def copied(text: str, name: str, seed: int) -> str:
     return get_transformation(name)(text, seed=seed, strength=strength)
 
 
-def found_at_top(value: Floats, ideal: NDArray[np.bool_], top: int) -> float:
-    """The expected number of ideal documents among the `top` nearest, as a share of the most possible.
+def count_at_top(value: Floats, ideal: NDArray[np.bool_], top: int) -> float:
+    """Return the expected number of ideal documents among the `top` nearest, as a share of the most possible.
 
     Equal ones are in random order.
 
-    >>> found_at_top(np.array([0.9, 0.5, 0.5]), np.array([False, True, False]), 2)
+    >>> count_at_top(np.array([0.9, 0.5, 0.5]), np.array([False, True, False]), 2)
     0.5
     """
     top = min(top, len(value))
@@ -191,8 +191,8 @@ def found_at_top(value: Floats, ideal: NDArray[np.bool_], top: int) -> float:
     return float(((ideal & above).sum() + places * (ideal & level).sum()) / min(top, ideal.sum()))
 
 
-def _dealt(texts: tuple[str, ...], folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The fold of every document; the order of the documents does not decide it."""
+def _deal_folds(texts: tuple[str, ...], folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the fold of every document; the order of the documents does not decide it."""
     order = np.argsort(Corpus.of(list(texts)).keys, kind="stable")
     fold = np.empty(len(texts), dtype=np.int64)
     fold[order[rng.permutation(len(texts))]] = np.arange(len(texts)) % folds

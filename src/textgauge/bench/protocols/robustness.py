@@ -11,7 +11,7 @@ import numpy as np
 from textgauge.bench.inputs.kinds import TaskTable
 from textgauge.bench.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.bench.protocols.batch import PairBatch
-from textgauge.bench.protocols.task import Columns, Task, Units, counted, make_pairs, pivot, ratio
+from textgauge.bench.protocols.task import Columns, Task, Units, count_known, divide_known, make_pairs, pivot
 from textgauge.bench.transformations import get_transformation
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
@@ -71,7 +71,7 @@ class Robustness(Task):
             raise InputError(f"{sources.name}: robustness needs documents with summaries")
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[PairBatch]:
-        """Every document with its seven variants, in one batch; each is changed under a seed of its own."""
+        """Yield every document with its seven variants, in one batch; each is changed under a seed of its own."""
         data = sources.data.draw(self.documents_drawn, seed)
         originals, variants, kinds = [], [], []
         for text, summary in dict(zip(data.texts, data.summaries, strict=True)).items():
@@ -82,14 +82,14 @@ class Robustness(Task):
         yield make_pairs(variants, originals, kind=np.array(kinds))
 
     def units(self, value: Floats, columns: Columns) -> Units:
-        """Whether each of the three orders holds, by document."""
+        """Return whether each of the three orders holds, by document."""
         labels, table = pivot(value, columns["document"], columns["kind"], self._kinds)
         summary, noise, change = table[:, 0], table[:, 1:4].min(axis=1), table[:, 4:].max(axis=1)
-        return Units(labels, counted(table, np.column_stack([summary > change, noise > change, noise > summary])))
+        return Units(labels, count_known(table, np.column_stack([summary > change, noise > change, noise > summary])))
 
     def of_sums(self, sums: Floats) -> Floats:
-        """The three rates, after their mean."""
-        rates = ratio(sums[:, 1:], sums[:, :1])
+        """Return the three rates, after their mean."""
+        rates = divide_known(sums[:, 1:], sums[:, :1])
         return np.column_stack([rates.mean(axis=1), rates])
 
     def targets(self, columns: Columns) -> Floats:

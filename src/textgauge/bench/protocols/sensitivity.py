@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.inputs.kinds import TaskTable
-from textgauge.bench.protocols.base import Measure, TaskSources, generator, register_protocol
+from textgauge.bench.protocols.base import Measure, TaskSources, make_generator, register_protocol
 from textgauge.bench.protocols.batch import PairBatch
-from textgauge.bench.protocols.task import Columns, Task, Units, make_pairs, ratio
+from textgauge.bench.protocols.task import Columns, Task, Units, divide_known, make_pairs
 from textgauge.bench.transformations import PLACES, fits, insert, pieces, remove
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
@@ -67,16 +67,16 @@ class Sensitivity(Task):
             raise InputError(f"{sources.name}: sensitivity needs at least two different documents of {least} or more")
 
     def notes(self, sources: TaskSources) -> tuple[str, ...]:
-        """What was left out on reading, and documents that are too short."""
+        """Return what was left out on reading, and documents that are too short."""
         short = sum(not fits(text, INSERTED[0]) for text in sources.data.texts)
         note = f"{sources.name}: {short} of {len(sources.data.texts)} documents are shorter than one needle: left out"
         return (*super().notes(sources), *([note] if short else []))
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[PairBatch]:
-        """Every document with its changed copies, in one batch."""
+        """Yield every document with its changed copies, in one batch."""
         texts, hay = self._dealt(sources, seed)
-        rng = generator(self, sources, seed, 0)
-        needles = [_needle(text, hay, rng) for text in texts]
+        rng = make_generator(self, sources, seed, 0)
+        needles = [_make_needle(text, hay, rng) for text in texts]
         originals = [text for text in texts for _ in CHANGES]
         changed = [
             insert(text, needle, share=share, place=place)
@@ -92,7 +92,9 @@ class Sensitivity(Task):
         """Documents to change, and as many as a quarter of them that needles are made of: no document is both."""
         aside = max(1, self.documents_drawn // 4)
         drawn = sources.data.draw(self.documents_drawn + aside, seed)
-        usable = sorted({text for text in drawn.texts if fits(text, INSERTED[0])}, key=lambda text: _order(text, seed))
+        usable = sorted(
+            {text for text in drawn.texts if fits(text, INSERTED[0])}, key=lambda text: _make_sort_key(text, seed)
+        )
         count = max(1, len(usable) - min(self.documents_drawn, round(0.8 * len(usable))))
         return sorted(usable[count:]), sorted(usable[:count])
 
@@ -108,17 +110,17 @@ class Sensitivity(Task):
         """Over all changes, over insertions, over removals."""
         n_in, in_error, n_out, out_error = sums.T
         parts = [(in_error + out_error, n_in + n_out), (in_error, n_in), (out_error, n_out)]
-        return np.column_stack([1.0 - ratio(over, under) for over, under in parts])
+        return np.column_stack([1.0 - divide_known(over, under) for over, under in parts])
 
     def targets(self, columns: Columns) -> Floats:
-        """The ideal similarity of every change."""
-        return ideal_similarity(columns["change"], columns["share"], self.ideal)
+        """Return the ideal similarity of every change."""
+        return compute_ideal_similarity(columns["change"], columns["share"], self.ideal)
 
 
-def ideal_similarity(change: NDArray[Any], share: NDArray[Any], ideal: str = "reciprocal") -> Floats:
+def compute_ideal_similarity(change: NDArray[Any], share: NDArray[Any], ideal: str = "reciprocal") -> Floats:
     """1/(1 + x), or 1 − x/2 for `straight`, where a share x was inserted, 1 − x where it was removed; or bent.
 
-    >>> ideal_similarity(np.array(["insert", "remove"]), np.array([1.0, 0.5])).tolist()
+    >>> compute_ideal_similarity(np.array(["insert", "remove"]), np.array([1.0, 0.5])).tolist()
     [0.5, 0.5]
     """
     size = share.astype(np.float64)
@@ -127,7 +129,7 @@ def ideal_similarity(change: NDArray[Any], share: NDArray[Any], ideal: str = "re
     return np.asarray(line ** {"quadratic": 2.0, "root": 0.5}.get(ideal, 1.0))
 
 
-def _needle(text: str, hay: list[str], rng: np.random.Generator) -> str:
+def _make_needle(text: str, hay: list[str], rng: np.random.Generator) -> str:
     """Documents one after the other in random order, until they are as long as this one."""
     wanted, found, parts = len(pieces(text)), 0, []
     for place in rng.permutation(len(hay)):
@@ -138,5 +140,5 @@ def _needle(text: str, hay: list[str], rng: np.random.Generator) -> str:
     return " ".join(parts)
 
 
-def _order(text: str, seed: int) -> bytes:
+def _make_sort_key(text: str, seed: int) -> bytes:
     return hashlib.blake2b(f"{seed}|{text}".encode("utf-8", "surrogatepass"), digest_size=8).digest()

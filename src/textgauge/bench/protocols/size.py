@@ -15,10 +15,10 @@ from textgauge.bench.protocols.base import (
     Protocol,
     Sources,
     Verdict,
-    generator,
-    over_repetitions,
+    explain_undefined,
+    make_generator,
     register_protocol,
-    why_undefined,
+    summarise_repetitions,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.core.errors import InputError
@@ -84,7 +84,7 @@ class Size(Protocol):
         return [*range(large), *range(self.draws, self.draws + self.repetitions)]
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
-        """A batch for each large sample, then one per repetition of both sweeps.
+        """Yield a batch for each large sample, then one per repetition of both sweeps.
 
         The samples of one repetition grow out of each other: each is a fair draw, and all share one set of rows.
         """
@@ -93,7 +93,7 @@ class Size(Protocol):
         large = [(ASYMPTOTE, len(sides[0]), len(sides[1])) if whole else (ASYMPTOTE, self.large, self.large)]
         sweep = [(SIZE, s, s) for s in self.sizes] + [(IMBALANCE, s, self.total - s) for s in self.sizes]
         for number in self.batch_numbers(sources, seed):
-            rng = generator(self, sources, seed, number)
+            rng = make_generator(self, sources, seed, number)
             a, b = (rng.permutation(side) for side in sides)
             kinds, n, m = zip(*(large if number < self.draws else sweep), strict=True)
             columns = {"kind": np.array(kinds), "size_a": np.array(n), "size_b": np.array(m)}
@@ -105,7 +105,7 @@ class Size(Protocol):
         large = observations.of("kind", ASYMPTOTE)
         truth = float(large.value.mean()) if len(large.value) else float("nan")
         if np.isnan(truth) or truth == 0:
-            why = why_undefined(large) or "zero" if len(large.value) else "not finished"
+            why = explain_undefined(large) or "zero" if len(large.value) else "not finished"
             reason = f"the distance of large samples is {why}"
             return [Verdict(measure.name, float("nan"), reason=reason) for measure in self.measures]
         return [self._judged(observations.of("kind", which), which, truth) for which in (SIZE, IMBALANCE)]
@@ -114,4 +114,4 @@ class Size(Protocol):
         batches = list(sweep.batches())
         scale = 1.0 if which == IMBALANCE and self.scale == "paper" else abs(truth)
         values = [1.0 - float(np.abs(batch.value - truth).mean()) / scale for batch in batches]
-        return over_repetitions(f"{which}_robustness", values, [why_undefined(batch) for batch in batches])
+        return summarise_repetitions(f"{which}_robustness", values, [explain_undefined(batch) for batch in batches])

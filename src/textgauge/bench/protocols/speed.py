@@ -13,9 +13,9 @@ from textgauge.bench.protocols.base import (
     Observations,
     Protocol,
     Sources,
-    generator,
+    explain_undefined,
+    make_generator,
     register_protocol,
-    why_undefined,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.core.errors import InputError
@@ -61,16 +61,16 @@ class Speed(Protocol):
         sources.check_different(dict.fromkeys("ab", self.sizes[-1]), "timing needs")
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
-        """One batch per repetition: a draw of each size."""
+        """Yield one batch per repetition: a draw of each size."""
         for number in range(self.repetitions):
-            rng = generator(self, sources, seed, number)
+            rng = make_generator(self, sources, seed, number)
             a, b = (rng.permutation(side)[: self.sizes[-1]] for side in sources.sides)
             sides = [(a[:size], b[:size]) for size in self.sizes]
             rows = np.concatenate([a, b])
             yield CorpusBatch.of_rows(number, sources.joint, rows, sides, {"size": np.array(self.sizes)})
 
     def judge_repetition(self, batch: Observations) -> dict[str, float | str]:
-        size, seconds, why = batch.columns["size"], batch.value, why_undefined(batch)
+        size, seconds, why = batch.columns["size"], batch.value, explain_undefined(batch)
         first, known = float(seconds[size == self.n][0]), seconds > 0
         growth: float | str = why or "fewer than two sizes took any time"
         if known.sum() > 1:

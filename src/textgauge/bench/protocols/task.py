@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.bench.inputs.kinds import TaskTable
 from textgauge.bench.inputs.sources import Column
-from textgauge.bench.protocols.base import RESAMPLES, Observations, Protocol, Verdict, known_protocols, why_undefined
+from textgauge.bench.protocols.base import RESAMPLES, Observations, Protocol, Verdict, explain_undefined, list_protocols
 from textgauge.bench.protocols.batch import PairBatch
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
@@ -84,20 +84,20 @@ class Task(Protocol):
         return range(1)
 
     def units(self, value: Floats, columns: Columns) -> Units:
-        """The statistics of every unit."""
+        """Return the statistics of every unit."""
         raise NotImplementedError
 
     def of_sums(self, sums: Floats) -> Floats:
-        """The measures, one row per row of summed statistics."""
+        """Return the measures, one row per row of summed statistics."""
         raise NotImplementedError
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        """All measures, with intervals over units; resamples are the same for all metrics on the same trials."""
-        from textgauge.stats.resampling import resampled_sums
+        """Return all measures, with intervals over units; resamples are the same for all metrics on the same trials."""
+        from textgauge.stats.resampling import resample_sums
 
-        units, reason = self.units(observations.value, observations.columns), why_undefined(observations)
+        units, reason = self.units(observations.value, observations.columns), explain_undefined(observations)
         value = self.of_sums(units.sums.sum(axis=0, keepdims=True))[0]
-        drawn = self.of_sums(resampled_sums(units.sums, RESAMPLES, 0))
+        drawn = self.of_sums(resample_sums(units.sums, RESAMPLES, 0))
         counted = int(units.sums.any(axis=1).sum())
         return list(self.with_intervals(value, drawn, counted, reason))
 
@@ -115,35 +115,35 @@ class Task(Protocol):
         return columns["document"].astype(np.uint64)[:, None]
 
     def groups(self, columns: Columns) -> NDArray[Any]:
-        """What is left out of training together: the document of each trial, or its fold."""
+        """Return what is left out of training together: the document of each trial, or its fold."""
         return columns["fold" if self.folded else "document"]
 
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """What a model of this task learns from: by default every trial with its target."""
+        """Return what a model of this task learns from: by default every trial with its target."""
         targets = self.targets(columns)
         trials = np.flatnonzero(np.isfinite(targets) & np.isfinite(features).all(axis=1))
         return Examples(features[trials], targets[trials], trials)
 
     def pair_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """What a model of all tasks learns from: single pairs with the similarity they should have."""
+        """Return what a model of all tasks learns from: single pairs with the similarity they should have."""
         return self.examples(features, columns, seed)
 
     def targets(self, columns: Columns) -> Floats:
-        """The similarity that each trial should have; NaN where nothing is known."""
+        """Return the similarity that each trial should have; NaN where nothing is known."""
         raise NotImplementedError
 
     def inputs(self, features: Floats, columns: Columns) -> Floats:
-        """The inputs of a model of this task, one row per answer."""
+        """Return the inputs of a model of this task, one row per answer."""
         return features
 
     def values_of(self, answers: Floats, columns: Columns) -> Floats:
-        """The answers of a model as a similarity of each trial."""
+        """Return the answers of a model as a similarity of each trial."""
         return answers
 
 
-def known_tasks() -> list[type[Task]]:
-    """All tasks, in the order of their places."""
-    return [kind for kind in known_protocols().values() if issubclass(kind, Task)]
+def list_tasks() -> list[type[Task]]:
+    """Return all tasks, in the order of their places."""
+    return [kind for kind in list_protocols().values() if issubclass(kind, Task)]
 
 
 def make_pairs(candidates: Iterable[str], references: Iterable[str], **columns: NDArray[Any]) -> PairBatch:
@@ -159,7 +159,7 @@ def make_pairs(candidates: Iterable[str], references: Iterable[str], **columns: 
 
 
 def pivot(value: Floats, unit: NDArray[Any], kind: NDArray[Any], kinds: Sequence[str]) -> tuple[NDArray[Any], Floats]:
-    """Values as a table, units by kinds; NaN where a unit lacks a kind.
+    """Return values as a table, units by kinds; NaN where a unit lacks a kind.
 
     >>> pivot(np.array([1.0, 2.0, 3.0]), np.array([7, 7, 5]), np.array(["a", "b", "a"]), ["a", "b"])
     (array([5, 7]), array([[ 3., nan],
@@ -173,13 +173,13 @@ def pivot(value: Floats, unit: NDArray[Any], kind: NDArray[Any], kinds: Sequence
     return labels, table
 
 
-def counted(table: Floats, statistics: Floats) -> Floats:
+def count_known(table: Floats, statistics: Floats) -> Floats:
     """Statistics of units, zero where a value of the unit is undefined; the first one counts units."""
     known = np.asarray(np.isfinite(table).all(axis=1))
     return np.where(known[:, None], np.column_stack([np.ones(len(table)), statistics]), 0.0)
 
 
-def ratio(over: Floats, under: Floats) -> Floats:
-    """A quotient; NaN where nothing was counted."""
+def divide_known(over: Floats, under: Floats) -> Floats:
+    """Return a quotient; NaN where nothing was counted."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(under != 0, over / np.where(under != 0, under, 1.0), np.nan)

@@ -33,7 +33,7 @@ from textgauge.bench.transformations.pieces import (
     some,
 )
 from textgauge.core.errors import InputError
-from textgauge.encode.wordnet import SynonymTable, thesaurus
+from textgauge.encode.wordnet import SynonymTable, load_thesaurus
 
 _LOOKALIKES = {"o": "0", "e": "3", "a": "4", "i": "1", "s": "5", "t": "7"}
 _DIGITS = _LOOKALIKES | {letter.upper(): digit for letter, digit in _LOOKALIKES.items()}
@@ -147,19 +147,19 @@ def synonyms(text: str, seed: int, strength: float) -> str:
     Texts without such words stay as they are. Needs the resource `wordnet`; raises ResourceError where it cannot be
     had.
     """
-    choices = _choices(thesaurus())
+    choices = _list_choices(load_thesaurus())
     found = [match for match in pattern(_WORD).finditer(text) if match[0].lower() in choices]
     rng = make_generator("synonyms", text, seed)
     chosen = [found[place] for place in some(len(found), strength, rng, least=1).tolist()]
     options = (choices[match[0].lower()] for match in chosen)
     drawn = [words[int(share * len(words))] for words, share in zip(options, rng.random(len(chosen)), strict=True)]
-    changes = ((match.span(), _capitalise_like(match[0], word)) for match, word in zip(chosen, drawn, strict=True))
+    changes = ((match.span(), _copy_capitals(match[0], word)) for match, word in zip(chosen, drawn, strict=True))
     return replace_spans(text, changes)
 
 
 @lru_cache(maxsize=1)
-def _choices(table: SynonymTable) -> dict[str, tuple[str, ...]]:
-    """The synonyms of each word that has some."""
+def _list_choices(table: SynonymTable) -> dict[str, tuple[str, ...]]:
+    """Return the synonyms of each word that has some."""
     first: dict[str, list[int]] = defaultdict(list)
     members: dict[int, set[str]] = defaultdict(set)
     groups, named, ends = table.groups.tolist(), table.named.tolist(), table.offsets.tolist()
@@ -177,7 +177,7 @@ def _choices(table: SynonymTable) -> dict[str, tuple[str, ...]]:
     return {word: tuple(words) for word, words in others if words}
 
 
-def _capitalise_like(model: str, word: str) -> str:
+def _copy_capitals(model: str, word: str) -> str:
     return word.upper() if model.isupper() else word.capitalize() if model[0].isupper() else word
 
 
@@ -345,11 +345,13 @@ def number_change(text: str, seed: int, strength: float) -> str:
     found = [match.span() for match in pattern(r"\p{Nd}++").finditer(text)]
     rng = make_generator("number_change", text, seed)
     chosen = some(len(found), strength, rng, least=1).tolist()
-    return replace_spans(text, ((found[place], _other_number(text[slice(*found[place])], rng)) for place in chosen))
+    return replace_spans(
+        text, ((found[place], _draw_other_number(text[slice(*found[place])], rng)) for place in chosen)
+    )
 
 
 def _find_names(text: str) -> tuple[list[Span], list[Span]]:
-    """Where names stand within sentences, and where those stand that begin one."""
+    """Return where names stand within sentences, and where those stand that begin one."""
     within: list[Span] = []
     initial: list[Span] = []
     for begin, end in sentence_spans(text):
@@ -364,7 +366,7 @@ def _find_names(text: str) -> tuple[list[Span], list[Span]]:
     return within, initial
 
 
-def _other_number(number: str, rng: np.random.Generator) -> str:
+def _draw_other_number(number: str, rng: np.random.Generator) -> str:
     old = np.array([unicodedata.decimal(digit) for digit in number])
     zeros = [ord(digit) - value for digit, value in zip(number, old.tolist(), strict=True)]
     lowest = np.zeros(len(old), dtype=int)
@@ -390,7 +392,7 @@ def negation(text: str, seed: int, strength: float) -> str:
     """
     found = list(pattern(_VERB).finditer(text))
     if not found:
-        return _deny(text)
+        return _deny_text(text)
     chosen = some(len(found), strength, make_generator("negation", text, seed), least=1)
     return replace_spans(text, ((found[place].span(), _negate(found[place])) for place in chosen.tolist()))
 
@@ -399,15 +401,15 @@ def _negate(found: Any) -> str:
     if found["can"]:
         return str(found["can"])
     if found["cut"]:
-        return _in_case_of(found["cut"], _STEMS.get(found["cut"].lower(), found["cut"]))
+        return _copy_case(found["cut"], _STEMS.get(found["cut"].lower(), found["cut"]))
     return str(found[0].removesuffix(found["not"])) if found["not"] else f"{found[0]} not"
 
 
-def _in_case_of(model: str, word: str) -> str:
+def _copy_case(model: str, word: str) -> str:
     return word.upper() if model.isupper() else model[0] + word[1:]
 
 
-def _deny(text: str) -> str:
+def _deny_text(text: str) -> str:
     start = len(text) - len(text.lstrip())
     first = pattern(r"\p{L}").search(text)
     scripts = (script for script in _DENIALS if first and pattern(script).match(first[0]))
@@ -432,7 +434,7 @@ NEEDLE = (
 
 
 def fits(text: str, share: float) -> bool:
-    """Whether a share of a text's tokens comes to half a token or more, so that it can be put in or taken out.
+    """Return whether a share of a text's tokens comes to half a token or more, so that it can be put in or taken out.
 
     >>> fits("one two three four five", 0.1), fits("one two three four five", 0.05)
     (True, False)
@@ -451,8 +453,8 @@ def insert(text: str, needle: str | Sequence[str], *, share: float, place: Place
     'one two in the three  four'
     """
     spans = piece_spans(text)
-    count = _count(len(spans), share, place)
-    words = _first_tokens(needle if isinstance(needle, str) else " ".join(needle), count)
+    count = _count_tokens(len(spans), share, place)
+    words = _take_first_tokens(needle if isinstance(needle, str) else " ".join(needle), count)
     cut = {"beginning": spans[0][0], "middle": spans[len(spans) // 2][0], "end": spans[-1][1]}[place]
     return join_texts(join_texts(text[:cut], words), text[cut:])
 
@@ -467,7 +469,7 @@ def remove(text: str, *, share: float, place: Place = "middle") -> str:
     'three  four'
     """
     spans = piece_spans(text)
-    count = _count(len(spans), share, place)
+    count = _count_tokens(len(spans), share, place)
     first = {"beginning": 0, "middle": (len(spans) - count) // 2, "end": len(spans) - count}[place]
     if first and first + count == len(spans):
         return text[: spans[first - 1][1]] + text[spans[-1][1] :]
@@ -489,7 +491,7 @@ def chunk_removal(text: str, seed: int, strength: float) -> str:
     return remove(text, share=strength, place=place) if fits(text, strength) else text
 
 
-def _count(tokens: int, share: float, place: Place) -> int:
+def _count_tokens(tokens: int, share: float, place: Place) -> int:
     if not 0 < share <= 1:
         raise InputError(f"share is above 0 and at most 1, not {share}")
     if place not in PLACES:
@@ -499,7 +501,7 @@ def _count(tokens: int, share: float, place: Place) -> int:
     return max(1, round(share * tokens))
 
 
-def _first_tokens(needle: str, count: int) -> str:
+def _take_first_tokens(needle: str, count: int) -> str:
     spans = piece_spans(needle)
     if not spans:
         raise InputError("the needle has no token")

@@ -67,19 +67,19 @@ def pieces(text: str) -> list[str]:
 
 
 def piece_spans(text: str) -> list[Span]:
-    """Where each token begins and ends."""
-    return list(_piece_spans(text))
+    """Return where each token begins and ends."""
+    return list(_find_pieces(text))
 
 
 @lru_cache(maxsize=8)  # a document is changed in many ways, one after the other
-def _piece_spans(text: str) -> tuple[Span, ...]:
+def _find_pieces(text: str) -> tuple[Span, ...]:
     if text.isascii() or not pattern(_DELICATE).search(text):
         return tuple(found.span() for found in pattern(_WORD).finditer(text))
     return tuple(found.span(1) for found in pattern(_PIECE).finditer(text) if found[1])
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Where each sentence begins and ends.
+    """Return where each sentence begins and ends.
 
     A sentence ends after a word with . ! ? … or their like in other scripts, closing quotes included, and before an
     empty line; not after English titles and initials (`Dr.`, `J.`). White space between sentences belongs to none.
@@ -99,7 +99,7 @@ def sentence_spans(text: str) -> list[Span]:
 
 
 def ends_sentence(word: str) -> bool:
-    """Whether a sentence ends with this word."""
+    """Return whether a sentence ends with this word."""
     bare = word.rstrip(CLOSERS)
     if not bare.endswith(tuple(ENDS)):
         return False
@@ -108,7 +108,7 @@ def ends_sentence(word: str) -> bool:
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether a text begins with a script without spaces."""
+    """Return whether a text begins with a script without spaces."""
     return pattern(rf"[{_UNSPACED}]").match(text) is not None
 
 
@@ -131,29 +131,29 @@ def replace_spans(text: str, changes: Iterable[tuple[Span, str]]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def _words(line: str) -> frozenset[str]:
+def _split_words(line: str) -> frozenset[str]:
     return frozenset(line.split())
 
 
-ABBREVIATIONS = _words("mr. mrs. ms. dr. prof. st. vs. e.g. i.e. cf. fig. no. gen. sen. rep. gov.")
+ABBREVIATIONS = _split_words("mr. mrs. ms. dr. prof. st. vs. e.g. i.e. cf. fig. no. gen. sen. rep. gov.")
 # `may` and `will` are not here: with a capital they are a month and a name.
-AUXILIARIES = _words("am is are was were can could would shall should might must has have had do does did")
-NEGATED = _words("is are was were do does did has have had could would should might must need")
-PRONOUNS = _words("i you he she it we they that there this what who")
+AUXILIARIES = _split_words("am is are was were can could would shall should might must has have had do does did")
+NEGATED = _split_words("is are was were do does did has have had could would should might must need")
+PRONOUNS = _split_words("i you he she it we they that there this what who")
 # Clauses that may stand before or after what they belong to, and those of them that are safe to bring forward.
-FRONTED = _words("because although though when whenever while if unless until since after before as once whereas")
-TRAILING = _words("because although unless whereas while until whenever")
+FRONTED = _split_words("because although though when whenever while if unless until since after before as once whereas")
+TRAILING = _split_words("because although unless whereas while until whenever")
 # Words after a comma that lean on what went before.
-LEANING = _words("and but or nor so yet for which who whom whose where that then not")
+LEANING = _split_words("and but or nor so yet for which who whom whose where that then not")
 # Words that begin a sentence with a capital without being names.
 COMMON = FRONTED.union(
     AUXILIARIES,
     PRONOUNS,
-    _words("a an the these those some any each every all both many most few several no not only also even just"),
-    _words("my your his her its our their here which whose where why how be been may will yes"),
-    _words("and but or nor so yet for in on at by with from to of about under over between into through during"),
-    _words("against without then now today yesterday tomorrow later soon never always often sometimes perhaps"),
-    _words("maybe however therefore"),
+    _split_words("a an the these those some any each every all both many most few several no not only also even just"),
+    _split_words("my your his her its our their here which whose where why how be been may will yes"),
+    _split_words("and but or nor so yet for in on at by with from to of about under over between into through during"),
+    _split_words("against without then now today yesterday tomorrow later soon never always often sometimes perhaps"),
+    _split_words("maybe however therefore"),
 )
 
 
@@ -194,12 +194,12 @@ class Transformation:
         return self.apply(text, seed, share) if share and text.strip() else text
 
     def __or__(self, other: Transformation) -> Transformation:
-        """This one, then the other."""
+        """Return this one, then the other."""
         return compose(self, other)
 
 
 def compose(*transformations: Transformation) -> Transformation:
-    """One after the other, named `a+b`, each with a seed of its own from the seed and its place.
+    """Return one after the other, named `a+b`, each with a seed of its own from the seed and its place.
 
     Meaning is changed if that of any part is, else graded if that of any part is. Strength scales the usual strength
     of each part; the usual one is 1.
@@ -224,7 +224,7 @@ def compose(*transformations: Transformation) -> Transformation:
 
 
 def make_generator(name: str, text: str, seed: int) -> np.random.Generator:
-    """A generator that depends on seed, transformation and the content of the text alone."""
+    """Return a generator that depends on seed, transformation and the content of the text alone."""
     content = f"{name}|{seed}|{text}".encode("utf-8", "surrogatepass")
     return np.random.default_rng(np.frombuffer(hashlib.blake2b(content, digest_size=16).digest(), dtype="<u4"))
 

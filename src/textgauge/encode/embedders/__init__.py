@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from textgauge.core.arrays import Floats32
 from textgauge.encode.encoders import Encoder, Encoders
 
-__all__ = ["Embedder", "Progress", "embedder", "get_window", "list_embedders", "register_embedder"]
+__all__ = ["Embedder", "Progress", "get_embedder", "get_window", "list_embedders", "register_embedder"]
 
 Progress = Callable[[int, int], None]
 """Called with the number of texts done and the number of all texts."""
@@ -41,7 +41,7 @@ class Embedder(Protocol):
         """Return one vector per text, shape (texts, dimension)."""
 
 
-def embedder(name: str) -> Embedder:
+def get_embedder(name: str) -> Embedder:
     """Return the embedder of that name, the same object each time; its model is loaded when it is first used."""
     return EMBEDDERS.make(name)
 
@@ -64,7 +64,7 @@ def get_window(name: str) -> int | None:
     if name not in EMBEDDERS:
         return None
     declared = EMBEDDERS[name].window
-    return getattr(embedder(name), "window", None) if declared is None else declared
+    return getattr(get_embedder(name), "window", None) if declared is None else declared
 
 
 EMBEDDERS: Encoders[Embedder] = Encoders(

@@ -20,9 +20,9 @@ from textgauge.core.arrays import Floats32
 from textgauge.encode.embedders.transformer import (
     Run,
     TransformerEmbedder,
+    format_identity,
     import_onnxruntime,
     open_session,
-    spell_identity,
 )
 from textgauge.encode.resources import locate
 
@@ -34,7 +34,7 @@ _FLOAT32, _INT64 = 1, 7
 
 def make_minilm(layers: int = LAYERS) -> TransformerEmbedder:
     """Return the embedder `minilm`: mean pooling, unit length, 256 tokens, as the model was published."""
-    known = spell_identity("all-MiniLM-L6-v2", "minilm", max_length=MAX_LENGTH, normalise=True)
+    known = format_identity("all-MiniLM-L6-v2", "minilm", max_length=MAX_LENGTH, normalise=True)
     load = partial(load_minilm, layers)
     return TransformerEmbedder("minilm", known, MAX_LENGTH, True, load, declared_dimension=WIDTH)
 
@@ -75,7 +75,9 @@ class Graph:
     def add(self, kind: str, *inputs: str, **attributes: float | list[int]) -> str:
         """Add an operator; return the name of its output."""
         output = f"{kind}_{len(self.nodes)}"
-        self.nodes.append(write_message({1: inputs, 2: output, 4: kind, 5: [*map(_attribute, attributes.items())]}))
+        self.nodes.append(
+            write_message({1: inputs, 2: output, 4: kind, 5: [*map(_write_attribute, attributes.items())]})
+        )
         return output
 
     def use(self, name: str) -> str:
@@ -94,7 +96,7 @@ class Graph:
     def open(self, given: str, shape: Sequence[str | int], output: str, output_shape: Sequence[str | int]) -> Any:
         """Open the graph on onnxruntime, from an input of whole numbers to an output of floats."""
         stored = [*self.used.values(), *self.constants]
-        ends = {11: _value(given, _INT64, shape), 12: _value(output, _FLOAT32, output_shape)}
+        ends = {11: _write_value(given, _INT64, shape), 12: _write_value(output, _FLOAT32, output_shape)}
         graph = write_message({1: self.nodes, 2: "textgauge", 5: stored, **ends})
         model = write_message({1: 9, 7: graph, 8: write_message({1: "", 2: 20})})
         onnxruntime = import_onnxruntime()
@@ -113,7 +115,7 @@ def _embed(graph: Graph) -> str:
     words = graph.add("Gather", graph.use("embeddings.word_embeddings.weight"), "ids")
     length = graph.add("Slice", graph.add("Shape", "ids"), graph.write(1), graph.write(2))
     positions = graph.add("Slice", graph.use("positions"), graph.write(0), length)
-    return _norm(graph, graph.add("Add", words, positions), "embeddings.LayerNorm")
+    return _add_norm(graph, graph.add("Add", words, positions), "embeddings.LayerNorm")
 
 
 def _add_layer(graph: Graph, hidden: str, name: str) -> str:
@@ -123,23 +125,23 @@ def _add_layer(graph: Graph, hidden: str, name: str) -> str:
     shares = graph.add("Softmax", graph.add("MatMul", query, key), axis=-1)
     mixed = graph.add("Transpose", graph.add("MatMul", shares, value), perm=[0, 2, 1, 3])
     mixed = graph.add("Reshape", mixed, graph.write(0, 0, WIDTH))
-    attended = graph.add("Add", _linear(graph, mixed, f"{name}.attention.output.dense"), hidden)
-    hidden = _norm(graph, attended, f"{name}.attention.output.LayerNorm")
-    wide = graph.add("Gelu", _linear(graph, hidden, f"{name}.intermediate.dense"))
-    narrow = graph.add("Add", _linear(graph, wide, f"{name}.output.dense"), hidden)
-    return _norm(graph, narrow, f"{name}.output.LayerNorm")
+    attended = graph.add("Add", _add_linear(graph, mixed, f"{name}.attention.output.dense"), hidden)
+    hidden = _add_norm(graph, attended, f"{name}.attention.output.LayerNorm")
+    wide = graph.add("Gelu", _add_linear(graph, hidden, f"{name}.intermediate.dense"))
+    narrow = graph.add("Add", _add_linear(graph, wide, f"{name}.output.dense"), hidden)
+    return _add_norm(graph, narrow, f"{name}.output.LayerNorm")
 
 
 def _split_heads(graph: Graph, hidden: str, name: str, order: list[int]) -> str:
-    parts = graph.add("Reshape", _linear(graph, hidden, name), graph.write(0, 0, HEADS, HEAD))
+    parts = graph.add("Reshape", _add_linear(graph, hidden, name), graph.write(0, 0, HEADS, HEAD))
     return graph.add("Transpose", parts, perm=order)
 
 
-def _linear(graph: Graph, hidden: str, name: str) -> str:
+def _add_linear(graph: Graph, hidden: str, name: str) -> str:
     return graph.add("Add", graph.add("MatMul", hidden, graph.use(f"{name}.weight")), graph.use(f"{name}.bias"))
 
 
-def _norm(graph: Graph, hidden: str, name: str) -> str:
+def _add_norm(graph: Graph, hidden: str, name: str) -> str:
     scale, shift = graph.use(f"{name}.weight"), graph.use(f"{name}.bias")
     return graph.add("LayerNormalization", hidden, scale, shift, axis=-1, epsilon=EPSILON)
 
@@ -154,19 +156,19 @@ def write_message(fields: Mapping[int, Any]) -> bytes:
     for number, values in fields.items():
         for value in values if isinstance(values, list | tuple) else [values]:
             if isinstance(value, float):
-                parts.append(_varint(number << 3 | 5) + struct.pack("<f", value))
+                parts.append(_write_varint(number << 3 | 5) + struct.pack("<f", value))
             elif isinstance(value, int):
-                parts.append(_varint(number << 3) + _varint(value))
+                parts.append(_write_varint(number << 3) + _write_varint(value))
             else:
                 content = value.encode() if isinstance(value, str) else value
-                parts.append(_varint(number << 3 | 2) + _varint(len(content)) + content)
+                parts.append(_write_varint(number << 3 | 2) + _write_varint(len(content)) + content)
     return b"".join(parts)
 
 
-def _varint(value: int) -> bytes:
+def _write_varint(value: int) -> bytes:
     r"""Write seven bits a byte, the lowest first; negative numbers as 64 bits.
 
-    >>> _varint(300), len(_varint(-1))
+    >>> _write_varint(300), len(_write_varint(-1))
     (b'\xac\x02', 10)
     """
     rest, groups = value & (1 << 64) - 1, bytearray()
@@ -176,12 +178,12 @@ def _varint(value: int) -> bytes:
     return bytes([*groups, rest])
 
 
-def _attribute(named: tuple[str, float | list[int]]) -> bytes:
+def _write_attribute(named: tuple[str, float | list[int]]) -> bytes:
     name, value = named
     place, kind = (8, 7) if isinstance(value, list) else (2, 1) if isinstance(value, float) else (3, 2)
     return write_message({1: name, place: value, 20: kind})
 
 
-def _value(name: str, kind: int, axes: Sequence[str | int]) -> bytes:
+def _write_value(name: str, kind: int, axes: Sequence[str | int]) -> bytes:
     shape = write_message({1: [write_message({1 if isinstance(axis, int) else 2: axis}) for axis in axes]})
     return write_message({1: name, 2: write_message({1: write_message({1: kind, 2: shape})})})

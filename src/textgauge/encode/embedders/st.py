@@ -16,7 +16,7 @@ from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, group_words
 from textgauge.encode.hugging_face import explain_unloadable, pin_revision, shorten_name
 from textgauge.encode.resources import is_offline
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.encode.tokenizers import replace_surrogates
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SentenceTransformersEmbedder:
         """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
         longest = getattr(self._encoder, "max_seq_length", None)
         pinned = pin_revision(self.model, getattr(getattr(self._encoder[0], "auto_model", None), "config", None))
-        settings = f"revision={pinned},max_length={longest},dtype=float32,runtime={_spell_version()}"
+        settings = f"revision={pinned},max_length={longest},dtype=float32,runtime={_format_version()}"
         return f"st:{shorten_name(self.model)}({settings})"
 
     @cached_property
@@ -74,7 +74,7 @@ class SentenceTransformersEmbedder:
         """Yield the words of each text with their numbers of tokens."""
         options = {"add_special_tokens": False, "truncation": False, "verbose": False}
         for text in texts:
-            encoding = self._tokenizer(without_surrogates(text), return_offsets_mapping=True, **options)
+            encoding = self._tokenizer(replace_surrogates(text), return_offsets_mapping=True, **options)
             yield group_words(encoding.word_ids(), encoding["offset_mapping"])
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 32, progress: Progress | None = None) -> Floats32:
@@ -83,14 +83,14 @@ class SentenceTransformersEmbedder:
         order = sorted(range(len(texts)), key=lambda row: len(texts[row]), reverse=True)
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
-            batch = [without_surrogates(texts[row]) for row in rows]
+            batch = [replace_surrogates(texts[row]) for row in rows]
             vectors[rows] = self._encoder.encode(batch, batch_size=batch_size, show_progress_bar=False)
             if progress is not None:
                 progress(start + len(rows), len(texts))
         return vectors
 
 
-def _spell_version() -> str:
+def _format_version() -> str:
     try:
         return f"sentence-transformers-{version('sentence-transformers')}"
     except PackageNotFoundError:

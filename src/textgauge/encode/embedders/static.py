@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32
 from textgauge.core.errors import ResourceError
-from textgauge.core.limits import stored_bytes
+from textgauge.core.limits import read_stored_bytes
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, find_words
 from textgauge.encode.hugging_face import explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
-from textgauge.encode.tokenizers import open_tokenizer, used_ids, without_surrogates
+from textgauge.encode.tokenizers import find_used_ids, open_tokenizer, replace_surrogates
 from textgauge.encode.wordwise import WordwiseTokenizer
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
@@ -77,11 +77,11 @@ class StaticEmbedder:
         from scipy.sparse import csr_matrix
 
         model = self.model
-        ids, lengths = model.tokenizer.ids([text if text.isascii() else without_surrogates(text) for text in texts])
+        ids, lengths = model.tokenizer.ids([text if text.isascii() else replace_surrogates(text) for text in texts])
         if model.unknown is not None and (ids == model.unknown).any():
             known, ends = ids != model.unknown, np.cumsum(lengths)
             ids, lengths = ids[known], np.diff(np.append(0, np.append(0, np.cumsum(known))[ends]))
-        used, place = used_ids(ids)
+        used, place = find_used_ids(ids)
         offsets = np.append(0, np.cumsum(lengths))
         tokens = csr_matrix((np.ones(len(ids)), place, offsets), shape=(len(texts), len(used)))
         means: Floats = tokens @ model.table[used].astype(np.float64)
@@ -126,14 +126,14 @@ def _load_folder(folder: Path, name: str) -> StaticModel:
     with explain_unloadable(name):
         arrays = load_file(folder / "model.safetensors")
         library = open_tokenizer(folder / "tokenizer.json")
-        normalise = bool(json.loads(stored_bytes(folder / "config.json")).get("normalize", True))
-        table = _token_table(arrays, library.get_vocab_size(), name)
+        normalise = bool(json.loads(read_stored_bytes(folder / "config.json")).get("normalize", True))
+        table = _make_token_table(arrays, library.get_vocab_size(), name)
     token = getattr(library.model, "unk_token", None)
     unknown = library.token_to_id(token) if isinstance(token, str) else None
     return StaticModel(table, WordwiseTokenizer.of(library), unknown, normalise)
 
 
-def _token_table(arrays: dict[str, Any], tokens: int, name: str) -> NDArray[np.float32]:
+def _make_token_table(arrays: dict[str, Any], tokens: int, name: str) -> NDArray[np.float32]:
     """Return one row per token id: rows mapped, then weighted, where the model has that."""
     table = arrays.get("embeddings")
     if table is None or table.ndim != 2 or table.dtype.kind != "f":

@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.errors import ResourceError
-from textgauge.core.limits import stored_bytes
-from textgauge.core.parallel import workers
-from textgauge.core.sizes import blocks
+from textgauge.core.limits import read_stored_bytes
+from textgauge.core.parallel import count_workers
+from textgauge.core.sizes import split_into_blocks
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, find_words
 from textgauge.encode.hugging_face import LONGEST, explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
-from textgauge.encode.tokenizers import load_pieces, open_tokenizer, without_surrogates
+from textgauge.encode.tokenizers import load_pieces, open_tokenizer, replace_surrogates
 
 Run = Callable[[Ints], Floats32]
 """Token ids (texts, length) to the last hidden states (texts, length, dimension)."""
@@ -105,7 +105,7 @@ class TransformerEmbedder:
 
     def tokenize(self, texts: Sequence[str]) -> list[Ints]:
         """Return the token ids of each text, cut at the longest input."""
-        prompted = [self.prompt + without_surrogates(text) for text in texts]
+        prompted = [self.prompt + replace_surrogates(text) for text in texts]
         return [np.array(encoding.ids, dtype=np.int64) for encoding in self._tokenizers[1].encode_batch(prompted)]
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
@@ -132,35 +132,37 @@ class TransformerEmbedder:
         return vectors / np.sqrt((vectors * vectors).sum(axis=1, keepdims=True)) if self.normalise else vectors
 
 
-def batch_by_length(ids: Sequence[Ints], batch_size: int) -> Iterator[list[int]]:
+def split_by_length(ids: Sequence[Ints], batch_size: int) -> Iterator[list[int]]:
     """Yield row numbers of texts with equally many tokens, longest first, so that threads finish together."""
     by_length: dict[int, list[int]] = {}
     for row, tokens in enumerate(ids):
         by_length.setdefault(len(tokens), []).append(row)
     for length in sorted(by_length, reverse=True):
         rows = by_length[length]
-        yield from (rows[some] for some in blocks(len(rows), min(batch_size, TOKENS_PER_RUN // max(length, 1))))
+        yield from (
+            rows[some] for some in split_into_blocks(len(rows), min(batch_size, TOKENS_PER_RUN // max(length, 1)))
+        )
 
 
 def run_batches(
     run: Callable[[Ints], NDArray[Any]], ids: Sequence[Ints], batch_size: int
 ) -> Iterator[tuple[list[int], NDArray[Any]]]:
     """Yield the rows of each batch and what `run` makes of their tokens, on several threads."""
-    batches = list(batch_by_length(ids, batch_size))
-    with ThreadPoolExecutor(workers()) as pool:
+    batches = list(split_by_length(ids, batch_size))
+    with ThreadPoolExecutor(count_workers()) as pool:
         yield from zip(batches, pool.map(lambda rows: run(np.stack([ids[row] for row in rows])), batches), strict=True)
 
 
 def make_minilm_int8() -> TransformerEmbedder:
     """Return `minilm-int8`: all-MiniLM-L6-v2 with weights rounded to int8 (21 MB), arithmetic in float32."""
-    known = spell_identity("all-MiniLM-L6-v2-int8", "minilm-int8", max_length=256, normalise=True)
+    known = format_identity("all-MiniLM-L6-v2-int8", "minilm-int8", max_length=256, normalise=True)
     load = partial(_open_resource, "minilm-int8", "last_hidden_state")
     return TransformerEmbedder("minilm-int8", known, 256, True, load, declared_dimension=384)
 
 
 def make_paraphrase_minilm() -> TransformerEmbedder:
     """Return `paraphrase-minilm`: paraphrase-MiniLM-L3-v2, three layers, not normalised, as its own graph pools."""
-    known = spell_identity("paraphrase-MiniLM-L3-v2", "paraphrase-minilm", max_length=128, normalise=False)
+    known = format_identity("paraphrase-MiniLM-L3-v2", "paraphrase-minilm", max_length=128, normalise=False)
     load = partial(_open_resource, "paraphrase-minilm", "onnx::Shape_422")
     return TransformerEmbedder("paraphrase-minilm", known, 128, False, load, declared_dimension=384)
 
@@ -185,7 +187,7 @@ def make_onnx(model: str) -> TransformerEmbedder:
         raise ResourceError(f"{name}: pooling of {', '.join(modes) or 'no kind'} is not done here")
     if not isinstance(longest, int) or not 0 < longest <= 2**20 or not isinstance(prompt, str):
         raise ResourceError(f"{name}: its settings have a length or a prompt that is none")
-    settings = f"files={pin_folder(folder)},dtype=float32,runtime={spell_runtime()}"
+    settings = f"files={pin_folder(folder)},dtype=float32,runtime={format_runtime()}"
     return TransformerEmbedder(
         name,
         f"onnx:{shorten_name(str(folder))}({settings})",
@@ -199,7 +201,7 @@ def make_onnx(model: str) -> TransformerEmbedder:
 
 
 def _read_json(path: Path, otherwise: Any) -> Any:
-    return json.loads(stored_bytes(path)) if path.is_file() else otherwise
+    return json.loads(read_stored_bytes(path)) if path.is_file() else otherwise
 
 
 def _load_tokenizer(name: str, path: Path) -> Any:
@@ -233,16 +235,16 @@ def _open_file(name: str, path: Path, output: str | None = None) -> Run:
     return run
 
 
-def spell_identity(model: str, resource: str, *, max_length: int, normalise: bool) -> str:
+def format_identity(model: str, resource: str, *, max_length: int, normalise: bool) -> str:
     """Spell out what the vectors depend on, the runtime's version included, because another may round differently."""
     digest = next(iter(get_resource(resource).files.values()))
     return (
         f"{model}(weights={digest[:16]},pooling=mean,normalise={str(normalise).lower()},max_length={max_length},"
-        f"dtype=float32,runtime={spell_runtime()})"
+        f"dtype=float32,runtime={format_runtime()})"
     )
 
 
-def spell_runtime() -> str:
+def format_runtime() -> str:
     """Return onnxruntime with its version."""
     try:
         return f"onnxruntime-{version('onnxruntime')}"

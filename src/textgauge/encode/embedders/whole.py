@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats32, Ints
 from textgauge.core.errors import UnknownName
-from textgauge.core.sizes import blocks, capped
-from textgauge.encode.embedders import Embedder, Progress, embedder
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.core.sizes import cap_size, split_into_blocks
+from textgauge.encode.embedders import Embedder, Progress, get_embedder
+from textgauge.encode.tokenizers import replace_surrogates
 
 _KEPT = 20_000  # windows remembered from one call to the next: some 30 MB
 _TEXTS_AT_ONCE = 64  # tokenized together: long ones take memory
@@ -88,7 +88,7 @@ class WholeEmbedder:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for place, row in enumerate(cuts):
             parts = np.stack([known[_hash(window.text)] for window in row])
-            vectors[place] = parts[0] if len(row) == 1 else pool_windows(parts, [window.tokens for window in row])
+            vectors[place] = parts[0] if len(row) == 1 else average_windows(parts, [window.tokens for window in row])
         if progress is not None and texts:
             progress(len(texts), len(texts))
         return vectors
@@ -111,21 +111,21 @@ class WholeEmbedder:
         missing = [key for key in by_key if key not in vectors]
         fresh = self.plain.encode([by_key[key] for key in missing], batch_size=batch_size, progress=progress)
         vectors |= dict(zip(missing, fresh, strict=True))
-        if len(self._known) + len(missing) > capped(_KEPT):
+        if len(self._known) + len(missing) > cap_size(_KEPT):
             self._known.clear()
-        self._known.update(list(zip(missing, fresh, strict=True))[: capped(_KEPT)])
+        self._known.update(list(zip(missing, fresh, strict=True))[: cap_size(_KEPT)])
         return vectors
 
 
 def make_whole(name: str) -> WholeEmbedder:
     """Return the embedder of that name, reading texts to their end."""
-    return WholeEmbedder.of(embedder(name))
+    return WholeEmbedder.of(get_embedder(name))
 
 
-def pool_windows(vectors: NDArray[np.floating], tokens: Sequence[int]) -> NDArray[np.float64]:
+def average_windows(vectors: NDArray[np.floating], tokens: Sequence[int]) -> NDArray[np.float64]:
     """Return the mean of vectors weighted by tokens, brought to their mean length.
 
-    >>> pool_windows(np.array([[1.0, 0.0], [0.0, 1.0]]), [4, 3])
+    >>> average_windows(np.array([[1.0, 0.0], [0.0, 1.0]]), [4, 3])
     array([0.8, 0.6])
     """
     weights = np.array(tokens, dtype=np.float64) / sum(tokens)
@@ -161,8 +161,8 @@ class WordSpans(NamedTuple):
 
 def find_words(tokenizer: Any, texts: Sequence[str]) -> Iterator[WordSpans]:
     """Yield the words of each text, as a tokenizer of the library `tokenizers` has them."""
-    for some in blocks(len(texts), _TEXTS_AT_ONCE):
-        batch = [without_surrogates(text) for text in texts[some]]
+    for some in split_into_blocks(len(texts), _TEXTS_AT_ONCE):
+        batch = [replace_surrogates(text) for text in texts[some]]
         for encoding in tokenizer.encode_batch(batch, add_special_tokens=False):
             yield group_words(encoding.word_ids, encoding.offsets)
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import ResourceError
-from textgauge.core.sizes import blocks
-from textgauge.encode.embedders.transformer import batch_by_length
+from textgauge.core.sizes import split_into_blocks
+from textgauge.encode.embedders.transformer import split_by_length
 from textgauge.encode.hugging_face import TransformersModel, load_pretrained
 from textgauge.encode.language_models import Surprise, cut_windows, score_distinct
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.encode.tokenizers import replace_surrogates
 
 TOKENS = 1024  # at once: each has a number for every token of the vocabulary
 
@@ -45,7 +45,7 @@ class HuggingFaceModel(TransformersModel):
     def _surprise(self, texts: list[str]) -> Surprise:
         nats, tokens = np.zeros(len(texts)), np.zeros(len(texts), dtype=np.int64)
         windows, owner = self._windows(self._ids(texts))
-        for rows in batch_by_length(windows, TOKENS):
+        for rows in split_by_length(windows, TOKENS):
             costs = self._costs(np.stack([windows[row] for row in rows]))
             np.add.at(nats, owner[rows], costs.sum(axis=1))
             np.add.at(tokens, owner[rows], costs.shape[1])
@@ -60,7 +60,7 @@ class HuggingFaceModel(TransformersModel):
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
-        clean = [without_surrogates(text) for text in texts]
+        clean = [replace_surrogates(text) for text in texts]
         found = self.tokenizer(clean, add_special_tokens=False, verbose=False)["input_ids"]
         return [list(row) for row in found]
 
@@ -130,7 +130,7 @@ class MaskedModel(HuggingFaceModel):
         return np.array([[cost for part in self._row(row, places) for cost in part] for row in ids])
 
     def _row(self, row: Ints, places: Ints) -> Iterator[NDArray[np.float64]]:
-        for some in blocks(len(places), TOKENS, len(row)):
+        for some in split_into_blocks(len(places), TOKENS, len(row)):
             hidden = places[some]
             copies = np.repeat(row[None], len(hidden), axis=0)
             copies[np.arange(len(hidden)), hidden] = self.tokenizer.mask_token_id

@@ -23,9 +23,9 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import runs
+from textgauge.core.sizes import split_into_runs
 from textgauge.encode.language_models import Surprise
-from textgauge.encode.tokenizers import Tokenizer, Tokens, tokenizer
+from textgauge.encode.tokenizers import Tokenizer, Tokens, get_tokenizer
 
 SPECIAL = ("<s>", "</s>", "<unk>")
 BEGIN, END, UNKNOWN = range(3)
@@ -43,7 +43,7 @@ def train(texts: Sequence[str], *, order: int = 3, on: str = "words") -> NgramMo
     >>> np.exp(nats[:2] / tokens[:2]), tokens
     (array([ 2.57, 16.22]), array([4, 4, 0]))
     """
-    splitter = tokenizer(on)
+    splitter = get_tokenizer(on)
     tokens = splitter.encode(texts)
     if not len(tokens.ids):
         raise InputError("kneser-ney needs a representative corpus with words in it")
@@ -68,7 +68,7 @@ class NgramModel:
     def surprise(self, texts: Sequence[str]) -> Surprise:
         """Return −ln P of each text in nats, and how many tokens were scored."""
         sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-        blocks = (self.tokenizer.encode(texts[some]) for some in runs(sizes, _CHARACTERS_AT_ONCE))
+        blocks = (self.tokenizer.encode(texts[some]) for some in split_into_runs(sizes, _CHARACTERS_AT_ONCE))
         parts = [self.ngrams.surprise(tokens) for tokens in blocks]
         nats = np.concatenate([np.empty(0), *(part[0] for part in parts)])
         return nats, np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])

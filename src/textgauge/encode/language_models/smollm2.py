@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.errors import ResourceError
-from textgauge.core.parallel import one_blas_thread, workers
+from textgauge.core.parallel import count_workers, use_one_blas_thread
 from textgauge.encode.language_models import Surprise, cut_windows, score_distinct
 from textgauge.encode.resources import get_resource, locate
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.encode.tokenizers import replace_surrogates
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SEPARATOR = "<|endoftext|>"
@@ -65,9 +65,9 @@ class SmolLM2:
 
     def _surprise(self, texts: list[str]) -> Surprise:
         pieces, network = self._parts
-        tokens = [encoding.ids for encoding in pieces.encode_batch([without_surrogates(text) for text in texts])]
+        tokens = [encoding.ids for encoding in pieces.encode_batch([replace_surrogates(text) for text in texts])]
         windows, owner = cut_windows(tokens, WINDOW, before=[pieces.token_to_id(SEPARATOR)])
-        with one_blas_thread(), ThreadPoolExecutor(workers()) as pool:
+        with use_one_blas_thread(), ThreadPoolExecutor(count_workers()) as pool:
             costs = [cost.sum() for cost in pool.map(network.compute_costs, windows)]
         nats = np.bincount(owner, weights=costs, minlength=len(texts)).astype(np.float64)
         return nats, np.array([len(ids) for ids in tokens], dtype=np.int64)

@@ -15,10 +15,10 @@ from textgauge.core.errors import ParameterError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.numerics.held_out import SCORES, HeldOut, Index, TrainTest, Trial, scores
+from textgauge.metrics.numerics.held_out import SCORES, HeldOut, Index, TrainTest, Trial, average_scores
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
-from textgauge.metrics.uncertainty import NullValues, likely_range, normal_reach, relabelled
+from textgauge.metrics.uncertainty import NullValues, compute_normal_reach, estimate_likely_range, exchange_labels
 
 Rows = NDArray[np.floating[Any]]
 Decide: TypeAlias = Callable[[Rows, Sequence[TrainTest]], list[Floats]]
@@ -45,7 +45,7 @@ def decide_svm(rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
     X = rows.astype(np.float64) / get_magnitude(rows)
     shared = len(X) <= _SHARED_ROWS and 2 * sum(len(task.train) ** 2 for task in tasks) > len(X) ** 2
     centred = X - X.mean(axis=0)  # distances are the same and keep their digits
-    squares = _square_distances(centred, centred) if shared else None
+    squares = _compute_square_distances(centred, centred) if shared else None
     decisions: list[Floats] = []
     for task in tasks:
         train, test = X[task.train], X[task.test]
@@ -55,7 +55,9 @@ def decide_svm(rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
         variance = train.var()
         gamma = 1.0 / (X.shape[1] * variance) if variance > _NO_VARIANCE else 1.0  # as scikit-learn's "scale"
         if squares is None:
-            within, across = (_square_distances(centred[some], centred[task.train]) for some in (task.train, task.test))
+            within, across = (
+                _compute_square_distances(centred[some], centred[task.train]) for some in (task.train, task.test)
+            )
         else:
             within, across = squares[np.ix_(task.train, task.train)], squares[np.ix_(task.test, task.train)]
         model = SVC(kernel="precomputed", random_state=0).fit(np.exp(-gamma * within), task.labels)
@@ -63,7 +65,7 @@ def decide_svm(rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
     return decisions
 
 
-def _square_distances(A: Floats, B: Floats) -> Floats32:
+def _compute_square_distances(A: Floats, B: Floats) -> Floats32:
     """Return ‖a − b‖², rounded so that a task has the same numbers whichever tasks share them."""
     squares = A @ B.T
     squares *= -2.0
@@ -93,7 +95,7 @@ def decide_logistic(rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
     return decisions
 
 
-def distinct_rows(joint: Corpus, embedder: str) -> tuple[Rows, Index]:
+def find_distinct_rows(joint: Corpus, embedder: str) -> tuple[Rows, Index]:
     """The different embedding rows in an order that depends on content alone, and each text's place among them."""
     vectors = joint.embeddings(embedder)
     keys = Pool(embeddings=vectors).keys if embedder == GIVEN else joint.keys
@@ -137,7 +139,7 @@ class HeldOutMetric(EmbeddingMetric):
         return self._values(self._outcomes(comparison))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        rows, place = distinct_rows(joint, self.embedder)
+        rows, place = find_distinct_rows(joint, self.embedder)
         values = [one for chunk in draws.chunks(_CHUNK) for one in self._chunk(rows, place, chunk)]
         return {name: np.array([one[name] for one in values]) for name in (VALUE, *SCORES)}
 
@@ -146,8 +148,8 @@ class HeldOutMetric(EmbeddingMetric):
     ) -> tuple[float, float, str]:
         """Wilson's interval, with as many trials as give the score's variance."""
         shown = self.part or self.judged_by
-        reach = normal_reach(level)
-        return (*likely_range(self._outcomes(comparison), shown, share=self.share, reach=reach), "Wilson")
+        reach = compute_normal_reach(level)
+        return (*estimate_likely_range(self._outcomes(comparison), shown, share=self.share, reach=reach), "Wilson")
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """Exact given the classifier of the only split: the labels of its held-out texts are exchanged.
@@ -160,15 +162,15 @@ class HeldOutMetric(EmbeddingMetric):
             return super().null_values(comparison, permutations=permutations, seed=seed)
         (outcome,) = self._outcomes(comparison)
         permutations = max(permutations, _FEWEST_RELABELLINGS)
-        return relabelled(outcome, self.part or self.judged_by, permutations=permutations, seed=seed)
+        return exchange_labels(outcome, self.part or self.judged_by, permutations=permutations, seed=seed)
 
     def explain(self, comparison: Comparison) -> Contributions:
-        """A text classified correctly adds its share of the score of the splits that held it out.
+        """Return a text classified correctly adds its share of the score of the splits that held it out.
 
         A text no split held out adds NaN. `decision` is the mean decision value, positive towards the candidate; copies
         of a text in one corpus share what they add.
         """
-        rows, place = distinct_rows(comparison.joint, self.embedder)
+        rows, place = find_distinct_rows(comparison.joint, self.embedder)
         n = len(comparison.reference)
         sides = place[:n], place[n:]
         trials = self._trials([sides])
@@ -180,7 +182,7 @@ class HeldOutMetric(EmbeddingMetric):
         return Contributions(self.part or VALUE, _FORMULAS[shown], reference, candidate)
 
     def judge(self, rows: Rows, sides: Sequence[tuple[Index, Index]]) -> list[list[HeldOut]]:
-        """The outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
+        """Return the outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
         trials = self._trials(sides)
         decisions = self.decide(rows, [trial.task for trial in trials]) if trials else []
         outcomes = iter([trial.judged(decision) for trial, decision in zip(trials, decisions, strict=True)])
@@ -199,15 +201,15 @@ class HeldOutMetric(EmbeddingMetric):
         return [self._values(next(outcomes)) if known else undefined for known in defined]
 
     def _outcomes(self, comparison: Comparison) -> list[HeldOut]:
-        return comparison.derive(_outcomes, replace(self, part=None))
+        return comparison.derive(_judge_trials, replace(self, part=None))
 
     def _values(self, outcomes: Sequence[HeldOut]) -> Values:
-        values = scores(outcomes)
+        values = average_scores(outcomes)
         return {VALUE: values[self.judged_by], **values}
 
 
-def _outcomes(comparison: Comparison, metric: HeldOutMetric) -> list[HeldOut]:
-    rows, place = distinct_rows(comparison.joint, metric.embedder)
+def _judge_trials(comparison: Comparison, metric: HeldOutMetric) -> list[HeldOut]:
+    rows, place = find_distinct_rows(comparison.joint, metric.embedder)
     n = len(comparison.reference)
     return metric.judge(rows, [(place[:n], place[n:])])[0]
 
@@ -285,7 +287,7 @@ class _Tally:
         towards = (-decision if trial.swapped else decision)[trial.place]
         for sums, values in (
             (self._held, np.ones(len(towards))),
-            (self._right, _right(outcome)),
+            (self._right, _mark_right(outcome)),
             (self._adds, self._share(outcome)),
             (self._decision, towards),
         ):
@@ -293,7 +295,7 @@ class _Tally:
         self._splits += 1
 
     def side(self, number: int, place: Index) -> SideTerms:
-        """What the texts of one corpus add."""
+        """Return what the texts of one corpus add."""
         copies = np.bincount(place, minlength=self._held.shape[1])[place]
         held = self._held[number][place]
         adds, right, decision = (sums[number][place] for sums in (self._adds, self._right, self._decision))
@@ -306,11 +308,11 @@ class _Tally:
 
 
 def _accuracy(outcome: HeldOut) -> Floats:
-    return _right(outcome) / len(outcome.truth)
+    return _mark_right(outcome) / len(outcome.truth)
 
 
 def _balanced(outcome: HeldOut) -> Floats:
-    return _right(outcome) / (2.0 * outcome.sizes[outcome.truth.astype(np.intp)])
+    return _mark_right(outcome) / (2.0 * outcome.sizes[outcome.truth.astype(np.intp)])
 
 
 def _f1(outcome: HeldOut) -> Floats:
@@ -319,7 +321,7 @@ def _f1(outcome: HeldOut) -> Floats:
     return np.asarray(2.0 * hits / called)
 
 
-def _right(outcome: HeldOut) -> Floats:
+def _mark_right(outcome: HeldOut) -> Floats:
     return np.where(outcome.truth, outcome.predicted, 1.0 - outcome.predicted)
 
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.encode.grounds import unit_rows
+from textgauge.encode.grounds import scale_to_units
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import compute_as_draw, numbered
+from textgauge.metrics.token_counts import compute_as_draw, number_pairs
 
 Smoothing = Literal["floor", "add1", "none"]
 
@@ -37,26 +37,26 @@ class NgramEntries:
     count: Floats
 
 
-def ngram_entries(corpus: Corpus, tokenizer: str, orders: int) -> NgramEntries:
+def number_ngrams(corpus: Corpus, tokenizer: str, orders: int) -> NgramEntries:
     """Number the n-grams of a corpus, orders 1 to `orders`."""
     tokens = corpus.tokens(tokenizer)
     lengths = np.diff(tokens.offsets).astype(np.int64)
     text = np.repeat(np.arange(len(lengths)), lengths)
     ids = np.asarray(tokens.ids, dtype=np.int64)
-    gram = numbered(np.zeros_like(ids), ids)
+    gram = number_pairs(np.zeros_like(ids), ids)
     start = np.arange(len(ids))
     occurrences, seen = [], 0
     for order in range(orders):
         if order:
             goes_on = (start + order < len(ids)) & (text[np.minimum(start + order, len(ids) - 1)] == text[start])
             start, gram = start[goes_on], gram[goes_on]
-            gram = numbered(gram, ids[start + order])
+            gram = number_pairs(gram, ids[start + order])
         occurrences.append(np.stack([text[start], seen + gram, order * len(lengths) + text[start]]))
         seen += int(gram.max(initial=-1)) + 1
-    return _entries(lengths, orders, np.concatenate(occurrences, axis=1))
+    return _list_entries(lengths, orders, np.concatenate(occurrences, axis=1))
 
 
-def _entries(lengths: Ints, orders: int, occurrences: Ints) -> NgramEntries:
+def _list_entries(lengths: Ints, orders: int, occurrences: Ints) -> NgramEntries:
     text, gram, slot = occurrences
     _, first, count = np.unique(gram * len(lengths) + text, return_index=True, return_counts=True)
     text, gram, slot = text[first], gram[first], slot[first]
@@ -65,7 +65,7 @@ def _entries(lengths: Ints, orders: int, occurrences: Ints) -> NgramEntries:
     return NgramEntries(lengths, orders, text[order], gram[order], slot[order], count[order].astype(np.float64))
 
 
-def matches(entries: NgramEntries, members: NDArray[np.bool_]) -> Floats:
+def count_matches(entries: NgramEntries, members: NDArray[np.bool_]) -> Floats:
     """Clipped matches of each text against all other members, orders by texts.
 
     A count is clipped to the largest among the others: itself, unless it is the first of its n-gram; then the second.
@@ -81,7 +81,7 @@ def matches(entries: NgramEntries, members: NDArray[np.bool_]) -> Floats:
     return matched.reshape(-1, texts).astype(np.float64)
 
 
-def closest_lengths(lengths: Ints) -> Ints:
+def find_closest_lengths(lengths: Ints) -> Ints:
     """For each text the length, among the others, nearest to its own; the shorter of two equally near."""
     found, where, times = np.unique(lengths, return_inverse=True, return_counts=True)
     far = np.int64(4 * (found[-1] + 1))
@@ -90,10 +90,10 @@ def closest_lengths(lengths: Ints) -> Ints:
     return np.where(times > 1, found, nearest)[where.reshape(-1)]
 
 
-def self_bleu(entries: NgramEntries, members: NDArray[np.bool_], *, smoothing: Smoothing) -> float:
+def compute_self_bleu(entries: NgramEntries, members: NDArray[np.bool_], *, smoothing: Smoothing) -> float:
     """Mean BLEU of the members, each against all the others as references."""
     lengths = entries.lengths[members]
-    matched = matches(entries, members)[:, members]
+    matched = count_matches(entries, members)[:, members]
     possible = np.maximum(lengths - np.arange(entries.orders)[:, None], 1).astype(np.float64)
     if smoothing == "floor":
         matched = np.where(matched == 0, _FLOOR, matched) * (matched[0] > 0)
@@ -101,7 +101,7 @@ def self_bleu(entries: NgramEntries, members: NDArray[np.bool_], *, smoothing: S
         matched, possible = np.vstack([matched[:1], matched[1:] + 1]), np.vstack([possible[:1], possible[1:] + 1])
     alive = (matched > 0).all(axis=0)
     logs = np.log(np.where(alive, matched, 1.0) / possible).mean(axis=0)
-    brevity = np.minimum(1.0 - closest_lengths(lengths) / np.maximum(lengths, 1), 0.0)
+    brevity = np.minimum(1.0 - find_closest_lengths(lengths) / np.maximum(lengths, 1), 0.0)
     return float(np.where(alive, np.exp(logs + brevity), 0.0).mean())
 
 
@@ -134,7 +134,7 @@ class SelfBleuGap(GapMetric, TokenMetric):
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws, which share the numbered n-grams."""
-        entries = joint.derive(ngram_entries, self.on, self.n)
+        entries = joint.derive(number_ngrams, self.on, self.n)
         usable = draws.smaller >= self.min_texts
         reference = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.left, usable, strict=True)])
         candidate = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.right, usable, strict=True)])
@@ -146,19 +146,19 @@ class SelfBleuGap(GapMetric, TokenMetric):
     def _mean(self, entries: NgramEntries, members: NDArray[np.bool_], usable: bool) -> float:
         if not usable or not entries.lengths[members].any():
             return float("nan")
-        return self_bleu(entries, members, smoothing=self.smoothing)
+        return compute_self_bleu(entries, members, smoothing=self.smoothing)
 
 
-def vendi(units: Floats) -> float:
+def compute_vendi(units: Floats) -> float:
     """Effective number of different texts: exp of the entropy of the eigenvalues of the cosine kernel over n."""
     n, d = units.shape
-    return float(np.exp(_entropy((units @ units.T if n <= d else units.T @ units) / n)))
+    return float(np.exp(_compute_entropy((units @ units.T if n <= d else units.T @ units) / n)))
 
 
-def left_out_vendi(units: Floats, groups: Masks) -> Floats:
-    """The logarithm of the Vendi score without each group of texts; a row of `groups` marks the texts that stay.
+def compute_left_out_vendi(units: Floats, groups: Masks) -> Floats:
+    """Return the logarithm of the Vendi score without each group of texts; a row of `groups` marks the texts that stay.
 
-    >>> left_out_vendi(np.eye(3), ~np.eye(3, dtype=bool)).round(4).tolist()
+    >>> compute_left_out_vendi(np.eye(3), ~np.eye(3, dtype=bool)).round(4).tolist()
     [0.6931, 0.6931, 0.6931]
     """
     n, d = units.shape
@@ -167,19 +167,19 @@ def left_out_vendi(units: Floats, groups: Masks) -> Floats:
     for kept in groups:
         gone = units[~kept]
         gram = whole[np.ix_(kept, kept)] if n <= d else whole - gone.T @ gone
-        found.append(_entropy(gram / kept.sum()))
+        found.append(_compute_entropy(gram / kept.sum()))
     return np.array(found)
 
 
-def _entropy(gram: Floats) -> float:
+def _compute_entropy(gram: Floats) -> float:
     eigenvalues = np.linalg.eigvalsh(gram)
     shares = eigenvalues[eigenvalues > len(gram) * np.finfo(np.float64).eps]
     return float(-(shares * np.log(shares)).sum())
 
 
-def vendi_of(corpus: Corpus, embedder: str) -> float:
-    """The Vendi score of a corpus."""
-    return vendi(unit_rows(corpus.embeddings(embedder)))
+def measure_vendi(corpus: Corpus, embedder: str) -> float:
+    """Return the Vendi score of a corpus."""
+    return compute_vendi(scale_to_units(corpus.embeddings(embedder)))
 
 
 @register
@@ -205,17 +205,17 @@ class VendiGap(GapMetric, EmbeddingMetric):
     )
 
     def compute(self, comparison: Comparison) -> Values:
-        scores = [side.derive(vendi_of, self.embedder) for side in comparison.sides]
+        scores = [side.derive(measure_vendi, self.embedder) for side in comparison.sides]
         return {VALUE: abs(float(np.log(scores[0] / scores[1]))), "reference": scores[0], "candidate": scores[1]}
 
     def difference(self, values: ManyValues) -> Floats:
-        """The difference of the logarithms."""
+        """Return the difference of the logarithms."""
         return np.asarray(np.log(values["reference"] / values["candidate"]))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        units = unit_rows(joint.embeddings(self.embedder))
+        units = scale_to_units(joint.embeddings(self.embedder))
         reference, candidate = (
-            map_threads(lambda r, side=side: vendi(units[side[r]]) if side[r].any() else np.nan, len(draws))  # type: ignore[misc]
+            map_threads(lambda r, side=side: compute_vendi(units[side[r]]) if side[r].any() else np.nan, len(draws))  # type: ignore[misc]
             for side in (draws.left, draws.right)
         )
         gap = np.abs(np.log(reference / candidate))

@@ -13,25 +13,25 @@ from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.storage import iterate_rows
-from textgauge.encode.grounds import GROUNDS, angle, prepare, unit_rows
+from textgauge.encode.grounds import GROUNDS, angle, prepare, scale_to_units
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, GroundMetric, ManyValues, Values
-from textgauge.metrics.grounds import distances_of, ground_blocks, ground_rows, places
+from textgauge.metrics.grounds import get_ground_blocks, get_ground_rows, get_pair_distances, get_places
 from textgauge.metrics.numerics.kernel_sums import (
     MANY_ROWS,
     Kernel,
     RowSums,
-    discrepancy_interval,
-    discrepancy_many,
-    mostly_different,
-    row_sums,
+    compute_discrepancies,
+    compute_discrepancy_interval,
+    compute_row_sums,
+    is_mostly_different,
     to_angles,
 )
-from textgauge.metrics.numerics.moments import narrow_unit, unit
+from textgauge.metrics.numerics.moments import to_narrow_unit, to_unit
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
 from textgauge.metrics.token_counts import sum_by_group
-from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
+from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, compute_normal_reach
 
 _AT_ONCE = 4_096  # rows in double precision
 _ENERGY = "(mean distance to the other corpus − mean distance to its own) / number of texts in its own"
@@ -44,9 +44,9 @@ def negative(ground: str, X: Floats, Y: Floats) -> Floats:
     return block
 
 
-def direction_sum(X: Embeddings) -> Floats:
+def sum_directions(X: Embeddings) -> Floats:
     """Return the sum of rows at length one, and how many have no direction."""
-    sums = [unit_rows(rows).sum(axis=0) for _, rows in iterate_rows(X, _AT_ONCE)]
+    sums = [scale_to_units(rows).sum(axis=0) for _, rows in iterate_rows(X, _AT_ONCE)]
     sums = [total if len(total) > X.shape[1] else np.append(total, 0.0) for total in sums]
     return sums[0] if len(sums) == 1 else np.asarray(np.sum(sums, axis=0))
 
@@ -58,11 +58,11 @@ class Angles:
         self._space = np.empty(0, dtype=np.float32)
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
-        """The block of two lots of unit rows."""
+        """Return the block of two lots of unit rows."""
         return np.asarray(to_angles(self._cosines(X, Y)) if X.dtype == np.float32 else angle(X, Y))
 
     def sums(self, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
-        """Sums of the block by row and by column."""
+        """Return sums of the block by row and by column."""
         if X.dtype == np.float32:
             angles = to_angles(self._cosines(X, Y))
             by_row, by_column = angles @ np.ones(len(Y), np.float32), np.ones(len(X), np.float32) @ angles
@@ -76,31 +76,31 @@ class Angles:
         return np.matmul(X, Y.T, out=self._space[: len(X) * len(Y)].reshape(len(X), len(Y)))
 
 
-def negated(blocks: Kernel, X: Floats, Y: Floats) -> Floats:
+def negate(blocks: Kernel, X: Floats, Y: Floats) -> Floats:
     """−δ for any block function."""
     return -blocks(X, Y)
 
 
-def sums_over_pairs(comparison: Comparison, name: str) -> tuple[Floats, Floats, RowSums]:
-    """Rows and row sums of −δ for a pair metric as ground."""
-    X, Y = (places(side, name) for side in comparison.sides)
-    return X, Y, row_sums(X, Y, partial(negated, distances_of(comparison.joint.pool, name)))
+def sum_over_pairs(comparison: Comparison, name: str) -> tuple[Floats, Floats, RowSums]:
+    """Return rows and row sums of −δ for a pair metric as ground."""
+    X, Y = (get_places(side, name) for side in comparison.sides)
+    return X, Y, compute_row_sums(X, Y, partial(negate, get_pair_distances(comparison.joint.pool, name)))
 
 
-def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Floats, Floats, RowSums]:
+def sum_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Floats, Floats, RowSums]:
     """Prepared rows and row sums of −δ, shared by all that need them."""
     embedder, ground = on
     vectors = comparison.joint.embeddings(embedder)
     n = len(comparison.reference)
     straight = ground != "euclidean" and bool(vectors.any(axis=1).all())  # no row needs a direction of its own
     many = min(n, len(vectors) - n) >= MANY_ROWS
-    narrow = many and straight and mostly_different(vectors[:n]) and mostly_different(vectors[n:])
-    exact = unit if straight else partial(prepare, ground=ground)
-    rows: Any = narrow_unit(vectors) if narrow else exact(vectors)
+    narrow = many and straight and is_mostly_different(vectors[:n]) and is_mostly_different(vectors[n:])
+    exact = to_unit if straight else partial(prepare, ground=ground)
+    rows: Any = to_narrow_unit(vectors) if narrow else exact(vectors)
     X, Y = rows[:n], rows[n:]
     if ground == "angular" and many:
-        return X, Y, row_sums(X, Y, Angles()).times(-1.0 / np.pi)
-    return X, Y, row_sums(X, Y, partial(negative, ground))
+        return X, Y, compute_row_sums(X, Y, Angles()).times(-1.0 / np.pi)
+    return X, Y, compute_row_sums(X, Y, partial(negative, ground))
 
 
 @register
@@ -138,9 +138,9 @@ class Energy(GroundMetric):
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         if draws.groups is None:
-            rows = ground_rows(joint, self)
+            rows = get_ground_rows(joint, self)
         else:
-            rows = sum_by_group(joint.embeddings(self.embedder), draws.groups, direction_sum)
+            rows = sum_by_group(joint.embeddings(self.embedder), draws.groups, sum_directions)
         n, m = (size[:, None] for size in draws.sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.on.endswith(":cosine"):
@@ -148,7 +148,7 @@ class Energy(GroundMetric):
                 values, across = ((a - b) ** 2).sum(axis=1), 1.0 - (a * b).sum(axis=1)
             else:
                 kernel = self._kernel(joint)
-                values, across = discrepancy_many(rows, draws.left, draws.right, kernel, with_self=True)
+                values, across = compute_discrepancies(rows, draws.left, draws.right, kernel, with_self=True)
                 across = -across
             values = np.maximum(values, 0.0)
             coefficient = np.where(across > 0, np.minimum(values / (2.0 * across), 1.0), 0.0)
@@ -163,7 +163,7 @@ class Energy(GroundMetric):
         if self.part is not None or comparison.smaller < FEWEST_FOR_U_STATISTIC:
             return super().interval_ends(comparison, score, level=level, seed=seed)
         X, Y, sums = self._sums(comparison)
-        ends = discrepancy_interval(X, Y, self._kernel(comparison.joint), sums, normal_reach(level))
+        ends = compute_discrepancy_interval(X, Y, self._kernel(comparison.joint), sums, compute_normal_reach(level))
         shift = sums.discrepancy(with_self=True) - sums.discrepancy(with_self=False)
         low, high = (max(end + shift, 0.0) for end in ends)
         return (low**0.5, high**0.5, "u-statistic") if self.root else (low, high, "u-statistic")
@@ -194,17 +194,17 @@ class Energy(GroundMetric):
 
     def _cosine(self, comparison: Comparison) -> tuple[float, float]:
         sides = comparison.sides
-        a, b = (direction_sum(side.embeddings(self.embedder)) / len(side) for side in sides)
+        a, b = (sum_directions(side.embeddings(self.embedder)) / len(side) for side in sides)
         return float(((a - b) ** 2).sum()), float(1.0 - a @ b)
 
     def _sums(self, comparison: Comparison) -> tuple[Floats, Floats, RowSums]:
         if self.pair_ground is not None:
-            return comparison.derive(sums_over_pairs, self.pair_ground)
-        return comparison.derive(sums_over_ground, (self.embedder, self.ground))
+            return comparison.derive(sum_over_pairs, self.pair_ground)
+        return comparison.derive(sum_over_ground, (self.embedder, self.ground))
 
     def _kernel(self, joint: Corpus) -> Kernel:
         if self.pair_ground is not None:
-            return partial(negated, ground_blocks(joint.pool, self))
+            return partial(negate, get_ground_blocks(joint.pool, self))
         return partial(negative, self.ground)
 
     def _blocks(self, comparison: Comparison) -> tuple[float, float]:
@@ -212,14 +212,14 @@ class Energy(GroundMetric):
         return max(sums.discrepancy(with_self=True), 0.0), float(-sums.xy.sum() / (len(X) * len(Y)))
 
 
-def directions(dimension: int, count: int, seed: int) -> Floats:
+def draw_directions(dimension: int, count: int, seed: int) -> Floats:
     """Random unit vectors as columns."""
     columns = np.random.default_rng(seed).standard_normal((dimension, count))
     unit: Floats = columns / np.linalg.norm(columns, axis=0)
     return unit
 
 
-def quantile_plan(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+def plan_quantiles(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """Which order statistics of two samples of n and m meet in the optimal plan on a line, and with what mass."""
     # Whole numbers (multiples of 1/(n·m)) so that equal steps of both samples coincide exactly.
     steps = np.unique(np.concatenate([np.arange(1, n + 1) * m, np.arange(1, m + 1) * n]))
@@ -227,9 +227,9 @@ def quantile_plan(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64],
     return (steps - 1) // m, (steps - 1) // n, masses
 
 
-def transport_cost(x_sorted: Floats, y_sorted: Floats, p: float) -> Floats:
+def compute_transport_cost(x_sorted: Floats, y_sorted: Floats, p: float) -> Floats:
     """Wᵖ of sorted samples, one per column."""
-    i, j, mass = quantile_plan(len(x_sorted), len(y_sorted))
+    i, j, mass = plan_quantiles(len(x_sorted), len(y_sorted))
     gaps = np.abs(x_sorted[i] - y_sorted[j])
     return np.asarray(mass @ (gaps**2 if p == 2 else gaps**p))
 
@@ -261,7 +261,7 @@ class SlicedWasserstein(EmbeddingMetric):
     def compute(self, comparison: Comparison) -> Values:
         projected = self._project(comparison.joint)
         X, Y = (np.sort(side, axis=0) for side in np.split(projected, [len(comparison.reference)]))
-        return {VALUE: float(transport_cost(X, Y, self.p).mean() ** (1.0 / self.p))}
+        return {VALUE: float(compute_transport_cost(X, Y, self.p).mean() ** (1.0 / self.p))}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Project and sort once; a subset of sorted values is sorted."""
@@ -274,11 +274,11 @@ class SlicedWasserstein(EmbeddingMetric):
             if sizes[r] < self.min_texts:
                 return float("nan")
             x, y = (ordered[mask[r][order]].reshape(len(order), -1).T for mask in (draws.left, draws.right))
-            return float(transport_cost(x, y, self.p).mean() ** (1.0 / self.p))
+            return float(compute_transport_cost(x, y, self.p).mean() ** (1.0 / self.p))
 
         return {VALUE: map_threads(one, len(draws))}
 
     def _project(self, corpus: Corpus) -> Floats:
         rows = corpus.embeddings(self.embedder).astype(np.float64)
         rows -= 0.5 * rows.min(axis=0) + 0.5 * rows.max(axis=0)  # distances stay, and large common numbers go
-        return rows @ directions(rows.shape[1], self.projections, self.seed)
+        return rows @ draw_directions(rows.shape[1], self.projections, self.seed)

@@ -17,18 +17,18 @@ from textgauge.metrics.base import INFINITY, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, SideTerms
-from textgauge.metrics.token_counts import CountMetric, token_totals
+from textgauge.metrics.token_counts import CountMetric, count_tokens
 
 _TEXT = "sum over the text's tokens of (observed / expected count of the token in its corpus − 1)"
 
 
-def top_weights(totals: Floats, top: int) -> Floats:
+def mark_top_tokens(totals: Floats, top: int) -> Floats:
     """Which tokens of each row are among its `top` most frequent: 1 inside, 0 outside, a share for ties at the cut.
 
     Tokens tied at the cut share the places that are left equally, so that nothing depends on the order of tokens:
     the weights of a row sum to the number of tokens kept.
 
-    >>> top_weights(np.array([[5.0, 2.0, 2.0, 0.0]]), 2)
+    >>> mark_top_tokens(np.array([[5.0, 2.0, 2.0, 0.0]]), 2)
     array([[1. , 0.5, 0.5, 0. ]])
     """
     present = (totals > 0).astype(np.float64)
@@ -40,13 +40,13 @@ def top_weights(totals: Floats, top: int) -> Floats:
     return np.where(cut > 0, above + tied * share, present)
 
 
-def chi_square(P: Floats, Q: Floats, *, top: int) -> tuple[Floats, Floats]:
+def compute_chi_square(P: Floats, Q: Floats, *, top: int) -> tuple[Floats, Floats]:
     """Pearson's statistic of each 2 × V table of the most frequent tokens, and V.
 
     Both rows of the table are off their expectation by the same amount, so one sum gives χ²(P) + χ²(Q).
     """
     total = P + Q
-    weight = top_weights(total, top)
+    weight = mark_top_tokens(total, top)
     size_P, size_Q = (weight * P).sum(axis=1), (weight * Q).sum(axis=1)
     size = size_P + size_Q
     gap = P - total * (size_P / size)[:, None]
@@ -87,8 +87,8 @@ class ChiTable:
         return first + second
 
 
-def _token_rows(joint: Corpus, tokenizer: str, table: ChiTable, scale: float) -> tuple[dict[str, Any], ...]:
-    """The tokens the metric counts, those that add most first."""
+def _list_token_rows(joint: Corpus, tokenizer: str, table: ChiTable, scale: float) -> tuple[dict[str, Any], ...]:
+    """Return the tokens the metric counts, those that add most first."""
     vocabulary = joint.pool.tokens(tokenizer).vocabulary
     adds, expected = scale * table.tokens, table.expected
     used = np.flatnonzero(table.weight > 0).tolist()
@@ -125,8 +125,8 @@ class _ChiSquare(_PaddedCounts):
     df: Literal["two-sample", "paper"] = "two-sample"
 
     def table(self, P: Floats, Q: Floats) -> tuple[Floats, Floats]:
-        """The statistic and its degrees of freedom."""
-        statistic, kept = chi_square(P, Q, top=self.top)
+        """Return the statistic and its degrees of freedom."""
+        statistic, kept = compute_chi_square(P, Q, top=self.top)
         return statistic, (kept - 1) * (2 if self.df == "paper" else 1)
 
     def explain(self, comparison: Comparison) -> Contributions:
@@ -137,8 +137,8 @@ class _ChiSquare(_PaddedCounts):
         part `statistic`, which decides it, is. For `cbdf` all is divided by the degrees of freedom.
         """
         sides = comparison.sides
-        P, Q = (token_totals(side, self.token_rows) for side in sides)
-        table = ChiTable((P[0], Q[0]), top_weights(P + Q, self.top)[0])
+        P, Q = (count_tokens(side, self.token_rows) for side in sides)
+        table = ChiTable((P[0], Q[0]), mark_top_tokens(P + Q, self.top)[0])
         scale, of, formula = 1.0, "statistic", _TEXT
         if self.per_degree and self.part is None:
             scale, of, formula = 1.0 / float(self.table(P, Q)[1][0]), VALUE, f"{_TEXT} / degrees of freedom"
@@ -147,7 +147,7 @@ class _ChiSquare(_PaddedCounts):
             for side, excess in zip(sides, table.excess, strict=True)
         )
         return Contributions(
-            of, formula, reference, candidate, _token_rows(comparison.joint, self.token_rows, table, scale)
+            of, formula, reference, candidate, _list_token_rows(comparison.joint, self.token_rows, table, scale)
         )
 
 
@@ -198,31 +198,31 @@ class ChiByDf(_ChiSquare):
     per_degree = True
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """The statistic per degree of freedom, and the statistic."""
+        """Return the statistic per degree of freedom, and the statistic."""
         statistic, df = self.table(P, Q)
         value = np.divide(statistic, df, out=np.full(len(P), np.nan), where=df > 0)
         return {VALUE: value, "statistic": statistic}
 
 
 @cache
-def thinned_ranks(top: int) -> NDArray[np.int64]:
-    """The ranks up to `top` that the slope is fitted to: the first of each distinct round(15·ln rank)/15.
+def thin_ranks(top: int) -> NDArray[np.int64]:
+    """Return the ranks up to `top` that the slope is fitted to: the first of each distinct round(15·ln rank)/15.
 
     So ranks are evenly spread on the log scale and the long tail does not dominate.
 
-    >>> thinned_ranks(40)[-8:].tolist()
+    >>> thin_ranks(40)[-8:].tolist()
     [24, 26, 28, 29, 31, 34, 36, 38]
     """
     steps = np.round(15 * np.log(np.arange(1, top + 1)))
     return np.unique(steps, return_index=True)[1] + 1
 
 
-def zipf_slopes(counts: Floats, *, top: int, rounded: bool = False) -> Floats:
+def fit_zipf_slopes(counts: Floats, *, top: int, rounded: bool = False) -> Floats:
     """Slope of log count over log rank of each row, least squares at thinned ranks; NaN with fewer than two points.
 
     `rounded` takes round(15·ln rank)/15 for ln rank, and of each row all ranks but the last.
     """
-    ranks = thinned_ranks(top)
+    ranks = thin_ranks(top)
     ranks = ranks[ranks <= counts.shape[1]]
     ordered = -np.sort(-counts, axis=1)[:, ranks - 1]
     used = ordered > 0
@@ -261,12 +261,12 @@ class Zipf(GapMetric, _PaddedCounts):
     ranks: Literal["exact", "paper"] = "exact"
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """The absolute difference of the slopes, and both slopes."""
-        reference, candidate = (zipf_slopes(side, top=self.top, rounded=self.ranks == "paper") for side in (P, Q))
+        """Return the absolute difference of the slopes, and both slopes."""
+        reference, candidate = (fit_zipf_slopes(side, top=self.top, rounded=self.ranks == "paper") for side in (P, Q))
         return {VALUE: np.abs(reference - candidate), "reference": reference, "candidate": candidate}
 
 
-def relative_entropy(P: Floats, Q: Floats) -> Floats:
+def compute_relative_entropy(P: Floats, Q: Floats) -> Floats:
     """Σ p·ln(p/q) along rows of probabilities, in nats."""
     from scipy.special import rel_entr
 
@@ -274,8 +274,8 @@ def relative_entropy(P: Floats, Q: Floats) -> Floats:
     return nats
 
 
-def shares(counts: Floats) -> Floats:
-    """Rows divided by their sums."""
+def compute_shares(counts: Floats) -> Floats:
+    """Return rows divided by their sums."""
     parts: Floats = counts / counts.sum(axis=1, keepdims=True)
     return parts
 
@@ -297,9 +297,9 @@ class JensenShannon(CountMetric):
     root: bool = False
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        p, q = shares(P), shares(Q)
+        p, q = compute_shares(P), compute_shares(Q)
         middle = (p + q) / 2
-        bits = (relative_entropy(p, middle) + relative_entropy(q, middle)) / (2 * math.log(2))
+        bits = (compute_relative_entropy(p, middle) + compute_relative_entropy(q, middle)) / (2 * math.log(2))
         bits = np.minimum(bits, 1.0)
         return {VALUE: np.sqrt(bits) if self.root else bits}
 
@@ -327,5 +327,5 @@ class KullbackLeibler(CountMetric):
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         extra = np.where(P + Q > 0, self.alpha, 0.0)
-        p, q = shares(P + extra), shares(Q + extra)
-        return {VALUE: relative_entropy(q, p), "reverse": relative_entropy(p, q)}
+        p, q = compute_shares(P + extra), compute_shares(Q + extra)
+        return {VALUE: compute_relative_entropy(q, p), "reverse": compute_relative_entropy(p, q)}

@@ -14,17 +14,17 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import squared_euclidean
 from textgauge.metrics.base import VALUE, Part, Range, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
-from textgauge.metrics.grounds import ground_blocks, ground_rows
+from textgauge.metrics.grounds import get_ground_blocks, get_ground_rows
 from textgauge.metrics.numerics.kernel_sums import (
     Kernel,
     RowSums,
-    discrepancy_interval,
-    discrepancy_many,
-    row_sums,
+    compute_discrepancies,
+    compute_discrepancy_interval,
+    compute_row_sums,
 )
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
-from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
+from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, compute_normal_reach
 
 UNBOUNDED = (float("-inf"), float("inf"))
 
@@ -56,18 +56,18 @@ def polynomial(degree: int, X: Floats, Y: Floats) -> Floats:
     return np.asarray(total * z)
 
 
-def median_distance(distances: Floats) -> float:
+def compute_median_distance(distances: Floats) -> float:
     """Median distance between different texts, out of a square of distances; 1 where there is none."""
     off = distances[np.triu_indices(len(distances), 1)]
     median = float(np.median(off)) if len(off) else 0.0
     return median if median > 0 else 1.0
 
 
-def bandwidth(joint: Corpus, metric: GroundMetric) -> float:
-    """The median heuristic on the different texts of the joint corpus; on the first in content order of many."""
+def compute_bandwidth(joint: Corpus, metric: GroundMetric) -> float:
+    """Return the median heuristic on the different texts of the joint corpus; on the first in content order of many."""
     _, first = np.unique(joint.keys, return_index=True)
-    rows = ground_rows(joint.take(first[:_MEDIAN_ROWS]), metric)
-    return median_distance(ground_blocks(joint.pool, metric)(rows, rows))
+    rows = get_ground_rows(joint.take(first[:_MEDIAN_ROWS]), metric)
+    return compute_median_distance(get_ground_blocks(joint.pool, metric)(rows, rows))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,15 +84,15 @@ class KernelDiscrepancy(CorpusMetric):
         return UNBOUNDED if self.estimator == "unbiased" else (0.0, float("inf"))
 
     def kernel(self, joint: Corpus) -> Kernel:
-        """The kernel, with what it takes from the joint corpus."""
+        """Return the kernel, with what it takes from the joint corpus."""
         raise NotImplementedError
 
     def rows(self, corpus: Corpus) -> Floats:
-        """Rows as the kernel takes them."""
+        """Return rows as the kernel takes them."""
         return corpus.embeddings(self.embedder).astype(np.float64)
 
     def compute(self, comparison: Comparison) -> Values:
-        sums = comparison.derive(_kernel_row_sums, self)[2]
+        sums = comparison.derive(_sum_kernel_rows, self)[2]
         value = sums.discrepancy(with_self=self.estimator == "biased")
         return {VALUE: value if self.estimator == "unbiased" else max(value, 0.0)}
 
@@ -109,7 +109,7 @@ class KernelDiscrepancy(CorpusMetric):
                 rows = self.rows(corpus)
                 left, right = draws.left[np.ix_(members, texts)], draws.right[np.ix_(members, texts)]
                 biased = self.estimator == "biased"
-                values[members], _ = discrepancy_many(rows, left, right, self.kernel(corpus), with_self=biased)
+                values[members], _ = compute_discrepancies(rows, left, right, self.kernel(corpus), with_self=biased)
         return {VALUE: values if self.estimator == "unbiased" else np.maximum(values, 0.0)}
 
     def interval_ends(
@@ -118,22 +118,22 @@ class KernelDiscrepancy(CorpusMetric):
         """From the variance of the U-statistic, the kernel held fixed."""
         if comparison.smaller < FEWEST_FOR_U_STATISTIC:
             return super().interval_ends(comparison, score, level=level, seed=seed)
-        X, Y, sums = comparison.derive(_kernel_row_sums, self)
-        low, high = discrepancy_interval(X, Y, self.kernel(comparison.joint), sums, normal_reach(level))
+        X, Y, sums = comparison.derive(_sum_kernel_rows, self)
+        low, high = compute_discrepancy_interval(X, Y, self.kernel(comparison.joint), sums, compute_normal_reach(level))
         biased = self.estimator == "biased"
         shift = sums.discrepancy(with_self=True) - sums.discrepancy(with_self=False) if biased else 0.0
         return low + shift, high + shift, "u-statistic"
 
     def explain(self, comparison: Comparison) -> Contributions:
         """(mean k with the own side − mean k with the other one)/n; unbiased: without the pair with itself."""
-        sums = comparison.derive(_kernel_row_sums, self)[2]
+        sums = comparison.derive(_sum_kernel_rows, self)[2]
         reference, candidate = (SideTerms(side) for side in sums.terms(with_self=self.estimator == "biased"))
         return Contributions(VALUE, _MMD, reference, candidate)
 
 
-def _kernel_row_sums(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Floats, Floats, RowSums]:
+def _sum_kernel_rows(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Floats, Floats, RowSums]:
     n, rows = len(comparison.reference), metric.rows(comparison.joint)
-    return rows[:n], rows[n:], row_sums(rows[:n], rows[n:], metric.kernel(comparison.joint))
+    return rows[:n], rows[n:], compute_row_sums(rows[:n], rows[n:], metric.kernel(comparison.joint))
 
 
 @register
@@ -156,22 +156,22 @@ class Mmd(KernelDiscrepancy, GroundMetric):
     scale: float = 1.0
 
     def rows(self, corpus: Corpus) -> Floats:
-        """Rows as the ground takes them."""
-        return ground_rows(corpus, self)
+        """Return rows as the ground takes them."""
+        return get_ground_rows(corpus, self)
 
     @property
     def _euclidean(self) -> bool:
         return self.ground == "euclidean" and self.pair_ground is None
 
     def _width(self, joint: Corpus) -> float:
-        return self.scale * joint.derive(bandwidth, self)
+        return self.scale * joint.derive(compute_bandwidth, self)
 
     def kernel(self, joint: Corpus) -> Kernel:
-        """A Gaussian as wide as the median distance."""
+        """Return a Gaussian as wide as the median distance."""
         width = self._width(joint)
         if self._euclidean:
             return partial(gaussian, width)
-        return partial(gaussian_of, ground_blocks(joint.pool, self), width)
+        return partial(gaussian_of, get_ground_blocks(joint.pool, self), width)
 
 
 @register
@@ -193,7 +193,7 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
     ranges = (Range("degree", 1, 100),)
 
     def compute(self, comparison: Comparison) -> Values:
-        """A + B − 2C over blocks, refused where only rounding error remains."""
+        """Return a + B − 2C over blocks, refused where only rounding error remains."""
         values = super().compute(comparison)
         rows = self.rows(comparison.joint)
         largest = (float(np.einsum("ij,ij->i", rows, rows).max()) / rows.shape[1] + 1.0) ** self.degree
@@ -202,5 +202,5 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
         return values
 
     def kernel(self, joint: Corpus) -> Kernel:
-        """The polynomial kernel."""
+        """Return the polynomial kernel."""
         return partial(polynomial, self.degree)

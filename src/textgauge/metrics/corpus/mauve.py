@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.errors import ParameterError
-from textgauge.core.parallel import one_thread
-from textgauge.core.sizes import blocks, runs
+from textgauge.core.parallel import use_one_thread
+from textgauge.core.sizes import split_into_blocks, split_into_runs
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import DEFAULT_SEED, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.numerics.moments import Spread, components, spread_of_directions
+from textgauge.metrics.numerics.moments import Spread, compute_components, compute_spread_of_directions
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
-from textgauge.metrics.uncertainty import around, student_reach
+from textgauge.metrics.uncertainty import bound_interval, compute_student_reach
 
 _ENDS = 1e-6  # the mixtures run from this share of P to this share of Q, so that no divergence is infinite
 _CLUSTERINGS = 8  # for the standard error
@@ -30,12 +30,12 @@ _CELLS = 1 << 20  # numbers held at a time while many curves are drawn
 _TEXTS = 1 << 15  # texts clustered at a time
 
 
-def divergence_curve(p: Floats, q: Floats, *, scaling: float = 5.0, points: int = 25) -> Floats:
+def compute_divergence_curve(p: Floats, q: Floats, *, scaling: float = 5.0, points: int = 25) -> Floats:
     """Points (exp(−c·KL(Q‖R)), exp(−c·KL(P‖R))) for mixtures R = λP + (1−λ)Q, from (1, 0) to (0, 1).
 
     Histograms along the last axis; the result has two more axes, `points + 2` by 2. Source: Pillutla et al. 2021.
 
-    >>> divergence_curve(np.array([0.5, 0.5]), np.array([0.5, 0.5]), points=2)
+    >>> compute_divergence_curve(np.array([0.5, 0.5]), np.array([0.5, 0.5]), points=2)
     array([[1., 0.],
            [1., 1.],
            [1., 1.],
@@ -52,10 +52,10 @@ def divergence_curve(p: Floats, q: Floats, *, scaling: float = 5.0, points: int 
     return curve
 
 
-def area_under(curve: Floats) -> Floats:
-    """The area under a divergence curve, by trapezia.
+def compute_area(curve: Floats) -> Floats:
+    """Return the area under a divergence curve, by trapezia.
 
-    >>> float(area_under(divergence_curve(np.array([0.9, 0.1]), np.array([0.1, 0.9]))))
+    >>> float(compute_area(compute_divergence_curve(np.array([0.9, 0.1]), np.array([0.1, 0.9]))))
     0.0826
     """
     x, y = curve[..., 0], curve[..., 1]
@@ -64,12 +64,12 @@ def area_under(curve: Floats) -> Floats:
     return clipped
 
 
-def frontier_integral(p: Floats, q: Floats) -> Floats:
+def compute_frontier_integral(p: Floats, q: Floats) -> Floats:
     """2∫₀¹ λKL(P‖R) + (1−λ)KL(Q‖R) dλ in closed form: 0 for equal histograms, 1 for disjoint ones.
 
     Source: Liu et al. 2021; Pillutla et al. 2023.
 
-    >>> float(frontier_integral(np.array([1.0, 0.0]), np.array([0.0, 1.0])))
+    >>> float(compute_frontier_integral(np.array([1.0, 0.0]), np.array([0.0, 1.0])))
     1.0
     """
     both = (p > 0) & (q > 0)
@@ -79,7 +79,7 @@ def frontier_integral(p: Floats, q: Floats) -> Floats:
     return integral
 
 
-def smoothed(counts: Floats) -> Floats:
+def smooth(counts: Floats) -> Floats:
     """Histograms with half a text added to every bucket (Krichevsky and Trofimov 1981)."""
     shares: Floats = (counts + 0.5) / (counts.sum(axis=-1, keepdims=True) + 0.5 * counts.shape[-1])
     return shares
@@ -161,7 +161,7 @@ class Mauve(EmbeddingMetric):
         """`compute` for many draws; those of the same texts in union share one clustering."""
         many = {name: np.full(len(draws), np.nan) for name in self.value_names}
         histograms: dict[int, list[tuple[Ints, Floats, Floats]]] = defaultdict(list)
-        for groups in _of_few_texts(_same_union(draws, self.min_texts), draws):
+        for groups in _split_groups(_group_by_union(draws, self.min_texts), draws):
             for values in many.values():
                 values[np.concatenate(groups)] = 0.0
             unions = [
@@ -170,35 +170,35 @@ class Mauve(EmbeddingMetric):
             ]
             for clusterings in self._clustered(unions):
                 for members, union, labels in zip(groups, unions, clusterings, strict=True):
-                    for block in blocks(len(members), _CELLS, len(joint)):
+                    for block in split_into_blocks(len(members), _CELLS, len(joint)):
                         some = members[block]
                         left, right = (
-                            _counts(sides[some], labels, union.buckets) for sides in (draws.left, draws.right)
+                            _count_buckets(sides[some], labels, union.buckets) for sides in (draws.left, draws.right)
                         )
                         histograms[union.buckets].append((some, left, right))
         for buckets, found in histograms.items():
             members = np.concatenate([some for some, _, _ in found])
             left, right = (np.concatenate([counts[side] for counts in found]) for side in (1, 2))
-            for block in blocks(len(members), _CELLS, self.points * buckets):
+            for block in split_into_blocks(len(members), _CELLS, self.points * buckets):
                 for name, values in many.items():
                     np.add.at(values, members[block], self._value(name, left[block], right[block]) / self.seeds)
         return many
 
     def _union(self, joint: Corpus, left: Masks, right: Masks) -> _Union:
-        """The texts of a draw, as different rows to be clustered."""
+        """Return the texts of a draw, as different rows to be clustered."""
         buckets = self.buckets or max(2, round(min(int(left.sum()), int(right.sum())) / 10))
-        canonical = joint.derive(_canonical, self.embedder)
+        canonical = joint.derive(_order_rows, self.embedder)
         present, place, weights = canonical.distinct(left.astype(np.int64) + right)
         rows = present if len(present) == len(weights) else present[np.unique(place, return_index=True)[1]]
-        spread = spread_of_directions(canonical.embeddings[rows], weights)
+        spread = compute_spread_of_directions(canonical.embeddings[rows], weights)
         return _Union(len(joint), present, place, weights, spread, buckets)
 
     def _clustered(self, unions: Sequence[_Union]) -> Iterator[list[Ints]]:
-        """The bucket of each text of the joint corpus in each union, for one seed after the other."""
-        scores = [components(union.spread, self.pca) for union in unions]
+        """Yield the bucket of each text of the joint corpus in each union, for one seed after the other."""
+        scores = [compute_components(union.spread, self.pca) for union in unions]
         for index in range(self.seeds):
             seed = self.seed, index
-            with one_thread():  # sums of several threads differ in their last bits
+            with use_one_thread():  # sums of several threads differ in their last bits
                 labels = [
                     cluster(X, union.weights, union.buckets, restarts=self.restarts, seed=seed)
                     for X, union in zip(scores, unions, strict=True)
@@ -208,8 +208,8 @@ class Mauve(EmbeddingMetric):
     def interval_ends(
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
-        reach = student_reach(level, comparison) * self.standard_error(comparison, seed=seed)
-        return (*around(score.value, reach, self.bounds), "jackknife over clusterings")
+        reach = compute_student_reach(level, comparison) * self.standard_error(comparison, seed=seed)
+        return (*bound_interval(score.value, reach, self.bounds), "jackknife over clusterings")
 
     def standard_error(self, comparison: Comparison, *, seed: int) -> float:
         """Standard deviation of the shown value over fresh samples and seeds, by the law of total variance.
@@ -227,12 +227,12 @@ class Mauve(EmbeddingMetric):
         shown, distances, influences = [], [], []
         union = several._union(comparison.joint, sides, ~sides)
         for (labels,) in several._clustered([union]):
-            left, right = (_counts(side[None], labels, union.buckets)[0] for side in (sides, ~sides))
+            left, right = (_count_buckets(side[None], labels, union.buckets)[0] for side in (sides, ~sides))
             shown.append(self._shown(left[None], right[None])[0])
             distances.append(self._value(VALUE, left[None], right[None])[0])
             removed = (self._influence(left, right, 0)[labels[sides]], self._influence(left, right, 1)[labels[~sides]])
             influences.append(np.concatenate(removed))
-        shared, whole = _shared_variance(np.stack(influences))
+        shared, whole = _compute_shared_variance(np.stack(influences))
         clustering = np.var(shown, ddof=1) / self.seeds
         variance = shared + clustering + _UNSHARED * np.mean(distances) * (whole - shared) / self.seeds
         if clustering == 0:
@@ -245,7 +245,7 @@ class Mauve(EmbeddingMetric):
         counts = (left, right)[side]
         filled = np.flatnonzero(counts)
         without = np.zeros(len(counts))
-        for block in blocks(len(filled), _CELLS, self.points * len(counts)):
+        for block in split_into_blocks(len(filled), _CELLS, self.points * len(counts)):
             some = filled[block]
             sides = [np.repeat(one[None], len(some), axis=0) for one in (left, right)]
             sides[side][np.arange(len(some)), some] -= 1.0
@@ -260,12 +260,12 @@ class Mauve(EmbeddingMetric):
     def _value(self, name: str, left: Floats, right: Floats) -> Floats:
         """Headline or part of pairs of bucket counts."""
         if name == "mauve_star":
-            return self._area(smoothed(left), smoothed(right))
+            return self._area(smooth(left), smooth(right))
         p, q = left / left.sum(axis=-1, keepdims=True), right / right.sum(axis=-1, keepdims=True)
-        return frontier_integral(p, q) if name == "frontier_integral" else 1.0 - self._area(p, q)
+        return compute_frontier_integral(p, q) if name == "frontier_integral" else 1.0 - self._area(p, q)
 
     def _area(self, p: Floats, q: Floats) -> Floats:
-        return area_under(divergence_curve(p, q, scaling=self.scaling, points=self.points))
+        return compute_area(compute_divergence_curve(p, q, scaling=self.scaling, points=self.points))
 
 
 class _Union(NamedTuple):
@@ -304,15 +304,15 @@ class _Canonical:
         return present, place, np.bincount(place, weights=texts[present]).astype(np.float64)
 
 
-def _canonical(corpus: Corpus, embedder: str) -> _Canonical:
+def _order_rows(corpus: Corpus, embedder: str) -> _Canonical:
     embeddings = corpus.embeddings(embedder)
-    same = _ranks(embeddings)
+    same = _rank_rows(embeddings)
     # Embeddings alone are their own content: no need to hash them.
     order = np.lexsort((same, corpus.keys)) if corpus.pool.has_texts else np.argsort(same)
     return _Canonical(embeddings, order, same, int(same.max(initial=-1)) + 1 == len(same))
 
 
-def _ranks(rows: NDArray[np.floating]) -> Ints:
+def _rank_rows(rows: NDArray[np.floating]) -> Ints:
     """The place of each row in the order of contents, equal for equal rows; few differ only after their first bytes."""
     bytes_ = np.ascontiguousarray(rows).view(np.uint8)
     head = np.zeros((len(rows), 8), dtype=np.uint8)
@@ -329,15 +329,15 @@ def _ranks(rows: NDArray[np.floating]) -> Ints:
     return ranks
 
 
-def _shared_variance(influences: Floats) -> tuple[float, float]:
-    """The mean product of influences between different clusterings, at least 0, and within one."""
+def _compute_shared_variance(influences: Floats) -> tuple[float, float]:
+    """Return the mean product of influences between different clusterings, at least 0, and within one."""
     products = influences @ influences.T
     own = np.eye(len(products), dtype=bool)
     whole = float(products[own].mean())
     return min(max(float(products[~own].mean()), 0.0), whole), whole
 
 
-def _same_union(draws: Draws, fewest: int) -> list[Ints]:
+def _group_by_union(draws: Draws, fewest: int) -> list[Ints]:
     """Draws that put the same texts on sides of the same sizes, together; draws with too few texts are left out."""
     groups: dict[tuple[int, bytes, bytes], list[int]] = defaultdict(list)
     smaller = draws.smaller
@@ -347,14 +347,14 @@ def _same_union(draws: Draws, fewest: int) -> list[Ints]:
     return [np.array(group) for group in groups.values()]
 
 
-def _of_few_texts(groups: list[Ints], draws: Draws) -> Iterator[list[Ints]]:
-    """The groups, as many at a time as leave their unions few texts, or one."""
+def _split_groups(groups: list[Ints], draws: Draws) -> Iterator[list[Ints]]:
+    """Return the groups, as many at a time as leave their unions few texts, or one."""
     first = [members[0] for members in groups]
     sizes = (draws.left[first] | draws.right[first]).sum(axis=1)
-    return (groups[some] for some in runs(sizes, _TEXTS))
+    return (groups[some] for some in split_into_runs(sizes, _TEXTS))
 
 
-def _counts(sides: Masks, labels: Ints, buckets: int) -> Floats:
+def _count_buckets(sides: Masks, labels: Ints, buckets: int) -> Floats:
     draw, text = np.nonzero(sides)
     cells = np.bincount(draw * buckets + labels[text], minlength=len(sides) * buckets)
     return cells.reshape(len(sides), buckets).astype(np.float64)

@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from textgauge.core.arrays import Embeddings, Floats, Ints
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.data.storage import iterate_rows, mean_rows, sum_rows
+from textgauge.data.storage import compute_mean_rows, iterate_rows, sum_rows
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.numerics.moments import Subsets, frechet, frechet_many, frechet_of_groups
@@ -27,7 +27,7 @@ _CELLS = 2**24  # of the embeddings, in double precision at once
 _SUB_SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-def cosine_distance(u: Floats, v: Floats) -> Floats:
+def compute_cosine_distance(u: Floats, v: Floats) -> Floats:
     """1 − cos along the last axis; two zero vectors are at 0, a zero vector and another at 1."""
     norms = np.linalg.norm(u, axis=-1) * np.linalg.norm(v, axis=-1)
     both_zero = ~u.any(axis=-1) & ~v.any(axis=-1)
@@ -35,7 +35,9 @@ def cosine_distance(u: Floats, v: Floats) -> Floats:
     return np.clip(1.0 - np.where(norms > 0, cos, both_zero), 0.0, 2.0)
 
 
-def student_p(means: tuple[Floats, Floats], variances: tuple[Floats, Floats], sizes: tuple[Floats, Floats]) -> Floats:
+def compute_student_p(
+    means: tuple[Floats, Floats], variances: tuple[Floats, Floats], sizes: tuple[Floats, Floats]
+) -> Floats:
     """Two-sided p of Student's two-sample t-test per dimension, from means, variances (n − 1) and sizes.
 
     Where both samples are constant: 1 if they are equal, 0 if not.
@@ -52,7 +54,7 @@ def student_p(means: tuple[Floats, Floats], variances: tuple[Floats, Floats], si
     return 2.0 * stdtr(freedom, -t)
 
 
-def mean_and_variance(sides: Subsets, sums: Floats, squares: Floats) -> tuple[Floats, Floats, Floats]:
+def compute_mean_and_variance(sides: Subsets, sums: Floats, squares: Floats) -> tuple[Floats, Floats, Floats]:
     """Means, variances (n − 1) and sizes of all sides, from sums and squares of their texts or groups."""
     weights, sizes = sides.masks.astype(np.float64), sides.sizes[:, None].astype(np.float64)
     means = weights @ sums / sizes
@@ -65,9 +67,9 @@ def sum_of_squares(X: Embeddings, centre: Floats) -> Floats:
     return sums[0] if len(sums) == 1 else np.asarray(np.sum(sums, axis=0))
 
 
-def column_medians(X: Embeddings) -> Floats:
-    """The median of each column, a few columns at a time."""
-    parts = (X[:, some].astype(np.float64) for some in blocks(X.shape[1], _CELLS, len(X)))
+def compute_column_medians(X: Embeddings) -> Floats:
+    """Return the median of each column, a few columns at a time."""
+    parts = (X[:, some].astype(np.float64) for some in split_into_blocks(X.shape[1], _CELLS, len(X)))
     return np.concatenate([np.median(part, axis=0) for part in parts])
 
 
@@ -108,7 +110,7 @@ class Frechet(EmbeddingMetric):
             return {VALUE: frechet(X, Y)}
         sides = comparison.reference.canonical(), comparison.candidate.canonical()
         X, Y = (side.embeddings(self.embedder) for side in sides)
-        values = [frechet(X[rows], Y[cols]) for rows, cols in _windows(len(X), len(Y))]
+        values = [frechet(X[rows], Y[cols]) for rows, cols in _list_windows(len(X), len(Y))]
         inverse = [1 / size for size in _SUB_SIZES for _ in range(2)]
         return {VALUE: float(np.polynomial.polynomial.polyfit(inverse, values, 1)[0])}
 
@@ -126,7 +128,7 @@ class Frechet(EmbeddingMetric):
         return {VALUE: frechet_many(X, sides)}
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
-        """As for every metric, but with at most 399 permutations of corpora that fill many dimensions."""
+        """Return null values as every metric, but at most 399 permutations of corpora that fill many dimensions."""
         n, m = len(comparison.reference), len(comparison.candidate)
         dimension = comparison.joint.pool.dimension(self.embedder)
         if permutations <= _MOST_PERMUTATIONS or not _MANY_DIMENSIONS <= dimension < min(n, m):
@@ -137,7 +139,7 @@ class Frechet(EmbeddingMetric):
 
 def _sum_products(X: Embeddings, groups: Ints) -> Floats:
     """Return the sum of the rows of each group about the mean of all, then the sums of products of coordinates."""
-    centre = mean_rows(X)
+    centre = compute_mean_rows(X)
 
     def add(rows: Embeddings) -> Floats:
         gaps = rows - centre
@@ -146,7 +148,7 @@ def _sum_products(X: Embeddings, groups: Ints) -> Floats:
     return sum_by_group(X, groups, add)
 
 
-def _windows(n: int, m: int) -> Iterator[tuple[slice, slice]]:
+def _list_windows(n: int, m: int) -> Iterator[tuple[slice, slice]]:
     """For each share of the corpora its first and its last texts; the canonical order is as good as random."""
     for share in _SUB_SIZES:
         a, b = round(share * n), round(share * m)
@@ -177,15 +179,15 @@ class Medoid(CentreDistance):
     variance_grows_with_value = True
 
     def compute(self, comparison: Comparison) -> Values:
-        means = (mean_rows(side.embeddings(self.embedder)) for side in comparison.sides)
-        return {VALUE: float(cosine_distance(*means))}
+        means = (compute_mean_rows(side.embeddings(self.embedder)) for side in comparison.sides)
+        return {VALUE: float(compute_cosine_distance(*means))}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         sides, X = list_sides(draws), joint.embeddings(self.embedder)
         rows = X.astype(np.float64) if draws.groups is None else sum_by_group(X, draws.groups, sum_rows)
         sums = sides.masks.astype(np.float64) @ rows
         empty = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
-        return {VALUE: np.where(empty, np.nan, cosine_distance(sums[sides.left], sums[sides.right]))}
+        return {VALUE: np.where(empty, np.nan, compute_cosine_distance(sums[sides.left], sums[sides.right]))}
 
 
 @register
@@ -204,8 +206,8 @@ class Median(CentreDistance):
 
     def compute(self, comparison: Comparison) -> Values:
         sides = comparison.sides
-        medians = (column_medians(side.embeddings(self.embedder)) for side in sides)
-        return {VALUE: float(cosine_distance(*medians))}
+        medians = (compute_column_medians(side.embeddings(self.embedder)) for side in sides)
+        return {VALUE: float(compute_cosine_distance(*medians))}
 
 
 @register
@@ -225,15 +227,15 @@ class TTest(EmbeddingMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         X, Y = (side.embeddings(self.embedder) for side in comparison.sides)
-        a, b = mean_rows(X), mean_rows(Y)
+        a, b = compute_mean_rows(X), compute_mean_rows(Y)
         variances = sum_of_squares(X, a) / (len(X) - 1), sum_of_squares(Y, b) / (len(Y) - 1)
-        p = student_p((a, b), variances, (np.array(len(X)), np.array(len(Y))))
+        p = compute_student_p((a, b), variances, (np.array(len(X)), np.array(len(Y))))
         return {VALUE: float(1.0 - p.mean())}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """Means and variances of all sides by matrix products."""
+        """Return means and variances of all sides by matrix products."""
         X = joint.embeddings(self.embedder)
-        centre = mean_rows(X)  # keeps the sums of squares from cancelling
+        centre = compute_mean_rows(X)  # keeps the sums of squares from cancelling
         if draws.groups is None:
             sums = X - centre
             squares = sums * sums
@@ -243,7 +245,7 @@ class TTest(EmbeddingMetric):
         sides = list_sides(draws)
         small = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
         with np.errstate(divide="ignore", invalid="ignore"):
-            of_sides = mean_and_variance(sides, sums, squares)
+            of_sides = compute_mean_and_variance(sides, sums, squares)
             (a, va, n), (b, vb, m) = ([found[which] for found in of_sides] for which in (sides.left, sides.right))
-            values = 1.0 - student_p((a, b), (va, vb), (n, m)).mean(axis=1)
+            values = 1.0 - compute_student_p((a, b), (va, vb), (n, m)).mean(axis=1)
         return {VALUE: np.where(small, np.nan, values)}

@@ -12,7 +12,7 @@ from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison
 from textgauge.metrics.base import VALUE, Part, Range, Undefined
 from textgauge.metrics.corpus_metric import ManyValues, Values
-from textgauge.metrics.grounds import BallCounts, CrossNearest, NeighbourMetric, ball_counts, harmonic_mean, nearest
+from textgauge.metrics.grounds import BallCounts, CrossNearest, NeighbourMetric, get_ball_counts, harmonic_mean, nearest
 from textgauge.metrics.numerics import neighbour_lists as many
 from textgauge.metrics.numerics.neighbour_lists import Lists
 from textgauge.metrics.numerics.neighbours import to_ground
@@ -31,7 +31,7 @@ _IRPR = (
 )
 
 
-def _largest_share(found: CrossNearest) -> float:
+def _find_largest_share(found: CrossNearest) -> float:
     """The share of the other corpus that has the most frequent nearest text as its nearest, the larger of both."""
     return max(
         float(np.bincount(rows).max() / len(rows)) for rows in (found.of_reference_index, found.of_candidate_index)
@@ -45,7 +45,7 @@ class _NearestMetric(NeighbourMetric):
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
         """None where one text is the nearest of many: other samples would lack it, which no part of this one shows."""
-        share = _largest_share(nearest(comparison, self.on))
+        share = _find_largest_share(nearest(comparison, self.on))
         if share > _HUB:
             raise Undefined(
                 f"{self.key} has no interval: one text is the nearest of {share:.0%} of the other corpus, "
@@ -65,7 +65,7 @@ class _NearestMetric(NeighbourMetric):
 
     def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
         ground = "euclidean" if self.pair_ground is not None else self.ground  # the matrix is listed in squares too
-        found = (to_ground(many.nearest_across(lists, own, other), ground) for own, other in ((P, Q), (Q, P)))
+        found = (to_ground(many.find_nearest_across(lists, own, other), ground) for own, other in ((P, Q), (Q, P)))
         return self._of_distances(*found)
 
     def _explain_sums(
@@ -80,7 +80,7 @@ class _NearestMetric(NeighbourMetric):
         return Contributions(self.part or VALUE, formula if self.part is None else _PART, reference, candidate)
 
     def _of_distances(self, of_reference: Floats, of_candidate: Floats) -> ManyValues:
-        """Values from nearest distances, one draw per row, NaN for texts that are not in it."""
+        """Return values from nearest distances, one draw per row, NaN for texts that are not in it."""
         raise NotImplementedError
 
 
@@ -188,10 +188,10 @@ _DC = (
 )
 
 
-def harmonic_weights(a: float, b: float) -> tuple[float, float]:
+def compute_harmonic_weights(a: float, b: float) -> tuple[float, float]:
     """Shares b/(a + b) and a/(a + b): 1 − 2ab/(a + b) = (1 − a)·b/(a + b) + (1 − b)·a/(a + b); halves where both are 0.
 
-    >>> harmonic_weights(0.2, 0.6)
+    >>> compute_harmonic_weights(0.2, 0.6)
     (0.75, 0.25)
     """
     return (b / (a + b), a / (a + b)) if a + b > 0 else (0.5, 0.5)
@@ -216,11 +216,11 @@ class _BallMetric(NeighbourMetric):
 
     def balls(self, comparison: Comparison) -> BallCounts:
         """Return which balls hold which texts."""
-        return ball_counts(comparison, self.on, self.k, self.ties)
+        return get_ball_counts(comparison, self.on, self.k, self.ties)
 
     def _held(self, lists: Lists, own: Masks, other: Masks) -> many.Held:
-        radii = many.radii_within(lists, own, self.k)
-        return many.held_across(lists, own, other, radii, closed=self.ties == "closed")
+        radii = many.compute_radii_within(lists, own, self.k)
+        return many.count_held_across(lists, own, other, radii, closed=self.ties == "closed")
 
 
 @register
@@ -256,7 +256,7 @@ class PrecisionRecall(_BallMetric):
         held = self.balls(comparison)
         counts = held.of_reference, held.of_candidate
         inside = counts[0] > 0, counts[1] > 0
-        weights = harmonic_weights(float(inside[0].mean()), float(inside[1].mean()))
+        weights = compute_harmonic_weights(float(inside[0].mean()), float(inside[1].mean()))
         if self.part is None:
             adds = [weight * ~mask / len(mask) for weight, mask in zip(weights, inside, strict=True)]
         else:
@@ -303,7 +303,7 @@ class DensityCoverage(_BallMetric):
         return {VALUE: value, "density": density, "coverage": coverage}
 
     def explain(self, comparison: Comparison) -> Contributions:
-        """As `pr`, with coverage in place of recall and density, cut at 1, in place of precision.
+        """Compute as `pr` does, with coverage in place of recall and density, cut at 1, in place of precision.
 
         A candidate text in more than k balls adds less than nothing. Where density reaches 1 the candidate adds 0.
         """
@@ -311,7 +311,7 @@ class DensityCoverage(_BallMetric):
         n, m = len(held.of_reference), len(held.of_candidate)
         filled = held.of_candidate / self.k
         density, coverage = min(float(filled.mean()), 1.0), float(held.reached.mean())
-        of_coverage, of_density = harmonic_weights(coverage, density)
+        of_coverage, of_density = compute_harmonic_weights(coverage, density)
         thin = 1.0 - filled if density < 1.0 else np.zeros(m)
         adds = {
             None: (of_coverage * ~held.reached / n, of_density * thin / m),
@@ -326,11 +326,11 @@ class DensityCoverage(_BallMetric):
     def ends_from_parts(
         self, score: Score, values: ManyValues, parts: DisjointSplits, reach: float, null: Callable[[], NullValues]
     ) -> tuple[float, float]:
-        """The value is the larger of that of an uncut density and of a density of 1: both have an error."""
+        """Return the value is the larger of that of an uncut density and of a density of 1: both have an error."""
         if self.part:
             return super().ends_from_parts(score, values, parts, reach, null)
-        uncut, least = (float(one) for one in _uncut_and_least(score.parts))
-        errors = [parts.error(one) for one in _uncut_and_least(values)]
+        uncut, least = (float(one) for one in _compute_uncut_and_least(score.parts))
+        errors = [parts.error(one) for one in _compute_uncut_and_least(values)]
         low, high = (
             cut_mean(uncut + side * errors[0], errors[0], least + side * errors[1]) for side in (-reach, reach)
         )
@@ -345,6 +345,6 @@ class DensityCoverage(_BallMetric):
         return {VALUE: value, "density": density, "coverage": coverage}
 
 
-def _uncut_and_least(parts: Mapping[str, Any]) -> tuple[Any, Any]:
+def _compute_uncut_and_least(parts: Mapping[str, Any]) -> tuple[Any, Any]:
     """1 − F1 of density and coverage with the density as it is, and with a density of 1."""
     return 1.0 - harmonic_mean(parts["density"], parts["coverage"]), 1.0 - harmonic_mean(1.0, parts["coverage"])

@@ -13,7 +13,7 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import INFINITY, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import CountMetric, alphabetical, compute_as_draw, numbered
+from textgauge.metrics.token_counts import CountMetric, compute_as_draw, number_pairs, rank_alphabetically
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -43,12 +43,12 @@ class VocabularyOverlap(CountMetric):
         return {VALUE: both / either, "new": 1.0 - both / (Q > 0).sum(axis=1)}
 
 
-def expected_types(counts: NDArray[np.float64], sample: float) -> float:
+def estimate_types(counts: NDArray[np.float64], sample: float) -> float:
     """Different tokens expected in a random sample, without replacement, of `sample` tokens of a corpus.
 
     Σ over types of 1 − C(N − c, t)/C(N, t): each type minus its chance of being missed.
 
-    >>> expected_types(np.array([2.0, 1.0, 1.0]), 2)
+    >>> estimate_types(np.array([2.0, 1.0, 1.0]), 2)
     1.8333333333333333
     """
     from scipy.special import gammaln
@@ -65,9 +65,9 @@ def expected_types(counts: NDArray[np.float64], sample: float) -> float:
     return float(types @ (1.0 - missed))
 
 
-def type_token_ratios(counts: Floats, sizes: Floats) -> Floats:
+def estimate_type_token_ratios(counts: Floats, sizes: Floats) -> Floats:
     """Expected types in samples of the given sizes, per token."""
-    return np.array([expected_types(row, size) / size for row, size in zip(counts, sizes, strict=True)])
+    return np.array([estimate_types(row, size) / size for row, size in zip(counts, sizes, strict=True)])
 
 
 @register
@@ -91,7 +91,7 @@ class TypeTokenGap(GapMetric, CountMetric):
         sizes_P, sizes_Q = P.sum(axis=1), Q.sum(axis=1)
         if self.rarefy:
             sizes_P = sizes_Q = np.minimum(sizes_P, sizes_Q)
-        reference, candidate = type_token_ratios(P, sizes_P), type_token_ratios(Q, sizes_Q)
+        reference, candidate = estimate_type_token_ratios(P, sizes_P), estimate_type_token_ratios(Q, sizes_Q)
         return {VALUE: np.abs(reference - candidate), "reference": reference, "candidate": candidate}
 
 
@@ -118,7 +118,7 @@ class NgramTable:
     orders: tuple[Order, ...]
 
 
-def ngram_table(corpus: Corpus, tokenizer: str, order: int) -> NgramTable:
+def number_ngrams(corpus: Corpus, tokenizer: str, order: int) -> NgramTable:
     """Number the n-grams of a corpus, orders 1 to `order`."""
     tokens = corpus.tokens(tokenizer)
     lengths = np.diff(tokens.offsets).astype(np.int64)
@@ -126,19 +126,19 @@ def ngram_table(corpus: Corpus, tokenizer: str, order: int) -> NgramTable:
     place = np.arange(len(text)) - (np.cumsum(lengths + 1) - lengths - 1)[text]
     begin, end = 0, 1
     token = np.full(len(text), end, dtype=np.int64)
-    token[place < lengths[text]] = alphabetical(tokens) + 2
+    token[place < lengths[text]] = rank_alphabetically(tokens) + 2
     context = gram = np.zeros(len(text), dtype=np.int64)
     orders = []
     for back in range(order):
         if back:
-            context = numbered(context, np.where(place >= back, np.roll(token, back), begin))
-        shorter, gram = gram, numbered(context, token)
-        orders.append(_order(per_text(text, gram, len(lengths)), gram, context, shorter))
+            context = number_pairs(context, np.where(place >= back, np.roll(token, back), begin))
+        shorter, gram = gram, number_pairs(context, token)
+        orders.append(_order(count_per_text(text, gram, len(lengths)), gram, context, shorter))
     return NgramTable(lengths, tuple(orders))
 
 
-def per_text(text: Ints, gram: Ints, texts: int) -> csr_matrix:
-    """How often each text has each n-gram, given one (text, n-gram) pair per occurrence."""
+def count_per_text(text: Ints, gram: Ints, texts: int) -> csr_matrix:
+    """Return how often each text has each n-gram, given one (text, n-gram) pair per occurrence."""
     from scipy.sparse import csr_matrix
 
     shape = (texts, int(gram.max(initial=-1)) + 1)
@@ -170,7 +170,7 @@ def witten_bell(orders: tuple[Order, ...], counts: list[Floats], vocabulary: Flo
     return probability
 
 
-def entropies(table: NgramTable, draws: Draws) -> tuple[Floats, Floats]:
+def compute_entropies(table: NgramTable, draws: Draws) -> tuple[Floats, Floats]:
     """Nats per token of each draw's candidate under the model of its reference, and under its own."""
     P = [order.counts.T @ draws.left.T.astype(np.float64) for order in table.orders]
     Q = [order.counts.T @ draws.right.T.astype(np.float64) for order in table.orders]
@@ -209,9 +209,9 @@ class CrossEntropy(TokenMetric):
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws, which share the numbered n-grams."""
-        table = joint.derive(ngram_table, self.on, self.order)
+        table = joint.derive(number_ngrams, self.on, self.order)
         grams = len(table.orders[-1].context)
-        pairs = [entropies(table, part) for part in draws.chunks(_CELLS, grams)]
+        pairs = [compute_entropies(table, part) for part in draws.chunks(_CELLS, grams)]
         crossed, own = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
         tokens = np.minimum(draws.left @ table.lengths, draws.right @ table.lengths)
         undefined = (draws.smaller < self.min_texts) | (tokens == 0)

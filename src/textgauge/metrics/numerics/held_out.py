@@ -25,25 +25,25 @@ def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) 
     texts, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     sides = place[: len(first)], place[len(first) :]
     if len(texts) == len(place):
-        return _hold_out_single(*sides, share=share, order=_permutation(len(texts), tuple(seed)))
+        return _hold_out_single(*sides, share=share, order=_draw_permutation(len(texts), tuple(seed)))
     counts = np.stack([np.bincount(side, minlength=len(texts)) for side in sides])
     wanted = np.clip(np.rint(share * counts.sum(axis=1)), 1, counts.sum(axis=1) - 1)
-    order = _permutation(len(texts), tuple(seed))
+    order = _draw_permutation(len(texts), tuple(seed))
     both: Masks = np.all(counts > 0, axis=0)
     chosen = np.zeros(len(texts), dtype=bool)
     if both.any():
-        chosen = _until_full(order, both, counts, np.rint(share * counts[:, both].sum(axis=1)))
+        chosen = _fill_up(order, both, counts, np.rint(share * counts[:, both].sum(axis=1)))
     for side in (0, 1):
         room = wanted[[side]] - counts[side, chosen].sum()
-        chosen |= _until_full(order, (counts[side] > 0) & ~both, counts[[side]], room)
+        chosen |= _fill_up(order, (counts[side] > 0) & ~both, counts[[side]], room)
     masks = chosen[sides[0]], chosen[sides[1]]
     if all(mask.any() and not mask.all() for mask in masks):
         return masks
-    return _single_rows(sides[0], int(wanted[0]), seed), _single_rows(sides[1], int(wanted[1]), seed)
+    return _draw_single_rows(sides[0], int(wanted[0]), seed), _draw_single_rows(sides[1], int(wanted[1]), seed)
 
 
 def _hold_out_single(first: Index, second: Index, *, share: float, order: Index) -> tuple[Masks, Masks]:
-    """The same where no text has a copy: the first texts of each corpus in this order."""
+    """Return the same where no text has a copy: the first texts of each corpus in this order."""
     later = np.zeros(len(order), dtype=bool)
     later[second] = True
     held = np.zeros(len(order), dtype=bool)
@@ -53,12 +53,12 @@ def _hold_out_single(first: Index, second: Index, *, share: float, order: Index)
 
 
 @lru_cache(maxsize=64)
-def _permutation(texts: int, seed: tuple[int, ...]) -> Index:
+def _draw_permutation(texts: int, seed: tuple[int, ...]) -> Index:
     order: Index = np.random.default_rng(seed).permutation(texts)
     return order
 
 
-def _until_full(order: Index, allowed: Masks, counts: Index, room: Floats) -> Masks:
+def _fill_up(order: Index, allowed: Masks, counts: Index, room: Floats) -> Masks:
     """The first of the allowed texts, in this order, whose copies fill the room; what could never fit is passed."""
     fitting = order[(allowed & (counts <= room[:, None]).all(axis=0))[order]]
     filled = counts[:, fitting].cumsum(axis=1)
@@ -67,7 +67,7 @@ def _until_full(order: Index, allowed: Masks, counts: Index, room: Floats) -> Ma
     return chosen
 
 
-def _single_rows(places: Index, wanted: int, seed: Sequence[int]) -> Masks:
+def _draw_single_rows(places: Index, wanted: int, seed: Sequence[int]) -> Masks:
     mask = np.zeros(len(places), dtype=bool)
     mask[np.argsort(places, kind="stable")[np.random.default_rng(seed).permutation(len(places))[:wanted]]] = True
     return mask
@@ -126,7 +126,7 @@ class Trial:
         return cls(task, place, later[test] ^ swapped, swapped)
 
     def judged(self, decision: Floats) -> HeldOut:
-        """What the decision values say about the held-out texts."""
+        """Return what the decision values say about the held-out texts."""
         towards = -decision if self.swapped else decision
         predicted = np.where(np.abs(towards) <= _UNDECIDED, 0.5, towards > 0)
         return HeldOut(self.truth, predicted[self.place])
@@ -151,7 +151,7 @@ def f1(rates: Floats, sizes: Floats) -> float:
 SCORES = {"accuracy": accuracy, "balanced": balanced, "f1": f1}
 
 
-def scores(outcomes: Sequence[HeldOut]) -> dict[str, float]:
+def average_scores(outcomes: Sequence[HeldOut]) -> dict[str, float]:
     """Accuracy, balanced accuracy and F1, averaged over splits."""
     judged = [(outcome.rates, outcome.sizes) for outcome in outcomes]
     return {name: sum(score(*one) for one in judged) / len(judged) for name, score in SCORES.items()}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Masks
 from textgauge.core.progress import PairCount
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 
 Kernel = Callable[[Floats, Floats], Floats]
 
@@ -55,11 +55,11 @@ class RowSums:
     y_self: Floats
 
     def times(self, factor: float) -> RowSums:
-        """The sums of a kernel that is this one times a number."""
+        """Return the sums of a kernel that is this one times a number."""
         return RowSums(*(factor * sums for sums in (self.xx, self.yy, self.xy, self.yx, self.x_self, self.y_self)))
 
     def discrepancy(self, *, with_self: bool) -> float:
-        """A + B − 2C; the pairs of a row with itself are counted or left out."""
+        """Return a + B − 2C; the pairs of a row with itself are counted or left out."""
         n, m = len(self.xx), len(self.yy)
         across = self.xy.sum() / (n * m)
         if with_self:
@@ -69,7 +69,7 @@ class RowSums:
         return float(a + b - 2.0 * across)
 
     def terms(self, *, with_self: bool) -> tuple[Floats, Floats]:
-        """Each row's part of A + B − 2C."""
+        """Return each row's part of A + B − 2C."""
         n, m = len(self.xx), len(self.yy)
         # Blocks of many texts are float32, so that the two sums across differ in the eighth digit: one total for both.
         total, swapped = self.xy.sum(), self.yx.sum()
@@ -81,47 +81,49 @@ class RowSums:
         return own[0] - self.xy / (n * m), own[1] - yx / (n * m)
 
 
-def row_sums(X: Floats, Y: Floats, kernel: Kernel) -> RowSums:
-    """One pass over the blocks; symmetric ones are computed once.
+def compute_row_sums(X: Floats, Y: Floats, kernel: Kernel) -> RowSums:
+    """Return one pass over the blocks; symmetric ones are computed once.
 
     Float32 rows stay so, and those of many different ones become so; their blocks are float32, and sums are added up in
     float64: the mean is within 1e-7 of the float64 one.
     """
-    if X.dtype != np.float32 and min(len(X), len(Y)) >= MANY_ROWS and mostly_different(X) and mostly_different(Y):
+    if X.dtype != np.float32 and min(len(X), len(Y)) >= MANY_ROWS and is_mostly_different(X) and is_mostly_different(Y):
         X, Y = X.astype(np.float32), Y.astype(np.float32)
     n, m = len(X), len(Y)
     count = PairCount(n * (n + 1) // 2 + m * (m + 1) // 2 + n * m)
-    xx, x_self = _within(X, kernel, count)
-    yy, y_self = _within(Y, kernel, count)
-    xy, yx = _across(X, Y, kernel, count)
+    xx, x_self = _sum_within(X, kernel, count)
+    yy, y_self = _sum_within(Y, kernel, count)
+    xy, yx = _sum_across(X, Y, kernel, count)
     return RowSums(xx, yy, xy, yx, x_self, y_self)
 
 
-def _across(X: Floats, Y: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
+def _sum_across(X: Floats, Y: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
     xy, yx = np.zeros(len(X)), np.zeros(len(Y))
-    for a in blocks(len(X), _BLOCK):
-        for b in blocks(len(Y), _BLOCK):
-            by_row, by_column = _block_sums(kernel, X[a], Y[b])
+    for a in split_into_blocks(len(X), _BLOCK):
+        for b in split_into_blocks(len(Y), _BLOCK):
+            by_row, by_column = _sum_block(kernel, X[a], Y[b])
             xy[a] += by_row
             yx[b] += by_column
         count.add((a.stop - a.start) * len(Y))
     return xy, yx
 
 
-def _block_sums(kernel: Kernel, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
-    """Sums of a block by row and by column."""
+def _sum_block(kernel: Kernel, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
+    """Return sums of a block by row and by column."""
     if isinstance(kernel, Summing):
         return kernel.sums(X, Y)
     block = kernel(X, Y)
     return block.sum(axis=1), block.sum(axis=0)
 
 
-def discrepancy_many(X: Floats, left: Masks, right: Masks, kernel: Kernel, *, with_self: bool) -> tuple[Floats, Floats]:
+def compute_discrepancies(
+    X: Floats, left: Masks, right: Masks, kernel: Kernel, *, with_self: bool
+) -> tuple[Floats, Floats]:
     """A + B − 2C and C of many pairs of subsets of the rows, by matrix products with blocks of the kernel matrix."""
     L, R = left.astype(np.float64), right.astype(np.float64)
     sums = np.zeros((3, len(L)))
     diagonal = np.zeros(len(X))
-    for b in blocks(len(X), _BLOCK):
+    for b in split_into_blocks(len(X), _BLOCK):
         columns = kernel(X, X[b])
         diagonal[b] = columns[b].diagonal()
         from_left, from_right = L @ columns, R @ columns
@@ -137,15 +139,17 @@ def discrepancy_many(X: Floats, left: Masks, right: Masks, kernel: Kernel, *, wi
         return a + b - 2.0 * sums[2] / (n * m), sums[2] / (n * m)
 
 
-def discrepancy_interval(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, reach: float) -> tuple[float, float]:
-    """All δ within `reach` standard errors of the unbiased estimate, the error being the one δ would have.
+def compute_discrepancy_interval(
+    X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, reach: float
+) -> tuple[float, float]:
+    """Return all δ within `reach` standard errors of the unbiased estimate, the error being the one δ would have.
 
     To second order (Hoeffding) the variance is V2 + κδ: V2 remains when both samples are alike, κδ comes from the row
     means. The error of a small estimate is small by the same luck that made it small; asking for the error at δ, as
     Wilson did for shares, keeps that luck out.
     """
-    estimate, second = sums.discrepancy(with_self=False), _second_order(X, Y, kernel)
-    kappa = _slope(X, Y, kernel, sums, second)
+    estimate, second = sums.discrepancy(with_self=False), _estimate_second_order(X, Y, kernel)
+    kappa = _estimate_slope(X, Y, kernel, sums, second)
     middle = estimate + reach**2 * kappa / 2.0
     width = np.sqrt(max(middle**2 - estimate**2 + reach**2 * second, 0.0))
     alike = reach * np.sqrt(second)  # below zero the error is that of alike samples
@@ -153,45 +157,49 @@ def discrepancy_interval(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, re
     return float(low), float(middle + width if estimate > -alike else estimate + alike)
 
 
-def _slope(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, second: float) -> float:
+def _estimate_slope(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, second: float) -> float:
     """κ: the first-order variance per unit of discrepancy, between its mean over all directions and the largest."""
     n, m = len(X), len(Y)
     g_x = sums.xx / (n - 1) - sums.xy / m
     g_y = sums.yy / (m - 1) - sums.yx / n
     first = 4.0 * (g_x.var(ddof=1) / n + g_y.var(ddof=1) / m)  # the noise of the row means adds 2·V2
     least = first / max(sums.discrepancy(with_self=True), 1e-300)
-    most = max(4.0 * (_largest_variance(kernel, X) / n + _largest_variance(kernel, Y) / m), least)
+    most = max(4.0 * (_compute_largest_variance(kernel, X) / n + _compute_largest_variance(kernel, Y) / m), least)
     estimate = sums.discrepancy(with_self=False)
     return float(np.clip((first - 2.0 * second) / estimate, least, most)) if estimate > 0 else most
 
 
-def _some(X: Floats) -> Floats:
+def _take_some(X: Floats) -> Floats:
     return X[:_MOMENT_ROWS].astype(np.float64, copy=False)
 
 
-def _largest_variance(kernel: Kernel, X: Floats) -> float:
+def _compute_largest_variance(kernel: Kernel, X: Floats) -> float:
     """Largest variance of the sample along any one direction of the kernel's feature space."""
-    A = _some(X)
+    A = _take_some(X)
     K = kernel(A, A)
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-    return float(np.linalg.norm(K @ _leading(K)) / len(A))
+    return float(np.linalg.norm(K @ _find_leading(K)) / len(A))
 
 
-def _leading(K: Floats, steps: int = 30) -> Floats:
+def _find_leading(K: Floats, steps: int = 30) -> Floats:
     vector = K[:, np.argmax(K.diagonal())]
     for _ in range(steps):
         vector = K @ (vector / max(float(np.linalg.norm(vector)), 1e-300))
     return vector / max(float(np.linalg.norm(vector)), 1e-300)
 
 
-def _second_order(X: Floats, Y: Floats, kernel: Kernel) -> float:
+def _estimate_second_order(X: Floats, Y: Floats, kernel: Kernel) -> float:
     n, m = len(X), len(Y)
-    A, B = _some(X), _some(Y)
-    xx, yy, xy = _centred_square(kernel(A, A), True), _centred_square(kernel(B, B), True), _centred_square(kernel(A, B))
+    A, B = _take_some(X), _take_some(Y)
+    xx, yy, xy = (
+        _compute_centred_square(kernel(A, A), True),
+        _compute_centred_square(kernel(B, B), True),
+        _compute_centred_square(kernel(A, B)),
+    )
     return 2.0 * xx / (n * (n - 1)) + 2.0 * yy / (m * (m - 1)) + 4.0 * xy / (n * m)
 
 
-def _centred_square(K: Floats, symmetric: bool = False) -> float:
+def _compute_centred_square(K: Floats, symmetric: bool = False) -> float:
     """Mean square of the doubly centred kernel; of a sample with itself without the diagonal."""
     if not symmetric:
         return float(((K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()) ** 2).mean())
@@ -202,15 +210,17 @@ def _centred_square(K: Floats, symmetric: bool = False) -> float:
     return float((centred[off] ** 2).mean())
 
 
-def mostly_different(X: NDArray[np.floating[Any]]) -> bool:
-    """Whether hardly any rows are equal: the distance of equal rows is where float32 products err most."""
+def is_mostly_different(X: NDArray[np.floating[Any]]) -> bool:
+    """Return whether hardly any rows are equal: the distance of equal rows is where float32 products err most."""
     direction = np.linspace(0.5, 1.5, X.shape[1])
-    return len(np.unique(np.concatenate([X[some] @ direction for some in blocks(len(X), _BLOCK)]))) >= 0.99 * len(X)
+    return len(
+        np.unique(np.concatenate([X[some] @ direction for some in split_into_blocks(len(X), _BLOCK)]))
+    ) >= 0.99 * len(X)
 
 
-def _within(X: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
+def _sum_within(X: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
     sums, own = np.zeros(len(X)), np.zeros(len(X))
-    parts = blocks(len(X), _BLOCK)
+    parts = split_into_blocks(len(X), _BLOCK)
     for i, a in enumerate(parts):
         for b in parts[i:]:
             if a == b:
@@ -218,7 +228,7 @@ def _within(X: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats
                 sums[a] += block.sum(axis=1)
                 own[a] = block.diagonal()
             else:
-                by_row, by_column = _block_sums(kernel, X[a], X[b])
+                by_row, by_column = _sum_block(kernel, X[a], X[b])
                 sums[a] += by_row
                 sums[b] += by_column
         rows, behind = a.stop - a.start, len(X) - a.stop

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.core.parallel import map_threads, one_blas_thread
+from textgauge.core.parallel import map_threads, use_one_blas_thread
 from textgauge.core.progress import advance
-from textgauge.core.sizes import blocks
-from textgauge.data.storage import iterate_rows, mean_rows
+from textgauge.core.sizes import split_into_blocks
+from textgauge.data.storage import compute_mean_rows, iterate_rows
 
 Vectors = NDArray[np.floating[Any]]
 
@@ -41,7 +41,7 @@ class Subsets:
 
     @classmethod
     def of(cls, left: Masks, right: Masks, unit_sizes: Ints | None = None) -> Subsets:
-        """The sides of draws, one pair of masks a row, in the order in which they are first met."""
+        """Return the sides of draws, one pair of masks a row, in the order in which they are first met."""
         both = np.concatenate([left, right])
         numbers: dict[bytes, int] = {}
         which = [numbers.setdefault(row.tobytes(), len(numbers)) for row in np.packbits(both, axis=1)]
@@ -80,25 +80,25 @@ class Spread(NamedTuple):
     scores: Callable[[Floats, Floats], Floats]
 
 
-def components(spread: Spread, share: float) -> Floats:
-    """Scores of rows on the fewest principal components that hold this share of the variance."""
+def compute_components(spread: Spread, share: float) -> Floats:
+    """Return scores of rows on the fewest principal components that hold this share of the variance."""
     values, vectors = np.linalg.eigh(spread.matrix)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     kept = 1 + int(np.searchsorted(np.cumsum(values), share * values.sum()))
     return spread.scores(values[:kept], np.ascontiguousarray(vectors[:, :kept]))
 
 
-def spread_of(X: Floats, weights: Floats) -> Spread:
-    """The spread of weighted rows: over their products where these are fewer than the dimensions."""
+def compute_spread(X: Floats, weights: Floats) -> Spread:
+    """Return the spread of weighted rows: over their products where these are fewer than the dimensions."""
     centred = X - (weights @ X) / weights.sum()
     if len(X) < X.shape[1]:
-        return spread_of_products(centred @ centred.T, weights)
+        return compute_spread_of_products(centred @ centred.T, weights)
     scaled = centred * np.sqrt(weights)[:, None] if weights.max() > 1 else centred
     return Spread(scaled.T @ scaled, lambda values, vectors: centred @ vectors)
 
 
-def spread_of_products(products: Floats, weights: Floats) -> Spread:
-    """The same from the products of rows about any origin; these are overwritten."""
+def compute_spread_of_products(products: Floats, weights: Floats) -> Spread:
+    """Return the same from the products of rows about any origin; these are overwritten."""
     means = products @ weights / weights.sum()
     products -= means
     products -= (means - weights @ means / weights.sum())[:, None]
@@ -109,23 +109,23 @@ def spread_of_products(products: Floats, weights: Floats) -> Spread:
     return Spread(products, lambda values, vectors: vectors * np.sqrt(values) / heavy)
 
 
-def spread_of_directions(vectors: Vectors, weights: Floats) -> Spread:
-    """The spread of weighted rows brought to length one, a block at a time where they are many."""
+def compute_spread_of_directions(vectors: Vectors, weights: Floats) -> Spread:
+    """Return the spread of weighted rows brought to length one, a block at a time where they are many."""
     n, d = vectors.shape
     if n < d:
-        return spread_of(unit(vectors), weights)
+        return compute_spread(to_unit(vectors), weights)
     scatter, sums, total, lengths = np.zeros((d, d)), np.zeros(d), weights.sum(), np.empty((n, 1))
-    parts = blocks(n, _BLOCK)
+    parts = split_into_blocks(n, _BLOCK)
     for part in parts:
         rows, share = vectors[part].astype(np.float64), weights[part]
-        lengths[part] = _lengths(rows)
+        lengths[part] = _compute_lengths(rows)
         rows /= lengths[part]
         sums += share @ rows
         if share.max() > 1:
             rows *= np.sqrt(share)[:, None]
         scatter += rows.T @ rows
     if np.trace(scatter) - sums @ sums / total <= _SPREAD * total:
-        return spread_of(unit(vectors), weights)
+        return compute_spread(to_unit(vectors), weights)
 
     def scores(values: Floats, directions: Floats) -> Floats:
         found = np.empty((n, directions.shape[1]))
@@ -138,44 +138,44 @@ def spread_of_directions(vectors: Vectors, weights: Floats) -> Spread:
     return Spread(scatter - np.outer(sums, sums / total), scores)
 
 
-def unit(X: Vectors) -> Floats:
+def to_unit(X: Vectors) -> Floats:
     """Vectors along the last axis brought to length one, in float64; a zero vector stays zero."""
     rows = X.astype(np.float64)
-    rows /= _lengths(rows)
+    rows /= _compute_lengths(rows)
     return rows
 
 
-def narrow_unit(X: Vectors) -> NDArray[np.float32]:
-    """The same rounded to float32, a block at a time."""
+def to_narrow_unit(X: Vectors) -> NDArray[np.float32]:
+    """Return the same rounded to float32, a block at a time."""
     rows = np.empty(X.shape, dtype=np.float32)
-    for part in blocks(len(X), _BLOCK):
-        rows[part] = unit(X[part])
+    for part in split_into_blocks(len(X), _BLOCK):
+        rows[part] = to_unit(X[part])
     return rows
 
 
-def _lengths(rows: Floats) -> Floats:
-    """Of each vector, along the last axis; 1 for a zero vector."""
+def _compute_lengths(rows: Floats) -> Floats:
+    """Return the length of each vector, along the last axis; 1 for a zero vector."""
     lengths = np.sqrt(np.einsum("...i,...i->...", rows, rows))[..., None]
     return np.where(lengths == 0, 1.0, lengths)
 
 
 def frechet(X: NDArray[np.floating], Y: NDArray[np.floating]) -> float:
     """‖μX − μY‖² + tr(ΣX + ΣY − 2(ΣXΣY)^½)."""
-    return _between(_moments(X), _moments(Y))
+    return _compute_between(_compute_moments(X), _compute_moments(Y))
 
 
 def frechet_of_groups(groups: Floats, sides: Subsets) -> Floats:
     """`frechet` of all draws of groups; of each group the sum of its rows, then the sums of their products."""
     weights, flat = sides.masks.astype(np.float64), groups.reshape(len(groups), -1)
     distances = np.full(len(sides.left), np.nan)
-    with one_blas_thread():
+    with use_one_blas_thread():
         for draw, pair in enumerate(zip(sides.left, sides.right, strict=True)):
             advance(draw, len(distances))
             sizes = sides.sizes[list(pair)].tolist()
             if min(sizes) >= 2:
                 sums = (weights[list(pair)] @ flat).reshape(2, *groups.shape[1:])
                 moments = [_of_sums(n, total[0], total[1:]) for n, total in zip(sizes, sums, strict=True)]
-                distances[draw] = _between(*moments)
+                distances[draw] = _compute_between(*moments)
     return distances
 
 
@@ -183,14 +183,14 @@ def _of_sums(n: int, total: Floats, products: Floats) -> Moments:
     return _of_scatter(n, total / n, products - np.outer(total, total / n))
 
 
-def _between(first: Moments, second: Moments) -> float:
+def _compute_between(first: Moments, second: Moments) -> float:
     gap = float(((first.mean - second.mean) ** 2).sum())
-    root = nuclear_norm(first.factor @ second.factor.T)
+    root = compute_nuclear_norm(first.factor @ second.factor.T)
     return max(gap + first.trace + second.trace - 2.0 * root, 0.0)
 
 
-def nuclear_norm(M: Floats) -> float:
-    """The sum of singular values, from the eigenvalues of the smaller Gram matrix.
+def compute_nuclear_norm(M: Floats) -> float:
+    """Return the sum of singular values, from the eigenvalues of the smaller Gram matrix.
 
     Eigenvalues below rounding (the usual numerical rank) are zeros and must not enter as square roots of noise.
     """
@@ -210,7 +210,7 @@ def frechet_many(rows: NDArray[np.floating], sides: Subsets) -> Floats:
     centre = rows.mean(axis=0, dtype=np.float64)  # the distance does not move with the origin, and cancels less
 
     def get_moments(side: int) -> Moments:
-        return _moments(rows[sides.rows[side]] - centre)
+        return _compute_moments(rows[sides.rows[side]] - centre)
 
     moments: Callable[[int], Moments] = cache(get_moments) if len(sides) < _FEW_SIDES else get_moments
 
@@ -218,7 +218,7 @@ def frechet_many(rows: NDArray[np.floating], sides: Subsets) -> Floats:
         a, b = int(sides.left[draw]), int(sides.right[draw])
         if min(sides.sizes[a], sides.sizes[b]) < 2:
             return np.nan
-        return _between(moments(a), moments(b)) if complements is None else complements.distance(sides.rows[a])
+        return _compute_between(moments(a), moments(b)) if complements is None else complements.distance(sides.rows[a])
 
     return map_threads(one, len(sides.left))
 
@@ -235,7 +235,7 @@ class _Complements(NamedTuple):
 
     @classmethod
     def of(cls, rows: NDArray[np.floating], sides: Subsets) -> _Complements | None:
-        """None where a draw leaves rows out, or a side has no more rows than dimensions."""
+        """Return nothing where a draw leaves rows out, or a side has no more rows than dimensions."""
         few = not len(sides) or sides.sizes.min() <= rows.shape[1]
         if few or len(sides.left) < 2 or not (sides.masks[sides.left] ^ sides.masks[sides.right]).all():
             return None
@@ -243,24 +243,24 @@ class _Complements(NamedTuple):
         return cls(centred, centred.T @ centred)
 
     def distance(self, first: Ints) -> float:
-        """The Fréchet distance between these rows and all others."""
+        """Return the Fréchet distance between these rows and all others."""
         n, m = len(first), len(self.rows) - len(first)
         a = self.rows[first].mean(axis=0)
         b = a * (-n / m)
-        within = _scatter(self.rows[first], a)
+        within = _compute_scatter(self.rows[first], a)
         rest = self.scatter - within - np.outer((n * (1.0 + n / m)) * a, a)
         left, right = within / (n - 1.0), rest / (m - 1.0)
         traces = float(np.trace(left) + np.trace(right))
-        return max(float(((a - b) ** 2).sum()) + traces - 2.0 * _root_trace(left, right), 0.0)
+        return max(float(((a - b) ** 2).sum()) + traces - 2.0 * _compute_root_trace(left, right), 0.0)
 
 
-def _root_trace(A: Floats, B: Floats) -> float:
+def _compute_root_trace(A: Floats, B: Floats) -> float:
     """tr((AB)^½) of two covariance matrices: with A = UᵀU, the root eigenvalues of UBUᵀ."""
     from scipy.linalg.lapack import dpotrf, dsygst
 
     upper, failed = dpotrf(A.T)
     if failed:
-        return nuclear_norm(_factor(A) @ _factor(B).T)
+        return compute_nuclear_norm(_factorise(A) @ _factorise(B).T)
     product, _ = dsygst(B.T, upper, itype=2)
     return _sum_of_roots(np.linalg.eigvalsh(product, UPLO="U"))
 
@@ -273,22 +273,22 @@ class Moments(NamedTuple):
     factor: Floats
 
 
-def _moments(X: NDArray[np.floating]) -> Moments:
+def _compute_moments(X: NDArray[np.floating]) -> Moments:
     n, d = X.shape
-    mean = mean_rows(X)
+    mean = compute_mean_rows(X)
     if n <= d:
         F = X - mean
         F *= 1.0 / np.sqrt(n - 1.0)
         return Moments(mean, float(np.vdot(F, F)), F)
-    return _of_scatter(n, mean, _scatter(X, mean))
+    return _of_scatter(n, mean, _compute_scatter(X, mean))
 
 
 def _of_scatter(n: int, mean: Floats, scatter: Floats) -> Moments:
     covariance = scatter / (n - 1.0)
-    return Moments(mean, float(np.trace(covariance)), _factor(covariance))
+    return Moments(mean, float(np.trace(covariance)), _factorise(covariance))
 
 
-def _scatter(X: NDArray[np.floating], mean: Floats) -> Floats:
+def _compute_scatter(X: NDArray[np.floating], mean: Floats) -> Floats:
     """Sum of the outer products of the centred rows.
 
     Many float32 rows, though no more than are held in memory by default, are multiplied as float32 in short blocks and
@@ -303,13 +303,13 @@ def _scatter(X: NDArray[np.floating], mean: Floats) -> Floats:
         return np.asarray(sum(part.T @ part for part in parts))
     near = mean.astype(np.float32)
     total = np.zeros((X.shape[1], X.shape[1]))
-    for some in blocks(len(X), _FLOAT32_BLOCK):
+    for some in split_into_blocks(len(X), _FLOAT32_BLOCK):
         block = X[some] - near
         total += block.T @ block
     return total - len(X) * np.outer(mean - near, mean - near)
 
 
-def _factor(covariance: Floats) -> Floats:
+def _factorise(covariance: Floats) -> Floats:
     """Cholesky; with pivots where the covariance is singular (repeated texts, constant coordinates)."""
     from scipy.linalg.lapack import dpotrf, dpstrf
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
 from textgauge.core.progress import advance
-from textgauge.core.sizes import blocks, capped
-from textgauge.metrics.numerics.neighbours import AT_ONCE, Cloud, inside_ball, levels, squared_pairs
+from textgauge.core.sizes import cap_size, split_into_blocks
+from textgauge.metrics.numerics.neighbours import AT_ONCE, Cloud, compute_squared_pairs, is_inside_ball, round_distances
 
 Cell = NDArray[np.int32]
 
@@ -63,21 +63,21 @@ class Joint:
         return self._lists
 
     def complete(self, rows: Ints) -> Iterator[tuple[Ints, Lists]]:
-        """All neighbours of the given rows, a few rows at a time."""
-        for block in blocks(len(rows), _ENTRIES, self.size):
+        """Yield all neighbours of the given rows, a few rows at a time."""
+        for block in split_into_blocks(len(rows), _ENTRIES, self.size):
             yield rows[block], self._listed(rows[block], self.size - 1)
 
     def _prepared(self) -> Floats:
-        rows = np.concatenate([self._cloud.take(piece) for piece in blocks(len(self._cloud), AT_ONCE)])
+        rows = np.concatenate([self._cloud.take(piece) for piece in split_into_blocks(len(self._cloud), AT_ONCE)])
         if self._cloud.directions:
             rows = np.column_stack([rows, self._cloud.empty])
         return rows - rows.mean(axis=0)  # type: ignore[no-any-return]
 
     def _listed(self, rows: Ints, ranks: int) -> Lists:
         index, squares = np.empty((ranks, len(rows)), dtype=np.int32), np.empty((ranks, len(rows)))
-        for some in blocks(len(rows), _ROWS):
+        for some in split_into_blocks(len(rows), _ROWS):
             index[:, some], squares[:, some] = self._sorted(rows[some], ranks)
-        return Lists(self, index, squares, levels(squares))
+        return Lists(self, index, squares, round_distances(squares))
 
     def _sorted(self, rows: Ints, ranks: int) -> tuple[Ints, Floats]:
         squares = self._squares(self._cloud.inverse[rows])[:, self._cloud.inverse]
@@ -98,10 +98,12 @@ class Joint:
 
     def _between(self, first: Ints, second: Ints) -> Floats:
         products = self._rows[first] @ self._rows[second].T
-        return squares_of(products, self._norms[first], self._norms[second], self._cloud, first, second)
+        return compute_squares(products, self._norms[first], self._norms[second], self._cloud, first, second)
 
 
-def squares_of(products: Floats, norms: Floats, other_norms: Floats, cloud: Cloud, first: Ints, second: Ints) -> Floats:
+def compute_squares(
+    products: Floats, norms: Floats, other_norms: Floats, cloud: Cloud, first: Ints, second: Ints
+) -> Floats:
     """Squared distances of different rows from their products, in place; where digits cancel, from the differences."""
     sizes = norms[:, None] + other_norms
     products *= -2.0
@@ -110,7 +112,7 @@ def squares_of(products: Floats, norms: Floats, other_norms: Floats, cloud: Clou
     near = products <= sizes
     if near.any():
         i, j = np.nonzero(near)
-        products[i, j] = squared_pairs(cloud, cloud, first[i], second[j])
+        products[i, j] = compute_squared_pairs(cloud, cloud, first[i], second[j])
     return products
 
 
@@ -156,22 +158,22 @@ class _Cells:
         return there
 
 
-def ranks_needed(left: Masks, right: Masks, k: int) -> int:
+def estimate_ranks_needed(left: Masks, right: Masks, k: int) -> int:
     """List length with which few rows of a draw run out before k neighbours on the smaller side are met."""
     rows = int(left.shape[1])
     share = max(min(float(left.mean()), float(right.mean())), 1e-9)
     wanted = math.ceil((k + 4.0 * math.sqrt(k) + 4.0) / share)
-    return max(1, min(wanted, rows - 1, capped(_LIST_ENTRIES) // rows))
+    return max(1, min(wanted, rows - 1, cap_size(_LIST_ENTRIES) // rows))
 
 
-def chunks(left: Masks, right: Masks) -> Iterator[tuple[Masks, Masks]]:
-    """The draws, as many at a time as bounded memory allows."""
-    for some in blocks(len(left), _CELLS, left.shape[1]):
+def split_draws(left: Masks, right: Masks) -> Iterator[tuple[Masks, Masks]]:
+    """Yield the draws, as many at a time as bounded memory allows."""
+    for some in split_into_blocks(len(left), _CELLS, left.shape[1]):
         advance(some.start, len(left))
         yield np.ascontiguousarray(left[some]), np.ascontiguousarray(right[some])
 
 
-def nearest_across(lists: Lists, own: Masks, other: Masks) -> Floats:
+def find_nearest_across(lists: Lists, own: Masks, other: Masks) -> Floats:
     """Squared distance of each row of one side to the nearest of the other; 0 for a row on both, NaN off the side."""
     squares, flat_other = np.full(own.size, np.nan), other.ravel()
     squares[(own & other).ravel()] = 0.0
@@ -190,7 +192,7 @@ def nearest_across(lists: Lists, own: Masks, other: Masks) -> Floats:
     return squares.reshape(own.shape)
 
 
-def radii_within(lists: Lists, own: Masks, k: int) -> Floats32:
+def compute_radii_within(lists: Lists, own: Masks, k: int) -> Floats32:
     """Distance of each row of a side to its k-th neighbour on that side; 0 off the side."""
     radii, flat_own = np.zeros(own.size, dtype=np.float32), own.ravel()
 
@@ -212,19 +214,19 @@ def radii_within(lists: Lists, own: Masks, k: int) -> Floats32:
     return radii.reshape(own.shape)
 
 
-def held_across(lists: Lists, own: Masks, other: Masks, radii: Floats32, *, closed: bool) -> Held:
-    """What balls of these radii around the rows of one side hold of the other side."""
+def count_held_across(lists: Lists, own: Masks, other: Masks, radii: Floats32, *, closed: bool) -> Held:
+    """Return what balls of these radii around the rows of one side hold of the other side."""
     flat_other, flat_radii = other.ravel(), radii.ravel()
     both = own & other & (closed | (radii > 0))
     held, counts = both.flatten(), both.ravel().astype(np.int32)
 
     def scan(cells: _Cells, lists: Lists) -> _Cells:
         # A ball that takes in the last listed neighbour may hold more than are listed.
-        cut = inside_ball(lists.levels[-1][cells.slot], flat_radii[cells.flat], closed=closed)
+        cut = is_inside_ball(lists.levels[-1][cells.slot], flat_radii[cells.flat], closed=closed)
         cut &= not lists.complete
         left_over, cells = cells.where(cut), cells.where(~cut)
         for rank in range(lists.ranks):
-            inside = inside_ball(lists.levels[rank][cells.slot], flat_radii[cells.flat], closed=closed)
+            inside = is_inside_ball(lists.levels[rank][cells.slot], flat_radii[cells.flat], closed=closed)
             cells = cells if inside.all() else cells.where(inside)
             if not len(cells):
                 break

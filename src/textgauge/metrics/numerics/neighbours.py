@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
 from textgauge.core.progress import PairCount
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 
 Vectors = NDArray[np.floating[Any]]
 
@@ -43,7 +43,7 @@ class Cloud:
 
     @classmethod
     def of(cls, X: Vectors, ground: str) -> Cloud:
-        """The cloud of embedding rows for a ground."""
+        """Return the cloud of embedding rows for a ground."""
         X = np.ascontiguousarray(X)
         content = X.view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel()
         _, first, inverse, weight = np.unique(content, return_index=True, return_inverse=True, return_counts=True)
@@ -51,8 +51,8 @@ class Cloud:
         return cloud if ground == "euclidean" else cloud.of_directions()
 
     def of_directions(self) -> Cloud:
-        """The same rows, their directions compared."""
-        return replace(self, shrink=_inverse_lengths(self.rows), directions=True)
+        """Return the same rows, their directions compared."""
+        return replace(self, shrink=_compute_inverse_lengths(self.rows), directions=True)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -71,21 +71,21 @@ class Cloud:
         return prepared
 
 
-def _inverse_lengths(rows: Vectors) -> Floats:
-    parts = (rows[piece].astype(float) for piece in blocks(len(rows), AT_ONCE))
+def _compute_inverse_lengths(rows: Vectors) -> Floats:
+    parts = (rows[piece].astype(float) for piece in split_into_blocks(len(rows), AT_ONCE))
     squares = [np.einsum("ij,ij->i", part, part) for part in parts]
     lengths: Floats = np.sqrt(np.concatenate(squares))
     shrink: Floats = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return shrink
 
 
-def squared_pairs(A: Cloud, B: Cloud, i: Ints, j: Ints) -> Floats:
+def compute_squared_pairs(A: Cloud, B: Cloud, i: Ints, j: Ints) -> Floats:
     """‖a_i − b_j‖² of chosen pairs, from the differences: the same two rows give the same number to the last bit.
 
     A zero vector is at cosine distance 1 (squared distance 2) from every direction and at 0 from another one.
     """
     squares = np.empty(len(i))
-    for piece in blocks(len(i), AT_ONCE):
+    for piece in split_into_blocks(len(i), AT_ONCE):
         gap = A.take(i[piece]) - B.take(j[piece])
         squares[piece] = np.einsum("ij,ij->i", gap, gap)
     if A.directions:
@@ -94,19 +94,19 @@ def squared_pairs(A: Cloud, B: Cloud, i: Ints, j: Ints) -> Floats:
     return squares
 
 
-def levels(squares: Floats) -> Floats32:
+def round_distances(squares: Floats) -> Floats32:
     """Distances as balls compare them: rounded to float32, so that rounding in float64 makes and breaks no ties."""
     with np.errstate(over="ignore"):
         return np.sqrt(squares).astype(np.float32)
 
 
-def inside_ball(distances: NDArray[Any], radii: NDArray[Any], *, closed: bool) -> NDArray[np.bool_]:
-    """Which distances lie inside balls of these radii; a closed ball holds what is exactly on its border."""
+def is_inside_ball(distances: NDArray[Any], radii: NDArray[Any], *, closed: bool) -> NDArray[np.bool_]:
+    """Return which distances lie inside balls of these radii; a closed ball holds what is exactly on its border."""
     inside: NDArray[np.bool_] = distances <= radii if closed else distances < radii
     return inside
 
 
-def _below(values: NDArray[np.floating]) -> Floats32:
+def _round_below(values: NDArray[np.floating]) -> Floats32:
     """Float32 numbers just under these."""
     return np.nextafter(values.astype(np.float32), np.float32(-np.inf))
 
@@ -172,7 +172,7 @@ class Rows(Points):
         width = len(centre)
         epsilon = 1.01 * (2 * width + 32) * _UNIT
         self.rows, norms = np.empty((len(cloud), width + 2), dtype=np.float32), np.empty(len(cloud))
-        for piece in blocks(len(cloud), AT_ONCE):
+        for piece in split_into_blocks(len(cloud), AT_ONCE):
             centred = _widen(cloud, piece, wide) - centre
             self.rows[piece, :-2] = centred if scale == 1.0 else centred / scale
             norms[piece] = np.einsum("ij,ij->i", self.rows[piece, :-2], self.rows[piece, :-2])
@@ -199,7 +199,7 @@ class Rows(Points):
 
     def squares(self, i: Ints, other: Rows, j: Ints, closeness: Vectors) -> Floats:
         """Return squared distances from the differences of rows."""
-        return squared_pairs(self.cloud, other.cloud, i, j)
+        return compute_squared_pairs(self.cloud, other.cloud, i, j)
 
 
 def _widen(cloud: Cloud, piece: slice, wide: bool) -> Vectors:
@@ -225,8 +225,8 @@ class _Pairs(NamedTuple):
         return cls(start + i, j, block.reshape(-1)[flat])
 
 
-def _row_blocks(a: Points, b: Points) -> list[slice]:
-    return blocks(len(a), _BLOCK, len(b))
+def _split_rows(a: Points, b: Points) -> list[slice]:
+    return split_into_blocks(len(a), _BLOCK, len(b))
 
 
 def compute_radii(side: Points, k: int) -> Floats32:
@@ -236,14 +236,14 @@ def compute_radii(side: Points, k: int) -> Floats32:
         return radii
     worst = len(side) - min(k, len(side) - 1)  # the place of the k-th best
     count = PairCount(len(side) ** 2)
-    for rows in _row_blocks(side, side):
+    for rows in _split_rows(side, side):
         block = side.closeness(rows, side)
         block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
         kth = np.partition(block, worst, axis=1)[:, worst]
-        pairs = _Pairs.reaching(block, _below(kth - side.slack[rows] - side.slack.max())[:, None], rows.start)
+        pairs = _Pairs.reaching(block, _round_below(kth - side.slack[rows] - side.slack.max())[:, None], rows.start)
         squares = side.squares(pairs.i, side, pairs.j, pairs.closeness)
         reached = _reach(pairs.i - rows.start, squares, side.weight[pairs.j], missing[rows])
-        radii[rows] = np.where(missing[rows] > 0, levels(reached), np.float32(0))
+        radii[rows] = np.where(missing[rows] > 0, round_distances(reached), np.float32(0))
         count.add(block.size)
     return radii
 
@@ -268,9 +268,9 @@ def find_nearest(a: Points, b: Points) -> tuple[Floats, Ints]:
     """
     nearest, at = np.empty(len(a)), np.empty(len(a), dtype=np.int64)
     count = PairCount(len(a) * len(b))
-    for rows in _row_blocks(a, b):
+    for rows in _split_rows(a, b):
         block = a.closeness(rows, b)
-        bound = _below(block.max(axis=1) - a.slack[rows] - b.slack.max())
+        bound = _round_below(block.max(axis=1) - a.slack[rows] - b.slack.max())
         pairs = _Pairs.reaching(block, bound[:, None], rows.start)
         squares = a.squares(pairs.i, b, pairs.j, pairs.closeness)
         order = np.lexsort((b.first[pairs.j], squares, pairs.i))
@@ -286,7 +286,7 @@ class Balls:
     def __init__(self, centres: Points, points: Points, radii: Floats32, *, closed: bool) -> None:
         self._centres, self._points, self._radii, self._closed = centres, points, radii, closed
         half = radii.astype(np.float64) ** 2 / (-2.0 * centres.scale**2)
-        self.bound, self._inner = _below(half * (1.0 + _ROUNDED)), half * (1.0 - _ROUNDED)
+        self.bound, self._inner = _round_below(half * (1.0 + _ROUNDED)), half * (1.0 - _ROUNDED)
         self.reached: Masks = np.zeros(len(centres), dtype=bool)
         self.holders: Ints = np.zeros(len(points), dtype=np.int64)
 
@@ -295,8 +295,8 @@ class Balls:
         inside = closeness - self._centres.slack[centre] - self._points.slack[point] > self._inner[centre]
         undecided = np.flatnonzero(~inside)
         i, j = centre[undecided], point[undecided]
-        exact = levels(self._centres.squares(i, self._points, j, closeness[undecided]))
-        inside[undecided] = inside_ball(exact, self._radii[i], closed=self._closed)
+        exact = round_distances(self._centres.squares(i, self._points, j, closeness[undecided]))
+        inside[undecided] = is_inside_ball(exact, self._radii[i], closed=self._closed)
         self.reached[centre[inside]] = True
         np.add.at(self.holders, point[inside], self._centres.weight[centre[inside]])
 
@@ -305,7 +305,7 @@ def count_balls(a: Points, b: Points, radii: tuple[Floats32, Floats32], *, close
     """Return what the balls of each side hold of the other."""
     of_a, of_b = Balls(a, b, radii[0], closed=closed), Balls(b, a, radii[1], closed=closed)
     count = PairCount(len(a) * len(b))
-    for rows in _row_blocks(a, b):
+    for rows in _split_rows(a, b):
         block = a.closeness(rows, b)
         of_a.add(*_Pairs.reaching(block, of_a.bound[rows, None], rows.start))
         i, j, closeness = _Pairs.reaching(block, of_b.bound, rows.start)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.sizes import blocks, capped, runs
+from textgauge.core.sizes import cap_size, split_into_blocks, split_into_runs
 
 _OFTEN = 0.05  # above this share of the texts a dense row is faster than a list of them (measured: 0.03 to 0.1)
 _DENSE_CELLS = 8_000_000  # 64 MB of dense rows at most
@@ -48,24 +48,24 @@ if TYPE_CHECKING:
 
 
 def with_data(bags: csr_matrix, data: NDArray[Any]) -> csr_matrix:
-    """The same places with other numbers."""
+    """Return the same places with other numbers."""
     return type(bags)((data, bags.indices, bags.indptr), shape=bags.shape)
 
 
 def with_column(bags: csr_matrix, column: Floats) -> csr_matrix:
-    """The same bags and one more token, so often in each."""
+    """Return the same bags and one more token, so often in each."""
     from scipy.sparse import csr_matrix, hstack
 
     return csr_matrix(hstack([bags, csr_matrix(column[:, None])]))
 
 
-def per_place(bags: csr_matrix, values: Floats) -> Floats:
-    """One value per text, repeated for each of its tokens."""
+def repeat_per_place(bags: csr_matrix, values: Floats) -> Floats:
+    """Return one value per text, repeated for each of its tokens."""
     return np.repeat(values, np.diff(bags.indptr))
 
 
-def row_sums(bags: csr_matrix) -> Floats:
-    """The sum of each row, added from the smallest number up.
+def sum_rows(bags: csr_matrix) -> Floats:
+    """Return the sum of each row, added from the smallest number up.
 
     Token numbers depend on which texts were read first; this order does not, so that sums agree to the last bit.
     """
@@ -85,21 +85,21 @@ class Factor(NamedTuple):
     sparse: csr_matrix
 
 
-def factor(bags: csr_matrix) -> Factor:
+def prepare_factor(bags: csr_matrix) -> Factor:
     """Prepare texts to be multiplied with others."""
     by_token = bags.T.tocsr()
     texts = np.diff(by_token.indptr)
-    most = np.argsort(-texts, kind="stable")[: capped(_DENSE_CELLS) // max(1, bags.shape[0])]
+    most = np.argsort(-texts, kind="stable")[: cap_size(_DENSE_CELLS) // max(1, bags.shape[0])]
     often = most[texts[most] > _OFTEN * bags.shape[0]]
     seldom = np.setdiff1d(np.arange(len(texts)), often)
     return Factor(often, by_token[often].toarray(), seldom, by_token[seldom])
 
 
-def product(bags: csr_matrix, right: Factor) -> Floats:
+def multiply(bags: csr_matrix, right: Factor) -> Floats:
     """`bags @ right` as a dense matrix, texts by texts."""
     found = np.empty((bags.shape[0], right.dense.shape[1]))
     often, seldom = bags[:, right.often], bags[:, right.seldom]
-    for block in blocks(len(found), _BLOCK_CELLS, found.shape[1]):
+    for block in split_into_blocks(len(found), _BLOCK_CELLS, found.shape[1]):
         np.matmul(often[block].toarray(), right.dense, out=found[block])
         rest = seldom[block] @ right.sparse
         for row, (begin, end) in zip(found[block], pairwise(rest.indptr.tolist()), strict=True):
@@ -121,7 +121,7 @@ class Windows:
         return min(self.orders, _BITS // self.bits)
 
     def place(self, order: int) -> tuple[int, int]:
-        """The piece that holds the token of this order (from 0), and how far from its end."""
+        """Return the piece that holds the token of this order (from 0), and how far from its end."""
         piece, within = divmod(order, self.per_piece)
         held = min(self.per_piece, self.orders - piece * self.per_piece)
         return piece, self.bits * (held - 1 - within)
@@ -131,36 +131,36 @@ class Windows:
         return Windows(tuple(piece[places] for piece in self.pieces), self.bits, self.orders)
 
 
-def shared_ngrams(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
+def count_shared_ngrams(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
     """Count the n-grams that texts `left[i]` and `right[i]` share, each as often as it is in both: pairs by orders.
 
     >>> from textgauge.encode.tokenizers import tokenizer
     >>> tokens = tokenizer("whitespace").encode(["a b a b", "a b a", "c"])
-    >>> shared_ngrams(tokens, np.array([0, 1]), np.array([1, 2]), 3)
+    >>> count_shared_ngrams(tokens, np.array([0, 1]), np.array([1, 2]), 3)
     array([[3., 2., 1.],
            [0., 0., 0.]])
     """
     found = np.zeros((len(left), orders))
-    for block in runs(tokens.lengths[left] + tokens.lengths[right], _BLOCK_TOKENS):
-        found[block] = _shared(tokens, left[block], right[block], orders)
+    for block in split_into_runs(tokens.lengths[left] + tokens.lengths[right], _BLOCK_TOKENS):
+        found[block] = _count_shared(tokens, left[block], right[block], orders)
     return found
 
 
-def ngram_totals(lengths: Ints, orders: int) -> Floats:
+def count_ngrams(lengths: Ints, orders: int) -> Floats:
     """Give the number of n-grams of texts of these lengths: texts by orders."""
     return np.asarray(np.maximum(lengths[:, None] - np.arange(orders), 0), dtype=np.float64)
 
 
-def gram_counter(ids: Sequence[Any], n: int) -> Counter[tuple[Any, ...]]:
+def count_grams(ids: Sequence[Any], n: int) -> Counter[tuple[Any, ...]]:
     """Count the n-grams of one text.
 
-    >>> gram_counter("abab", 2)[("a", "b")]
+    >>> count_grams("abab", 2)[("a", "b")]
     2
     """
     return Counter(zip(*(ids[start:] for start in range(n)), strict=False))
 
 
-def best_rows(values: Floats, items: Ints) -> Ints:
+def find_best_rows(values: Floats, items: Ints) -> Ints:
     """Give for every item its row of largest value, the first of equal ones; `items` rises."""
     order = np.lexsort((np.arange(len(items)), -values, items))
     return np.asarray(order[np.flatnonzero(np.diff(items[order], prepend=-1))])
@@ -182,15 +182,15 @@ def pack_windows(tokens: Ragged, orders: int) -> Windows:
     return Windows(tuple(pieces), layout.bits, orders).take(places)
 
 
-def _shared(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
+def _count_shared(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
     used = tokens.take(np.concatenate([left, right]))
     pair = np.repeat(np.tile(np.arange(len(left)), 2), used.lengths)
     is_left = (np.arange(len(pair)) < used.offsets[len(left)]).astype(np.int64)
-    pair, is_left, windows = _sorted(pair, is_left, pack_windows(used, orders), len(left))
+    pair, is_left, windows = _sort_windows(pair, is_left, pack_windows(used, orders), len(left))
     return _count_runs(pair, is_left, windows, len(left))
 
 
-def _sorted(pair: Ints, is_left: Ints, windows: Windows, pairs: int) -> tuple[Ints, Ints, Windows]:
+def _sort_windows(pair: Ints, is_left: Ints, windows: Windows, pairs: int) -> tuple[Ints, Ints, Windows]:
     """Sort by pair and window: as one number where they fit into it, which is many times as fast."""
     width = windows.bits * windows.orders
     if len(windows.pieces) == 1 and width + 1 + pairs.bit_length() <= _BITS:
@@ -222,7 +222,7 @@ def _count_runs(pair: Ints, is_left: Ints, windows: Windows, pairs: int) -> Floa
     return found
 
 
-def shared_ngram_matrices(tokens: Ragged, rows: int, orders: int) -> Iterator[Floats]:
+def count_shared_ngrams_of_all(tokens: Ragged, rows: int, orders: int) -> Iterator[Floats]:
     """For every order, the shared n-grams of the first `rows` texts (rows) and the others (columns).
 
     The smaller of two counts is the number of k that both reach: so each k-th occurrence of an n-gram in its text is
@@ -230,7 +230,7 @@ def shared_ngram_matrices(tokens: Ragged, rows: int, orders: int) -> Iterator[Fl
 
     >>> from textgauge.encode.tokenizers import tokenizer
     >>> tokens = tokenizer("whitespace").encode(["a b a b", "a b a", "c", "a a a"])
-    >>> [matrix.tolist() for matrix in shared_ngram_matrices(tokens, 2, 2)]
+    >>> [matrix.tolist() for matrix in count_shared_ngrams_of_all(tokens, 2, 2)]
     [[[0.0, 2.0], [0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]]
     """
     windows = pack_windows(tokens, orders)
@@ -242,19 +242,19 @@ def shared_ngram_matrices(tokens: Ragged, rows: int, orders: int) -> Iterator[Fl
     for order in range(orders):
         piece, shift = windows.place(order)
         begins[1:] |= (windows.pieces[piece][1:] ^ windows.pieces[piece][:-1]) >= 1 << shift
-        here = _reach(windows, order)
-        features = _features(np.cumsum(begins)[here], text[here], len(tokens))
+        here = _find_reach(windows, order)
+        features = _make_features(np.cumsum(begins)[here], text[here], len(tokens))
         yield (features[:rows] @ features[rows:].T).toarray()
 
 
-def _reach(windows: Windows, order: int) -> Ints:
+def _find_reach(windows: Windows, order: int) -> Ints:
     """Windows that hold a token at this place."""
     piece, shift = windows.place(order)
     return np.flatnonzero((windows.pieces[piece] >> shift) & ((1 << windows.bits) - 1))
 
 
-def _features(gram: Ints, text: Ints, texts: int) -> csr_matrix:
-    """Texts by the k-th occurrences of n-grams, as ones."""
+def _make_features(gram: Ints, text: Ints, texts: int) -> csr_matrix:
+    """Return texts by the k-th occurrences of n-grams, as ones."""
     from scipy.sparse import csr_matrix
 
     found, count = np.unique(gram * texts + text, return_counts=True)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.core.sizes import blocks, capped, runs
+from textgauge.core.sizes import cap_size, split_into_blocks, split_into_runs
 from textgauge.metrics.numerics.ngram_counts import Ragged
 from textgauge.metrics.numerics.sequences import as_strings
 
@@ -41,8 +41,8 @@ _PATIENCE = 25  # queries in vain, if they are a third of all, before counting i
 _CELLS = 1 << 21  # distances held at a time
 
 
-def best_matches(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints, Floats]:
-    """The most similar document of each query: its index, its edit distance d in tokens, and the similarity.
+def find_best_matches(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints, Floats]:
+    """Return the most similar document of each query: its index, its edit distance d in tokens, and the similarity.
 
     The similarity is (max(|q|, |t|) − d) / max(|q|, |t|), and 1 for two empty texts; 1 / (1 + d / max(|q|, |t|)) orders
     documents in the same way. Of equally similar documents it is the first. The ids of both sides belong to one
@@ -50,7 +50,7 @@ def best_matches(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints, Floats
 
     >>> from textgauge.encode.tokenizers import tokenizer
     >>> tokens = tokenizer("words").encode(["a b c d", "a x c d e", "d c b a", "a b c"])
-    >>> index, distance, similarity = best_matches(tokens.take(np.arange(1)), tokens.take(np.arange(1, 4)))
+    >>> index, distance, similarity = find_best_matches(tokens.take(np.arange(1)), tokens.take(np.arange(1, 4)))
     >>> index.tolist(), distance.tolist(), similarity.tolist()
     ([2], [1], [0.75])
     """
@@ -59,24 +59,24 @@ def best_matches(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints, Floats
 
     if len(queries) and not len(documents):
         raise ValueError("there is no document to match")
-    wanted, given = _texts(queries, documents)
+    wanted, given = _write_texts(queries, documents)
     found: dict[Text, int] = {}
     for row, text in enumerate(given):
         found.setdefault(text, row)
-    distinct, new = _array(found.values()), {text: row for row, text in enumerate(wanted) if text not in found}
-    best = _nearest(queries.take(_array(new.values())), documents.take(distinct), list(new), list(found))
+    distinct, new = _to_array(found.values()), {text: row for row, text in enumerate(wanted) if text not in found}
+    best = _find_nearest(queries.take(_to_array(new.values())), documents.take(distinct), list(new), list(found))
     found.update(zip(new, distinct[best].tolist(), strict=True))
-    index = _array(found[text] for text in wanted)
+    index = _to_array(found[text] for text in wanted)
     distance = cpdist(wanted, [given[row] for row in index.tolist()], scorer=Levenshtein.distance, dtype=np.int64)
     longest = np.maximum(queries.lengths, documents.lengths[index])
     return index, distance, np.where(longest > 0, (longest - distance) / np.maximum(longest, 1), 1.0)
 
 
-def _nearest(queries: Ragged, documents: Ragged, wanted: list[Text], given: list[Text]) -> Ints:
-    """The index of the most similar document, for distinct texts of which none is on both sides."""
+def _find_nearest(queries: Ragged, documents: Ragged, wanted: list[Text], given: list[Text]) -> Ints:
+    """Return the index of the most similar document, for distinct texts of which none is on both sides."""
     found = np.full(len(wanted), -1, dtype=np.int64)
-    if len(wanted) >= capped(_FEW_QUERIES) and len(documents.ids) >= capped(_FEW_TOKENS):
-        ours, theirs = _elements(queries, documents)
+    if len(wanted) >= cap_size(_FEW_QUERIES) and len(documents.ids) >= cap_size(_FEW_TOKENS):
+        ours, theirs = _number_elements(queries, documents)
         search = _Search.build(theirs, documents.lengths, given, ours)
         failed = 0
         for row, (start, end) in enumerate(pairwise(queries.offsets.tolist())):
@@ -85,9 +85,9 @@ def _nearest(queries: Ragged, documents: Ragged, wanted: list[Text], given: list
             if failed > _PATIENCE and 3 * failed > row:
                 break
     undecided = np.flatnonzero(found < 0)
-    for block in blocks(len(undecided), _CELLS, len(given)):
+    for block in split_into_blocks(len(undecided), _CELLS, len(given)):
         rows = undecided[block]
-        found[rows] = _gaps([wanted[row] for row in rows.tolist()], given).argmin(axis=1)
+        found[rows] = _compute_gaps([wanted[row] for row in rows.tolist()], given).argmin(axis=1)
     return found
 
 
@@ -119,7 +119,7 @@ class _Search:
         return cls(given, lengths, holders, starts, common, counts, Levenshtein.distance)
 
     def __call__(self, query: Text, elements: list[int]) -> int:
-        """The first of the nearest documents, or −1 where too many would have to be compared."""
+        """Return the first of the nearest documents, or −1 where too many would have to be compared."""
         self._count(elements)
         top, best = int(self.counts.max()), (1.0, 0)
         need, enough = top + 1, top - top // 4
@@ -149,10 +149,10 @@ class _Search:
     def _refine(self, query: Text, rows: Ints, longest: Ints, bounds: Floats, best: Best) -> Best:
         """Compare what may be better than the best so far, or as good and earlier; document −1 if that is too much."""
         if best[0] < 1:
-            rows, longest, bounds = _ahead(rows, longest, bounds, best)
+            rows, longest, bounds = _keep_ahead(rows, longest, bounds, best)
         singly = True
         while len(rows):
-            size = capped(_SINGLY if singly else _TOGETHER)
+            size = cap_size(_SINGLY if singly else _TOGETHER)
             now = bounds.argpartition(size)[:size] if len(rows) > size else slice(None)
             if singly:
                 best = self._singly(query, rows[now], longest[now], bounds[now], best)
@@ -161,7 +161,7 @@ class _Search:
             if isinstance(now, slice):
                 break
             bounds[now] = np.inf
-            rows, longest, bounds = _ahead(rows, longest, bounds, best)
+            rows, longest, bounds = _keep_ahead(rows, longest, bounds, best)
             if len(rows) * (_MANY // 2 if singly else _MANY) > len(self.given):
                 return best[0], -1
             singly = False
@@ -178,18 +178,18 @@ class _Search:
         return best
 
     def _together(self, query: Text, rows: Ints) -> Best:
-        gaps = _gaps([query], [self.given[row] for row in rows.tolist()])[0]
+        gaps = _compute_gaps([query], [self.given[row] for row in rows.tolist()])[0]
         least = float(gaps.min())
         return least, int(rows[gaps == least].min())
 
 
-def _ahead(rows: Ints, longest: Ints, bounds: Floats, best: Best) -> tuple[Ints, Ints, Floats]:
+def _keep_ahead(rows: Ints, longest: Ints, bounds: Floats, best: Best) -> tuple[Ints, Ints, Floats]:
     """Leave out what is not better than the best so far, nor as good and earlier."""
     kept = ((bounds < best[0]) | ((bounds == best[0]) & (rows < best[1]))).nonzero()[0]
     return rows[kept], longest[kept], bounds[kept]
 
 
-def _gaps(wanted: list[Text], given: list[Text]) -> Floats:
+def _compute_gaps(wanted: list[Text], given: list[Text]) -> Floats:
     """Edits per token of the longer text, for all pairs."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
@@ -197,8 +197,8 @@ def _gaps(wanted: list[Text], given: list[Text]) -> Floats:
     return cdist(wanted, given, scorer=Levenshtein.normalized_distance, dtype=np.float64)
 
 
-def _texts(queries: Ragged, documents: Ragged) -> tuple[list[Text], list[Text]]:
-    """Each text as a string with a character for each token, frequent ones below 256."""
+def _write_texts(queries: Ragged, documents: Ragged) -> tuple[list[Text], list[Text]]:
+    """Return each text as a string with a character for each token, frequent ones below 256."""
     ids = np.concatenate([queries.ids, documents.ids])
     used = np.bincount(ids)
     codes = np.empty(len(used), dtype=np.int64)
@@ -207,7 +207,7 @@ def _texts(queries: Ragged, documents: Ragged) -> tuple[list[Text], list[Text]]:
     return texts[: len(queries)], texts[len(queries) :]
 
 
-def _elements(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints]:
+def _number_elements(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints]:
     """Each text as a set of numbers: one for a token, others for the second, third, ... time it stands in the text.
 
     The order within a text is lost. The common elements of two texts are their common tokens, repeats counted.
@@ -225,7 +225,7 @@ def _elements(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints]:
     return ids[: len(queries.ids)], ids[len(queries.ids) :]
 
 
-def _array(values: Iterable[int]) -> Ints:
+def _to_array(values: Iterable[int]) -> Ints:
     return np.fromiter(values, dtype=np.int64)
 
 
@@ -249,28 +249,28 @@ class SetMatches:
     complete: bool
 
 
-def nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: float, most: int = _MOST) -> SetMatches:
-    """The most similar of the other rows (or of `others`) as sets, if Jaccard's index is the threshold or more.
+def find_nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: float, most: int = _MOST) -> SetMatches:
+    """Return the most similar of the other rows (or of `others`) as sets, if Jaccard's index is the threshold or more.
 
     Of equally similar ones it is the first. A row without numbers is similar to none. The ids of both sides belong to
     one vocabulary. More than `most` pairs are not compared.
 
     >>> from textgauge.encode.tokenizers import tokenizer
     >>> tokens = tokenizer("words").encode(["a b c d e", "x y", "a b c d f", "a b c d e f"])
-    >>> found = nearest_sets(tokens, threshold=0.6)
+    >>> found = find_nearest_sets(tokens, threshold=0.6)
     >>> found.index.tolist(), found.similarity.round(3).tolist()
     ([3, -1, 3, 0], [0.833, 0.0, 0.833, 0.833])
     """
-    sets, owners = _distinct([rows] if others is None else [rows, others])
+    sets, owners = _find_distinct([rows] if others is None else [rows, others])
     asking, given = owners[0], owners[-1]
-    place, second = _first_two(given, sets.shape[0])
+    place, second = _find_first_two(given, sets.shape[0])
     index, similarity = np.full(len(place), -1), np.zeros(len(place))
-    sizes, bits = np.diff(sets.indptr).astype(np.int64), _bits(sets)
-    probe, held = (_prefixes(sets, sizes, share) for share in (threshold, 2.0 * threshold / (1.0 + threshold)))
-    common = _common(probe, held, most)
+    sizes, bits = np.diff(sets.indptr).astype(np.int64), _hash_bits(sets)
+    probe, held = (_take_prefixes(sets, sizes, share) for share in (threshold, 2.0 * threshold / (1.0 + threshold)))
+    common = _find_common(probe, held, most)
     asked = np.bincount(asking, minlength=len(place)) > 0
-    for pairs in _candidates(probe, held, sizes, common):
-        for left, right, values in _similar(sets, bits, sizes, pairs, threshold):
+    for pairs in _iterate_candidates(probe, held, sizes, common):
+        for left, right, values in _find_similar(sets, bits, sizes, pairs, threshold):
             wanted = asked[left] & (place[right] >= 0)
             _fold(index, similarity, left[wanted], place[right[wanted]], values[wanted])
     own = np.arange(len(rows)) if others is None else np.full(len(rows), -1)
@@ -279,8 +279,8 @@ def nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: float
     return SetMatches(np.where(equal, twin, index[asking]), np.where(equal, 1.0, similarity[asking]), not common.any())
 
 
-def _distinct(tables: Sequence[Ragged]) -> tuple[csr_matrix, list[Ints]]:
-    """The different sets, numbers renamed so that rarer ones are smaller; and which of them each row is."""
+def _find_distinct(tables: Sequence[Ragged]) -> tuple[csr_matrix, list[Ints]]:
+    """Return the different sets, numbers renamed so that rarer ones are smaller; and which of them each row is."""
     from scipy.sparse import csr_matrix
 
     ids = np.concatenate([table.ids for table in tables]).astype(np.int64)
@@ -301,8 +301,8 @@ def _distinct(tables: Sequence[Ragged]) -> tuple[csr_matrix, list[Ints]]:
     return sets, np.split(owner, np.cumsum([len(table) for table in tables])[:-1])
 
 
-def _first_two(owner: Ints, count: int) -> tuple[Ints, Ints]:
-    """The first and the second row of each set; −1 where there is none."""
+def _find_first_two(owner: Ints, count: int) -> tuple[Ints, Ints]:
+    """Return the first and the second row of each set; −1 where there is none."""
     order = np.argsort(owner, kind="stable")
     starts = np.searchsorted(owner[order], np.arange(count + 1))
     padded = np.append(order, [-1, -1])
@@ -319,10 +319,10 @@ def _fold(index: Ints, similarity: Floats, left: Ints, place: Ints, values: Floa
     index[rows[closer]], similarity[rows[closer]] = near[closer], value[closer]
 
 
-def _similar(
+def _find_similar(
     sets: csr_matrix, bits: NDArray[np.uint64], sizes: Ints, pairs: tuple[Ints, Ints], threshold: float
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """The candidates that are similar enough, either way round."""
+    """Yield the candidates that are similar enough, either way round."""
     large, small = pairs
     total = sizes[large] + sizes[small]
     most = total * (1.0 - threshold) / (1.0 + threshold) + _ROUNDING  # numbers that one of both has alone
@@ -337,11 +337,11 @@ def _similar(
     yield small[hits], large[hits], values[hits]
 
 
-def _candidates(probe: csr_matrix, held: csr_matrix, sizes: Ints, common: Masks) -> Iterator[tuple[Ints, Ints]]:
+def _iterate_candidates(probe: csr_matrix, held: csr_matrix, sizes: Ints, common: Masks) -> Iterator[tuple[Ints, Ints]]:
     """Pairs of different sets, among them all that are similar enough and share a number that is not too common."""
     columns = held[:, np.flatnonzero(~common)].T.tocsr()
     rare = probe[:, np.flatnonzero(~common)]
-    for block in runs(rare @ np.diff(columns.indptr), _BLOCK):
+    for block in split_into_runs(rare @ np.diff(columns.indptr), _BLOCK):
         found = (rare[block] @ columns).tocoo()
         large, small = found.row.astype(np.int64) + block.start, found.col.astype(np.int64)
         kept = (sizes[small] < sizes[large]) | ((sizes[small] == sizes[large]) & (small < large))
@@ -353,8 +353,8 @@ def _candidates(probe: csr_matrix, held: csr_matrix, sizes: Ints, common: Masks)
             yield members[distance:], members[:-distance]
 
 
-def _common(probe: csr_matrix, held: csr_matrix, most: int) -> Masks:
-    """The numbers that are left out of the search because they alone would make too many candidates."""
+def _find_common(probe: csr_matrix, held: csr_matrix, most: int) -> Masks:
+    """Return the numbers that are left out of the search because they alone would make too many candidates."""
     counts = [np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.int64) for matrix in (probe, held)]
     pairs = counts[0] * counts[1]
     order = np.argsort(pairs, kind="stable")
@@ -363,8 +363,8 @@ def _common(probe: csr_matrix, held: csr_matrix, most: int) -> Masks:
     return common
 
 
-def _prefixes(sets: csr_matrix, sizes: Ints, share: float) -> csr_matrix:
-    """The rarest numbers of each set: as many as leave less than this share of it."""
+def _take_prefixes(sets: csr_matrix, sizes: Ints, share: float) -> csr_matrix:
+    """Return the rarest numbers of each set: as many as leave less than this share of it."""
     kept = np.where(sizes > 0, sizes - np.ceil(share * sizes - _ROUNDING).astype(np.int64) + 1, 0)
     place = np.arange(len(sets.indices)) - np.repeat(sets.indptr[:-1], sizes)
     chosen = place < np.repeat(kept, sizes)
@@ -372,8 +372,8 @@ def _prefixes(sets: csr_matrix, sizes: Ints, share: float) -> csr_matrix:
     return type(sets)((sets.data[chosen], sets.indices[chosen], starts), shape=sets.shape)
 
 
-def _bits(sets: csr_matrix) -> NDArray[np.uint64]:
-    """One of 256 bits for each number, set where a set has it."""
+def _hash_bits(sets: csr_matrix) -> NDArray[np.uint64]:
+    """Return one of 256 bits for each number, set where a set has it."""
     width = 64 * _WORDS
     chosen = np.random.default_rng(0).integers(0, width, sets.shape[1])[sets.indices]
     flags = np.zeros((sets.shape[0], width), dtype=bool)

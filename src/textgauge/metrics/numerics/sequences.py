@@ -40,37 +40,37 @@ def as_strings(ids: NDArray[np.integer], offsets: Ints) -> list[Any]:
     return [whole[start:end] for start, end in pairwise(offsets.tolist())]
 
 
-def sequences(tokens: Ragged, rows: Ints) -> list[Any]:
-    """The token ids of some texts as strings."""
+def get_sequences(tokens: Ragged, rows: Ints) -> list[Any]:
+    """Return the token ids of some texts as strings."""
     used = tokens.take(rows)
     return as_strings(used.ids, used.offsets)
 
 
-def common_lengths(tokens: Ragged, left: Ints, right: Ints) -> NDArray[np.float64]:
-    """The length of the longest common subsequence of texts `left[i]` and `right[i]`.
+def compute_common_lengths(tokens: Ragged, left: Ints, right: Ints) -> NDArray[np.float64]:
+    """Return the length of the longest common subsequence of texts `left[i]` and `right[i]`.
 
     >>> from textgauge.encode.tokenizers import tokenizer
     >>> tokens = tokenizer("whitespace").encode(["a b c d", "b x d", "y"])
-    >>> common_lengths(tokens, np.array([0, 0]), np.array([1, 2]))
+    >>> compute_common_lengths(tokens, np.array([0, 0]), np.array([1, 2]))
     array([2., 0.])
     """
     from rapidfuzz.distance import LCSseq
     from rapidfuzz.process import cpdist
 
-    found = cpdist(sequences(tokens, left), sequences(tokens, right), scorer=LCSseq.similarity, dtype=np.int64)
+    found = cpdist(get_sequences(tokens, left), get_sequences(tokens, right), scorer=LCSseq.similarity, dtype=np.int64)
     return np.asarray(found, dtype=np.float64)
 
 
-def common_length_matrix(tokens: Ragged, left: Ints, right: Ints) -> NDArray[np.float64]:
-    """The same for every text of `left` with every text of `right`."""
+def compute_common_length_matrix(tokens: Ragged, left: Ints, right: Ints) -> NDArray[np.float64]:
+    """Return the same for every text of `left` with every text of `right`."""
     from rapidfuzz.distance import LCSseq
     from rapidfuzz.process import cdist
 
-    found = cdist(sequences(tokens, left), sequences(tokens, right), scorer=LCSseq.similarity, dtype=np.int64)
+    found = cdist(get_sequences(tokens, left), get_sequences(tokens, right), scorer=LCSseq.similarity, dtype=np.int64)
     return np.asarray(found, dtype=np.float64)
 
 
-def union_hits(candidate: Sentences, reference: Sentences) -> int:
+def count_union_hits(candidate: Sentences, reference: Sentences) -> int:
     """Tokens of the reference in a longest common subsequence of its sentence with any sentence of the candidate.
 
     No token counts more often than it is in either text. Where there are several longest subsequences, the one found
@@ -79,14 +79,14 @@ def union_hits(candidate: Sentences, reference: Sentences) -> int:
     left, right = (Counter(token for sentence in text for token in sentence) for text in (candidate, reference))
     hits: Counter[int] = Counter()
     for sentence in reference:
-        places = set[int]().union(*(_subsequence(sentence, other) for other in candidate))
+        places = set[int]().union(*(_find_subsequence(sentence, other) for other in candidate))
         hits.update(sentence[place] for place in places)
     return sum(min(count, left[token], right[token]) for token, count in hits.items())
 
 
-def _subsequence(first: Sequence[int], second: Sequence[int]) -> list[int]:
+def _find_subsequence(first: Sequence[int], second: Sequence[int]) -> list[int]:
     """Places in `first` of a longest common subsequence."""
-    table = _lengths(first, second)
+    table = _compute_lengths(first, second)
     i, j, places = len(first), len(second), []
     while i and j:
         if first[i - 1] == second[j - 1]:
@@ -99,7 +99,7 @@ def _subsequence(first: Sequence[int], second: Sequence[int]) -> list[int]:
     return places
 
 
-def _lengths(first: Sequence[int], second: Sequence[int]) -> list[list[int]]:
+def _compute_lengths(first: Sequence[int], second: Sequence[int]) -> list[list[int]]:
     table = [[0] * (len(second) + 1)]
     for token in first:
         above, row = table[-1], [0]
@@ -113,30 +113,30 @@ class OutsideBeam(Exception):
     """So many edits that the beam of sacrebleu may matter."""
 
 
-def edits_with_shifts(candidate: str, reference: str) -> int:
+def count_edits_with_shifts(candidate: str, reference: str) -> int:
     """Shifts, as long as they save edits, and the edits that are left.
 
-    >>> edits_with_shifts("bca", "abc"), edits_with_shifts("abxc", "abc")
+    >>> count_edits_with_shifts("bca", "abc"), count_edits_with_shifts("abxc", "abc")
     (1, 1)
     """
     shifts = tried = 0
     while True:
         best = (0, 0, 0, 0, candidate)
-        before = _edits(candidate, reference)
-        for length, start, place in _shifts(candidate, reference):
+        before = _count_edits(candidate, reference)
+        for length, start, place in _iterate_shifts(candidate, reference):
             if place < 0:  # the end of a phrase
                 if tried >= _MOST_TRIED:
                     break
                 continue
-            moved = _moved(candidate, start, length, place)
+            moved = _move_phrase(candidate, start, length, place)
             tried += 1
-            best = max(best, (before - _edits(moved, reference), length, -start, -place, moved))
+            best = max(best, (before - _count_edits(moved, reference), length, -start, -place, moved))
         if best[0] <= 0 or tried >= _MOST_TRIED:
             return shifts + before
         candidate, shifts = best[-1], shifts + 1
 
 
-def _edits(candidate: str, reference: str) -> int:
+def _count_edits(candidate: str, reference: str) -> int:
     from rapidfuzz.distance.Levenshtein import distance
 
     found = int(distance(candidate, reference))
@@ -154,19 +154,19 @@ class _Alignment:
     wrong_right: list[int]
 
 
-def _shifts(candidate: str, reference: str) -> Iterator[tuple[int, int, int]]:
+def _iterate_shifts(candidate: str, reference: str) -> Iterator[tuple[int, int, int]]:
     """Length, start and target of shifts worth a try; a target of -1 after those of a phrase."""
     aligned = _align(candidate, reference)
     left, right = aligned.wrong_left, aligned.wrong_right
-    for start, target, length in _phrases(candidate, reference):
+    for start, target, length in _iterate_phrases(candidate, reference):
         both_wrong = left[start + length] > left[start] and right[target + length] > right[target]
         if both_wrong and not start <= aligned.places[target] < start + length:
-            for place in _targets(aligned.places, target, length):
+            for place in _iterate_targets(aligned.places, target, length):
                 yield length, start, place
             yield length, start, -1
 
 
-def _phrases(candidate: str, reference: str) -> Iterator[tuple[int, int, int]]:
+def _iterate_phrases(candidate: str, reference: str) -> Iterator[tuple[int, int, int]]:
     """Start in the candidate, start in the reference and length of every phrase they share."""
     for start, word in enumerate(candidate):
         target = reference.find(word, max(0, start - _FARTHEST_SHIFT))
@@ -179,8 +179,8 @@ def _phrases(candidate: str, reference: str) -> Iterator[tuple[int, int, int]]:
             target = reference.find(word, target + 1)
 
 
-def _targets(places: list[int], target: int, length: int) -> Iterator[int]:
-    """Where a phrase can go: to the start, or after what is aligned with the word before or within its target."""
+def _iterate_targets(places: list[int], target: int, length: int) -> Iterator[int]:
+    """Yield where a phrase can go: to the start, or after what is aligned with the word before or within its target."""
     last = -1
     for word in range(target - 1, min(target + length, len(places))):
         place = places[word] + 1 if word >= 0 else 0
@@ -189,7 +189,7 @@ def _targets(places: list[int], target: int, length: int) -> Iterator[int]:
         last = place
 
 
-def _moved(words: str, start: int, length: int, place: int) -> str:
+def _move_phrase(words: str, start: int, length: int, place: int) -> str:
     rest = words[:start] + words[start + length :]
     cut = place - length if place > start + length else place
     return rest[:cut] + words[start : start + length] + rest[cut:]
@@ -197,7 +197,7 @@ def _moved(words: str, start: int, length: int, place: int) -> str:
 
 def _align(candidate: str, reference: str) -> _Alignment:
     """Align by the fewest edits; of equal ones a match or substitution, then a word dropped, then one put in."""
-    table = _table(candidate, reference)
+    table = _make_table(candidate, reference)
     i, j = len(candidate), len(reference)
     places, wrong_left, wrong_right = [-1] * j, [1] * i, [1] * j
     while j:
@@ -214,7 +214,7 @@ def _align(candidate: str, reference: str) -> _Alignment:
     return _Alignment(places, *([0, *accumulate(wrong)] for wrong in (wrong_left, wrong_right)))
 
 
-def _table(candidate: str, reference: str) -> list[list[int]]:
+def _make_table(candidate: str, reference: str) -> list[list[int]]:
     """Edits between all beginnings of both."""
     table = [list(range(len(reference) + 1))]
     for i, word in enumerate(candidate, 1):

@@ -15,8 +15,8 @@ from textgauge.data import Pairs
 from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import POSITIVE, VALUE, Part, Range
-from textgauge.metrics.numerics.ngram_counts import best_rows, gram_counter
-from textgauge.metrics.pair_metric import Columns, NgramMetric, PairMetric, divided, tokens_of
+from textgauge.metrics.numerics.ngram_counts import count_grams, find_best_rows
+from textgauge.metrics.pair_metric import Columns, NgramMetric, PairMetric, divide, get_tokens
 from textgauge.metrics.registry import register
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]
@@ -38,20 +38,22 @@ def bleu(
         more = np.where(np.arange(shared.shape[-1]) > 0, value, 0.0)
         shared, possible = shared + more, possible + more
     counted = np.logical_and.accumulate(possible > 0, axis=-1)
-    precision = divided(_smoothed(shared, counted, smoothing, value), possible) * counted
+    precision = divide(_smooth(shared, counted, smoothing, value), possible) * counted
     alive = matched & np.asarray(np.where(counted | (not effective), precision > 0, True).all(axis=-1))
     used = counted.sum(axis=-1) if effective else shared.shape[-1]
     logs = np.log(np.where(counted & alive[..., None], precision, 1.0)).sum(axis=-1)
-    return np.asarray(np.where(alive, brevity(possible[..., 0], reference) * np.exp(logs / np.maximum(used, 1)), 0.0))
+    return np.asarray(
+        np.where(alive, compute_brevity(possible[..., 0], reference) * np.exp(logs / np.maximum(used, 1)), 0.0)
+    )
 
 
-def brevity(length: Floats, reference: Floats) -> Floats:
+def compute_brevity(length: Floats, reference: Floats) -> Floats:
     """exp(1 − r/c) for a candidate of c tokens shorter than the reference length r, else 1."""
-    shorter = np.minimum(1.0 - divided(reference, length), 0.0)
+    shorter = np.minimum(1.0 - divide(reference, length), 0.0)
     return np.asarray(np.where(length > 0, np.exp(shorter), np.where(reference > 0, 0.0, 1.0)))
 
 
-def _smoothed(shared: Floats, counted: Floats, smoothing: Smoothing, value: float) -> Floats:
+def _smooth(shared: Floats, counted: Floats, smoothing: Smoothing, value: float) -> Floats:
     """Matches with what stands for none: 1/2, 1/4, … at the first, second, … order without a match, or a floor."""
     missed = (shared == 0) & counted
     if smoothing == "exp":
@@ -59,22 +61,22 @@ def _smoothed(shared: Floats, counted: Floats, smoothing: Smoothing, value: floa
     return np.where(missed, value, shared) if smoothing == "floor" else shared
 
 
-def clipped_by_any(candidate: Sequence[int], references: Sequence[Sequence[int]], orders: int) -> list[int]:
+def count_clipped(candidate: Sequence[int], references: Sequence[Sequence[int]], orders: int) -> list[int]:
     """N-grams of the candidate, each as often as the reference that has it most often, for n = 1 … orders.
 
-    >>> clipped_by_any([1, 1, 2], [[1, 3], [1, 1, 1, 2]], 2)
+    >>> count_clipped([1, 1, 2], [[1, 3], [1, 1, 1, 2]], 2)
     [3, 2]
     """
     found = []
     for n in range(1, orders + 1):
-        most = gram_counter(references[0], n)
+        most = count_grams(references[0], n)
         for reference in references[1:]:
-            most |= gram_counter(reference, n)
-        found.append((gram_counter(candidate, n) & most).total())
+            most |= count_grams(reference, n)
+        found.append((count_grams(candidate, n) & most).total())
     return found
 
 
-def closest_lengths(candidate: Floats, reference: Floats, items: Ints) -> Floats:
+def find_closest_lengths(candidate: Floats, reference: Floats, items: Ints) -> Floats:
     """For every item the length, among those of its references, closest to its own; the shorter of two."""
     order = np.lexsort((reference, np.abs(candidate - reference), items))
     return np.asarray(reference[order[np.flatnonzero(np.diff(items[order], prepend=-1))]])
@@ -114,7 +116,7 @@ class Bleu(NgramMetric):
     effective: bool = True
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
-        return [(tokens_of(pool, self.on, lowercase=self.lowercase), self.order)]
+        return [(get_tokens(pool, self.on, lowercase=self.lowercase), self.order)]
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         return {VALUE: self._bleu(shared, left, right[..., 0])}
@@ -129,7 +131,7 @@ class Bleu(NgramMetric):
         """Candidate length, reference length, matches and n-grams of every order."""
         shared, left, right = self.counts(pairs)
         first = pairs.first_rows
-        closest = closest_lengths(left[:, 0], right[:, 0], pairs.items)
+        closest = find_closest_lengths(left[:, 0], right[:, 0], pairs.items)
         if pairs.several:
             shared[first] = self._clipped(pairs, first, shared)
         return np.column_stack([left[first, 0], closest, shared[first], left[first]])
@@ -156,7 +158,7 @@ class Bleu(NgramMetric):
         for item, (start, end) in enumerate(zip(first, [*first[1:], len(pairs)], strict=True)):
             if end - start > 1:
                 references = [tokens[row].tolist() for row in pairs.right.index[start:end]]
-                found[item] = clipped_by_any(tokens[pairs.left.index[start]].tolist(), references, self.order)
+                found[item] = count_clipped(tokens[pairs.left.index[start]].tolist(), references, self.order)
         return found
 
     def _bleu(self, shared: Floats, possible: Floats, reference: Floats) -> Floats:
@@ -191,27 +193,27 @@ class Gleu(NgramMetric):
     lowercase: bool = False
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
-        return [(tokens_of(pool, self.on, lowercase=self.lowercase), self.order)]
+        return [(get_tokens(pool, self.on, lowercase=self.lowercase), self.order)]
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        """The smaller of precision and recall of all orders together."""
+        """Return the smaller of precision and recall of all orders together."""
         shared, left, right = (np.asarray(counts.sum(axis=-1)) for counts in (shared, left, right))
         empty = (left == 0) & (right == 0)
         found = {
-            VALUE: divided(shared, np.maximum(left, right)),
-            "precision": divided(shared, left),
-            "recall": divided(shared, right),
+            VALUE: divide(shared, np.maximum(left, right)),
+            "precision": divide(shared, left),
+            "recall": divide(shared, right),
         }
         return {name: np.where(empty, 1.0, column) for name, column in found.items()}
 
     def statistics(self, pairs: Pairs) -> Floats:
         """Shared n-grams, and those of the longer text, of the closest reference."""
         shared, left, right = self.counts(pairs)
-        chosen = best_rows(self.of_counts(shared, left, right)[VALUE], pairs.items)
+        chosen = find_best_rows(self.of_counts(shared, left, right)[VALUE], pairs.items)
         return np.column_stack([shared.sum(axis=1), np.maximum(left.sum(axis=1), right.sum(axis=1))])[chosen]
 
     def of_statistics(self, sums: Floats) -> Floats:
-        return np.asarray(np.where(sums[:, 1] == 0, 1.0, divided(sums[:, 0], sums[:, 1])))
+        return np.asarray(np.where(sums[:, 1] == 0, 1.0, divide(sums[:, 0], sums[:, 1])))
 
 
 Ids = Sequence[int]
@@ -230,21 +232,21 @@ def nist(candidate: Ids, references: Sequence[Ids], orders: int) -> float:
     shorter: Grams = Counter({(): sum(map(len, references))})
     score, length = 0.0, 0
     for n in range(1, orders + 1):
-        grams = gram_counter(candidate, n)
-        found = [gram_counter(reference, n) for reference in references]
+        grams = count_grams(candidate, n)
+        found = [count_grams(reference, n) for reference in references]
         counts = found[0] if len(found) == 1 else sum(found, Counter())
-        gains = [_gain(_both(grams, one), counts, shorter) for one in found]
+        gains = [_compute_gain(_count_both(grams, one), counts, shorter) for one in found]
         gain, words = max(zip(gains, map(len, references), strict=True))
         score += gain / grams.total() if gain else 0.0
         length += words
         shorter = counts
-    return score * penalty(orders * len(candidate), length)
+    return score * compute_penalty(orders * len(candidate), length)
 
 
-def penalty(length: int, reference: int) -> float:
+def compute_penalty(length: int, reference: int) -> float:
     """1 for a text as long as the reference or longer, falling to 0: exp(β · log²(length / reference)).
 
-    >>> round(penalty(2, 3), 3)
+    >>> round(compute_penalty(2, 3), 3)
     0.5
     """
     if not length:
@@ -252,11 +254,11 @@ def penalty(length: int, reference: int) -> float:
     return math.exp(_PENALTY * math.log(min(length / reference, 1.0)) ** 2) if reference else 1.0
 
 
-def _both(grams: Grams, others: Grams) -> dict[tuple[Any, ...], int]:
+def _count_both(grams: Grams, others: Grams) -> dict[tuple[Any, ...], int]:
     return {gram: min(count, others[gram]) for gram, count in grams.items() if gram in others}
 
 
-def _gain(matches: dict[tuple[Any, ...], int], counts: Grams, shorter: Grams) -> float:
+def _compute_gain(matches: dict[tuple[Any, ...], int], counts: Grams, shorter: Grams) -> float:
     """The bits of the matches: of each log2(count without its last token / count), as counted in the references."""
     # An exact sum, so that the order of the n-grams, which differs from batch to batch, does not matter.
     return math.fsum(count * math.log2(shorter[gram[:-1]] / counts[gram]) for gram, count in matches.items())
@@ -297,7 +299,7 @@ class Nist(PairMetric):
         return super().bounds if self.normalise else (0.0, float("inf"))
 
     def compute(self, pairs: Pairs) -> Columns:
-        tokens = tokens_of(pairs.left.pool, self.on, lowercase=self.lowercase)
+        tokens = get_tokens(pairs.left.pool, self.on, lowercase=self.lowercase)
         rows = zip(pairs.left.index.tolist(), pairs.right.index.tolist(), strict=True)
         found = [self._score(tokens[a].tolist(), tokens[b].tolist()) for a, b in rows]
         return {VALUE: np.array(found, dtype=np.float64)}
@@ -306,7 +308,7 @@ class Nist(PairMetric):
         """NIST with any number of references: the closest, or all together where scores are not normalised."""
         if self.normalise or not pairs.several:
             return super().compute_items(pairs)
-        tokens = tokens_of(pairs.left.pool, self.on, lowercase=self.lowercase)
+        tokens = get_tokens(pairs.left.pool, self.on, lowercase=self.lowercase)
         first = pairs.first_rows
         ends = np.append(first[1:], len(pairs))
         found = []

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import ParameterError
-from textgauge.core.parallel import workers
+from textgauge.core.parallel import count_workers
 from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
-from textgauge.data.view import in_one_pool
-from textgauge.encode.tokenizers import characters_of
+from textgauge.data.view import join_pools
+from textgauge.encode.tokenizers import get_characters
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.numerics.sequences import OutsideBeam, edits_with_shifts
+from textgauge.metrics.numerics.sequences import OutsideBeam, count_edits_with_shifts
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 
@@ -30,20 +30,20 @@ Words = Sequence[str]
 _SHORT = 32  # so short, rapidfuzz is faster on a full matrix, many at a time, than on half of one, one by one
 
 
-def similarity(edits: Floats, left: Floats, right: Floats, *, norm: Norm) -> Floats:
-    """What edits leave of sequences of these lengths, as a share; 1 for two empty ones.
+def compute_similarity(edits: Floats, left: Floats, right: Floats, *, norm: Norm) -> Floats:
+    """Return what edits leave of sequences of these lengths, as a share; 1 for two empty ones.
 
-    >>> similarity(np.array([3.0, 0.0]), np.array([6.0, 0.0]), np.array([7.0, 0.0]), norm="sum")
+    >>> compute_similarity(np.array([3.0, 0.0]), np.array([6.0, 0.0]), np.array([7.0, 0.0]), norm="sum")
     array([0.76923077, 1.        ])
     """
     whole = left + right if norm == "sum" else np.maximum(left, right)
     return np.where(whole > 0, (whole - edits) / np.maximum(whole, 1.0), 1.0)
 
 
-def sequences(corpus: Corpus, on: str) -> Sequences:
-    """What is edited in each text: its characters, as a string, or its token ids."""
+def get_edited_sequences(corpus: Corpus, on: str) -> Sequences:
+    """Return what is edited in each text: its characters, as a string, or its token ids."""
     if on == "characters":
-        return [characters_of(text) for text in corpus.texts]
+        return [get_characters(text) for text in corpus.texts]
     tokens = corpus.tokens(on)
     ids, offsets = tokens.ids.tolist(), tokens.offsets.tolist()
     return [ids[start:end] for start, end in pairwise(offsets)]
@@ -83,47 +83,49 @@ class Levenshtein(PairMetric):
     def compute(self, pairs: Pairs) -> Columns:
         from rapidfuzz.process import cpdist
 
-        left, right = sequences(pairs.left, self.on), sequences(pairs.right, self.on)
-        edits = cpdist(left, right, scorer=_scorer(self.kind), dtype=np.float64)
-        return {VALUE: similarity(edits, _lengths(left), _lengths(right), norm=self.norm)}
+        left, right = get_edited_sequences(pairs.left, self.on), get_edited_sequences(pairs.right, self.on)
+        edits = cpdist(left, right, scorer=_get_scorer(self.kind), dtype=np.float64)
+        return {VALUE: compute_similarity(edits, _get_lengths(left), _get_lengths(right), norm=self.norm)}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The similarity of every row text with every column text, on all cores; the halves of a square one once."""
         from rapidfuzz.process import cdist
 
-        rows, columns = in_one_pool(rows, columns)
-        left, right = sequences(rows, self.on), sequences(columns, self.on)
-        if np.array_equal(rows.index, columns.index) and _lengths(left).sum() > _SHORT * len(left):
+        rows, columns = join_pools(rows, columns)
+        left, right = get_edited_sequences(rows, self.on), get_edited_sequences(columns, self.on)
+        if np.array_equal(rows.index, columns.index) and _get_lengths(left).sum() > _SHORT * len(left):
             right = left  # the same object tells rapidfuzz that the matrix is symmetric
-        found: Floats = cdist(left, right, scorer=_scorer(self.kind), dtype=np.float64, workers=workers())
-        height, width = _lengths(left), _lengths(right)
+        found: Floats = cdist(left, right, scorer=_get_scorer(self.kind), dtype=np.float64, workers=count_workers())
+        height, width = _get_lengths(left), _get_lengths(right)
         for row, length in zip(found, height, strict=True):
-            row[:] = similarity(row, length, width, norm=self.norm)
+            row[:] = compute_similarity(row, length, width, norm=self.norm)
         return found
 
 
-def _scorer(kind: Kind) -> Callable[..., Any]:
+def _get_scorer(kind: Kind) -> Callable[..., Any]:
     from rapidfuzz import distance
 
     modules = {"levenshtein": "Levenshtein", "indel": "Indel", "osa": "OSA", "damerau": "DamerauLevenshtein"}
     return getattr(distance, modules[kind]).distance  # type: ignore[no-any-return]
 
 
-def _lengths(items: Sequences) -> Floats:
+def _get_lengths(items: Sequences) -> Floats:
     return np.fromiter(map(len, items), dtype=np.float64, count=len(items))
 
 
-def edits(candidate: Words, reference: Words) -> int:
+def count_edits(candidate: Words, reference: Words) -> int:
     """Insertions, deletions, substitutions and shifts that turn the candidate into the reference, as Tercom finds them.
 
-    >>> edits("on the mat sat the cat".split(), "the cat sat on the mat".split())
+    >>> count_edits("on the mat sat the cat".split(), "the cat sat on the mat".split())
     2
     """
     if candidate == reference:
         return 0
     numbers = {word: number for number, word in enumerate(dict.fromkeys([*candidate, *reference]))}
     try:
-        return edits_with_shifts(*("".join(chr(numbers[word]) for word in words) for words in (candidate, reference)))
+        return count_edits_with_shifts(
+            *("".join(chr(numbers[word]) for word in words) for words in (candidate, reference))
+        )
     except (OutsideBeam, ValueError):  # a ValueError: more words than there are characters
         from sacrebleu.metrics.lib_ter import translation_edit_rate
 
@@ -195,7 +197,7 @@ class Ter(PairMetric):
     def _counts(self, pairs: Pairs) -> NDArray[np.float64]:
         words = self._words(pairs.left.pool)
         found = [
-            (edits(words[left], words[right]), len(words[right]))
+            (count_edits(words[left], words[right]), len(words[right]))
             for left, right in zip(pairs.left.index.tolist(), pairs.right.index.tolist(), strict=True)
         ]
         return np.array(found, dtype=np.float64).reshape(-1, 2)

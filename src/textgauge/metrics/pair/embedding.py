@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import capped, runs
+from textgauge.core.sizes import cap_size, split_into_runs
 from textgauge.data import GIVEN, Corpus, Pairs
-from textgauge.data.view import in_one_pool
-from textgauge.encode.grounds import unit_rows
-from textgauge.encode.hugging_face import cross_encoder
-from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, TokenVectors, token_encoder
+from textgauge.data.view import join_pools
+from textgauge.encode.grounds import scale_to_units
+from textgauge.encode.hugging_face import get_cross_encoder
+from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, TokenVectors, get_token_encoder
 from textgauge.metrics.base import VALUE, Part, Range
-from textgauge.metrics.cautions import UNREAD, unread
+from textgauge.metrics.cautions import UNREAD, find_unread
 from textgauge.metrics.numerics.matching import f1, match_all, match_pairs
-from textgauge.metrics.pair_metric import Columns, PairMetric, decided, distinct_texts, groups
+from textgauge.metrics.pair_metric import Columns, PairMetric, decide_easy_pairs, find_distinct_texts, group_pairs
 from textgauge.metrics.registry import register
 
 # Vectors are float32: a smaller angle than this between two of them is rounding.
@@ -28,10 +28,10 @@ Scale = Literal["none", "clip", "unit"]
 _HELD_TOKENS = 1 << 16  # token vectors held at once: 100 MB of 384 dimensions
 
 
-def scaled(cosines: Floats, scale: Scale) -> Floats:
+def scale_cosines(cosines: Floats, scale: Scale) -> Floats:
     """Cosines brought into their bounds, then as they are, with negative ones at 0, or as (1 + cos) / 2.
 
-    >>> scaled(np.array([-0.5, 1.0]), "unit").tolist()
+    >>> scale_cosines(np.array([-0.5, 1.0]), "unit").tolist()
     [0.25, 1.0]
     """
     snapped = np.where(cosines > _SAME_DIRECTION, 1.0, np.maximum(cosines, -1.0))
@@ -71,30 +71,30 @@ class Cosine(PairMetric):
     def input_identity(self) -> list[str]:
         if self.on == GIVEN:
             return ["embeddings=given"]
-        from textgauge.encode.embedders import embedder
+        from textgauge.encode.embedders import get_embedder
 
-        return [f"embedder={embedder(self.on).identity}"]
+        return [f"embedder={get_embedder(self.on).identity}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        left, right = _units(pairs.left, pairs.right, self.on)
-        values = scaled(np.einsum("ij,ij->i", left, right), self.scale)
-        return {VALUE: np.where(unread_pairs(pairs.left, pairs.right, self.on), np.nan, values)}
+        left, right = _get_units(pairs.left, pairs.right, self.on)
+        values = scale_cosines(np.einsum("ij,ij->i", left, right), self.scale)
+        return {VALUE: np.where(find_unread_pairs(pairs.left, pairs.right, self.on), np.nan, values)}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """The value of every row text (left) with every column text (right), by one product."""
-        rows, columns = in_one_pool(rows, columns)
-        left, right = _units(rows, columns, self.on)
-        return without_unread(scaled(left @ right.T, self.scale), rows, columns, self.on)
+        """Return the value of every row text (left) with every column text (right), by one product."""
+        rows, columns = join_pools(rows, columns)
+        left, right = _get_units(rows, columns, self.on)
+        return mask_unread(scale_cosines(left @ right.T, self.scale), rows, columns, self.on)
 
 
-def unread_pairs(left: Corpus, right: Corpus, encoder: str) -> NDArray[np.bool_]:
+def find_unread_pairs(left: Corpus, right: Corpus, encoder: str) -> NDArray[np.bool_]:
     """Tell the pairs of different texts of which the encoder knows no piece of one."""
-    return np.asarray((unread(left, encoder) | unread(right, encoder)) & (left.keys != right.keys))
+    return np.asarray((find_unread(left, encoder) | find_unread(right, encoder)) & (left.keys != right.keys))
 
 
-def without_unread(values: Floats, rows: Corpus, columns: Corpus, encoder: str) -> Floats:
-    """A matrix with NaN where such a text meets another text."""
-    of_rows, of_columns = unread(rows, encoder), unread(columns, encoder)
+def mask_unread(values: Floats, rows: Corpus, columns: Corpus, encoder: str) -> Floats:
+    """Return a matrix with NaN where such a text meets another text."""
+    of_rows, of_columns = find_unread(rows, encoder), find_unread(columns, encoder)
     for row in np.flatnonzero(of_rows):
         values[row, columns.keys != rows.keys[row]] = np.nan
     for column in np.flatnonzero(of_columns):
@@ -102,12 +102,12 @@ def without_unread(values: Floats, rows: Corpus, columns: Corpus, encoder: str) 
     return values
 
 
-def _units(left: Corpus, right: Corpus, embedder: str) -> tuple[Floats, Floats]:
-    both = unit_rows(np.concatenate([left.embeddings(embedder), right.embeddings(embedder)]))
+def _get_units(left: Corpus, right: Corpus, embedder: str) -> tuple[Floats, Floats]:
+    both = scale_to_units(np.concatenate([left.embeddings(embedder), right.embeddings(embedder)]))
     return both[: len(left)], both[len(left) :]
 
 
-def mean_vectors(found: TokenVectors) -> Floats:
+def compute_mean_vectors(found: TokenVectors) -> Floats:
     """The mean vector of each text's tokens, special ones left out, in float64; NaN for a text without tokens."""
     words = found.words
     means = np.full((len(words), found.vectors.shape[1]), np.nan)
@@ -149,32 +149,34 @@ class ContextualL2(PairMetric):
         return [f"tokens={self._encoder.identity}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        texts, left, right = distinct_texts(pairs.left, pairs.right)
+        texts, left, right = find_distinct_texts(pairs.left, pairs.right)
         means = self._means(texts)
         empty = np.isnan(means[:, 0])
         distances = np.linalg.norm(means[left] - means[right], axis=1)
         distances[empty[left] & empty[right]] = 0.0
-        return {VALUE: np.where(unread_pairs(pairs.left, pairs.right, self.on), np.nan, distances)}
+        return {VALUE: np.where(find_unread_pairs(pairs.left, pairs.right, self.on), np.nan, distances)}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """The value of every row text with every column text."""
+        """Return the value of every row text with every column text."""
         from scipy.spatial.distance import cdist
 
-        rows, columns = in_one_pool(rows, columns)
-        texts, left, right = distinct_texts(rows, columns)
+        rows, columns = join_pools(rows, columns)
+        texts, left, right = find_distinct_texts(rows, columns)
         means = self._means(texts)
         empty = np.isnan(means[:, 0])
         distances = np.asarray(cdist(means[left], means[right]))
         distances[empty[left][:, None] & empty[right]] = 0.0
-        return without_unread(distances, rows, columns, self.on)
+        return mask_unread(distances, rows, columns, self.on)
 
     @property
     def _encoder(self) -> TokenEncoder:
-        return token_encoder(self.on, layer=self.layer)
+        return get_token_encoder(self.on, layer=self.layer)
 
     def _means(self, texts: list[str]) -> Floats:
         sizes = np.diff(self._encoder.tokenize(texts).offsets)
-        parts = [mean_vectors(self._encoder.encode(texts[some])) for some in runs(sizes, _HELD_TOKENS)]
+        parts = [
+            compute_mean_vectors(self._encoder.encode(texts[some])) for some in split_into_runs(sizes, _HELD_TOKENS)
+        ]
         return np.concatenate(parts) if parts else np.empty((0, 1))
 
 
@@ -198,13 +200,13 @@ class CrossEncoderScore(PairMetric):
     symmetric = False
 
     def input_identity(self) -> list[str]:
-        return [f"model={cross_encoder(self.on).identity}"]
+        return [f"model={get_cross_encoder(self.on).identity}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        values, open_rows = decided(pairs)
+        values, open_rows = decide_easy_pairs(pairs)
         if len(open_rows):
             left, right = pairs.left.take(open_rows), pairs.right.take(open_rows)
-            values[open_rows] = cross_encoder(self.on).score(left.texts, right.texts)
+            values[open_rows] = get_cross_encoder(self.on).score(left.texts, right.texts)
         return {VALUE: values}
 
 
@@ -285,19 +287,19 @@ class BertScore(PairMetric):
         return [f"tokens={self._encoder.identity}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        texts, left, right = distinct_texts(pairs.left, pairs.right)
+        texts, left, right = find_distinct_texts(pairs.left, pairs.right)
         seen = self._encoder.tokenize(texts)
         table = self._table(pairs.background)
         precision, recall = np.zeros(len(pairs)), np.zeros(len(pairs))
         both = np.flatnonzero((seen.words[left] > 0) & (seen.words[right] > 0))
-        for group in groups(left[both], right[both], np.diff(seen.offsets), most=capped(_MATCHED_TOKENS)):
+        for group in group_pairs(left[both], right[both], np.diff(seen.offsets), most=cap_size(_MATCHED_TOKENS)):
             chosen = both[group]
             held = self._held(texts, left[chosen], right[chosen], table)
             precision[chosen], recall[chosen] = match_pairs(*held)
         empty = seen.words == 0
         same = (left == right) | (empty[left] & empty[right])
         columns = self._columns(precision, recall, same)
-        hidden = unread_pairs(pairs.left, pairs.right, self.on)
+        hidden = find_unread_pairs(pairs.left, pairs.right, self.on)
         return {name: np.where(hidden, np.nan, column) for name, column in columns.items()}
 
     def compute_items(self, pairs: Pairs) -> Columns:
@@ -309,27 +311,27 @@ class BertScore(PairMetric):
         return {name: np.fmax.reduceat(column, pairs.first_rows) for name, column in columns.items()}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """The shown value of every row text (left) with every column text (right)."""
-        rows, columns = in_one_pool(rows, columns)
-        texts, left, right = distinct_texts(rows, columns)
+        """Return the shown value of every row text (left) with every column text (right)."""
+        rows, columns = join_pools(rows, columns)
+        texts, left, right = find_distinct_texts(rows, columns)
         seen = self._encoder.tokenize(texts)
         table = self._table(rows | columns if background is None else background)
         precision, recall = np.zeros((len(rows), len(columns))), np.zeros((len(rows), len(columns)))
         full_rows, full_columns = (np.flatnonzero(seen.words[side] > 0) for side in (left, right))
         sizes = np.diff(seen.offsets)
-        for some in runs(sizes[left[full_rows]], _MATCHED_TOKENS // 2):
-            for others in runs(sizes[right[full_columns]], _MATCHED_TOKENS // 2):
+        for some in split_into_runs(sizes[left[full_rows]], _MATCHED_TOKENS // 2):
+            for others in split_into_runs(sizes[right[full_columns]], _MATCHED_TOKENS // 2):
                 block = np.ix_(full_rows[some], full_columns[others])
                 held = self._held(texts, left[full_rows[some]], right[full_columns[others]], table)
                 precision[block], recall[block] = match_all(*held)
         empty = seen.words == 0
         same = (left[:, None] == right) | (empty[left][:, None] & empty[right])
         values = np.asarray(self.select(self._columns(precision, recall, same)))
-        return without_unread(values, rows, columns, self.on)
+        return mask_unread(values, rows, columns, self.on)
 
     @property
     def _encoder(self) -> TokenEncoder:
-        return token_encoder(self.on, layer=self.layer)
+        return get_token_encoder(self.on, layer=self.layer)
 
     def _held(
         self, texts: list[str], left: Ints, right: Ints, table: Frequencies | None
@@ -337,10 +339,16 @@ class BertScore(PairMetric):
         """Vectors, weights and offsets of the texts named by `left` and `right`, and their places among these."""
         here, places = np.unique(np.concatenate([left, right]), return_inverse=True)
         found = self._encoder.encode([texts[row] for row in here])
-        return found.vectors, token_weights(found, table), found.offsets, places[: len(left)], places[len(left) :]
+        return (
+            found.vectors,
+            compute_token_weights(found, table),
+            found.offsets,
+            places[: len(left)],
+            places[len(left) :],
+        )
 
     def _table(self, background: Corpus) -> Frequencies | None:
-        return background.derive(frequencies, self.on) if self.idf else None
+        return background.derive(count_frequencies, self.on) if self.idf else None
 
     def _columns(self, precision: Floats, recall: Floats, same: NDArray[np.bool_]) -> Columns:
         for column in (precision, recall):
@@ -373,9 +381,9 @@ class Frequencies:
     of: dict[str, int]
 
 
-def frequencies(corpus: Corpus, encoder: str) -> Frequencies:
+def count_frequencies(corpus: Corpus, encoder: str) -> Frequencies:
     """Count in how many texts of a corpus each token of an encoder occurs."""
-    tokens = token_encoder(encoder).tokenize(corpus.texts).tokens
+    tokens = get_token_encoder(encoder).tokenize(corpus.texts).tokens
     owners = np.repeat(np.arange(len(tokens)), tokens.lengths)
     once = np.unique(np.stack([owners, tokens.ids], axis=1), axis=0)
     ids, counts = np.unique(once[:, 1], return_counts=True)
@@ -383,8 +391,8 @@ def frequencies(corpus: Corpus, encoder: str) -> Frequencies:
     return Frequencies(len(tokens), found)
 
 
-def token_weights(found: Encoding, table: Frequencies | None) -> Floats:
-    """The weight of each token: 0 for special ones, else 1, or its inverse document frequency."""
+def compute_token_weights(found: Encoding, table: Frequencies | None) -> Floats:
+    """Return the weight of each token: 0 for special ones, else 1, or its inverse document frequency."""
     plain = (~found.special).astype(np.float64)
     if table is None:
         return plain

@@ -16,12 +16,12 @@ import numpy as np
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, ResourceError, TextgaugeError, warn
-from textgauge.core.files import replacing
-from textgauge.core.sealed import Damaged, seal_json, unsealed_json
+from textgauge.core.files import replace_file
+from textgauge.core.sealed import Damaged, seal_json, unseal_json
 from textgauge.data import Pairs
 from textgauge.metrics.base import PACKAGES, VALUE, Part
 from textgauge.metrics.cautions import TextSketch, parse_sketch
-from textgauge.metrics.pair_metric import BROUGHT, Columns, PairMetric, decided
+from textgauge.metrics.pair_metric import BROUGHT, Columns, PairMetric, decide_easy_pairs
 from textgauge.metrics.registry import register
 
 FORMAT = "textgauge ensemble 1"
@@ -92,7 +92,7 @@ class Trained:
         """Write the model file, whole or not at all."""
         target = Path(path)
         try:
-            with replacing(target) as part:
+            with replace_file(target) as part:
                 part.write_text(self.to_json(), encoding="utf-8")
         except OSError as error:
             raise ResourceError(f"cannot write {target}: {error.strerror or error}") from None
@@ -125,7 +125,7 @@ def parse_model(text: str) -> Trained:
     from textgauge.metrics.registry import get_metric, get_pair_metrics
 
     try:
-        content = unsealed_json(text)
+        content = unseal_json(text)
     except Damaged as error:
         raise InputError(f"not a model file, or a damaged one: {error}") from None
     except ValueError as error:
@@ -217,7 +217,7 @@ class Ensemble(PairMetric):
     def compute(self, pairs: Pairs) -> Columns:
         trained, _ = load_model(self.on)
         _warn_of_changes(trained)
-        values, open_rows = decided(pairs)
+        values, open_rows = decide_easy_pairs(pairs)
         if len(open_rows):
             values[open_rows] = trained.similarity(compute_features(trained.metrics, pairs.rows(open_rows)))
         return {VALUE: values}

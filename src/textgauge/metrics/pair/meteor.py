@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.sizes import runs
+from textgauge.core.sizes import split_into_runs
 from textgauge.data import Pairs
-from textgauge.encode.languages import porter
+from textgauge.encode.languages import stem_porter
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.pair_metric import Columns, PairMetric
@@ -31,35 +31,35 @@ class WordNumbers:
     stems: Sequence[str]
 
 
-def words_of_vocabulary(vocabulary: Sequence[str], used: Ints) -> WordNumbers:
+def number_words(vocabulary: Sequence[str], used: Ints) -> WordNumbers:
     """Number the lower-cased words and stems of the tokens that are used."""
     words: dict[str, int] = {}
     stems: dict[str, int] = {}
     of_token = np.full(len(vocabulary), -1, dtype=np.int64)
     of_token[used] = [words.setdefault(vocabulary[token].lower(), len(words)) for token in used.tolist()]
-    stem = [stems.setdefault(porter(word), len(stems)) for word in words]
+    stem = [stems.setdefault(stem_porter(word), len(stems)) for word in words]
     return WordNumbers(of_token, np.array(stem, dtype=np.int64), tuple(words), tuple(stems))
 
 
-def synonym_relation(words: Sequence[str]) -> Relation:
+def find_synonyms(words: Sequence[str]) -> Relation:
     """For each word the numbers of the other words among these that WordNet has as its synonyms."""
-    from textgauge.encode.wordnet import thesaurus
+    from textgauge.encode.wordnet import load_thesaurus
 
-    table = thesaurus()
+    table = load_thesaurus()
     members: dict[int, list[int]] = {}
     for number, word in enumerate(words):
-        for group in table.groups_with(word):
+        for group in table.get_groups_with(word):
             members.setdefault(group, []).append(number)
-    rows = ({other for group in table.groups_of(word) for other in members.get(group, ())} for word in words)
+    rows = ({other for group in table.get_groups_of(word) for other in members.get(group, ())} for word in words)
     return Relation.of([sorted(row - {number}) for number, row in enumerate(rows)])
 
 
-def chunk_counts(left: Ints, right: Ints, pair: Ints, size: int) -> Ints:
+def count_chunks(left: Ints, right: Ints, pair: Ints, size: int) -> Ints:
     """Count, for each of `size` pairs, the runs of matches that are neighbours on both sides.
 
     `left` and `right` are the places of matched words, `pair` the pairs they belong to.
 
-    >>> chunk_counts(np.array([0, 1, 2]), np.array([4, 5, 3]), np.zeros(3, np.int64), 2).tolist()
+    >>> count_chunks(np.array([0, 1, 2]), np.array([4, 5, 3]), np.zeros(3, np.int64), 2).tolist()
     [2, 0]
     """
     order = np.argsort(left)
@@ -104,9 +104,9 @@ class Meteor(PairMetric):
     gamma: float = 0.5
 
     def input_identity(self) -> list[str]:
-        from textgauge.encode.wordnet import identity
+        from textgauge.encode.wordnet import identify_wordnet
 
-        return [f"wordnet={identity()}"] if self.stages == "synonym" else []
+        return [f"wordnet={identify_wordnet()}"] if self.stages == "synonym" else []
 
     def compute(self, pairs: Pairs) -> Columns:
         tokens = pairs.left.pool.tokens(self.on)
@@ -117,29 +117,29 @@ class Meteor(PairMetric):
     def _counts(self, pairs: Pairs, tokens: Tokens, lengths: Ints) -> Ints:
         """Matches and chunks of each pair, as two rows."""
         rows = np.unique(np.concatenate([pairs.left.index, pairs.right.index]))
-        words = words_of_vocabulary(tokens.vocabulary, np.unique(tokens.take(rows).ids))
+        words = number_words(tokens.vocabulary, np.unique(tokens.take(rows).ids))
         looked_up = words.stems if self.lookup == "stems" else words.words
-        relation = synonym_relation(looked_up) if self.stages == "synonym" else None
+        relation = find_synonyms(looked_up) if self.stages == "synonym" else None
         counts = np.zeros((2, len(pairs)), dtype=np.int64)
-        for block in runs(lengths, _BLOCK_WORDS):
-            left, right = (_side(tokens, rows[block], words) for rows in (pairs.left.index, pairs.right.index))
+        for block in split_into_runs(lengths, _BLOCK_WORDS):
+            left, right = (_make_side(tokens, rows[block], words) for rows in (pairs.left.index, pairs.right.index))
             counts[:, block] = self._block_counts(left, right, words, relation, block.stop - block.start)
         return counts
 
     def _block_counts(self, left: Side, right: Side, words: WordNumbers, relation: Relation | None, size: int) -> Ints:
         first, second = self._matches(left, right, words, relation)
         pair = left.pair[first]
-        return np.stack([np.bincount(pair, minlength=size), chunk_counts(first, second, pair, size)])
+        return np.stack([np.bincount(pair, minlength=size), count_chunks(first, second, pair, size)])
 
     def _matches(self, left: Side, right: Side, words: WordNumbers, relation: Relation | None) -> tuple[Ints, Ints]:
-        found = [same_words(left, right)]
+        found = [match_same_words(left, right)]
         if self.stages != "exact":
             left, right = left.without(found[0][0]), right.without(found[0][1])
             stems = left.renamed(words.stem), right.renamed(words.stem)
-            found.append(same_words(*stems))
+            found.append(match_same_words(*stems))
             if relation is not None:
                 left, right = stems if self.lookup == "stems" else (left, right)
-                found.append(related_words(left.without(found[1][0]), right.without(found[1][1]), relation))
+                found.append(match_related_words(left.without(found[1][0]), right.without(found[1][1]), relation))
         return np.concatenate([both[0] for both in found]), np.concatenate([both[1] for both in found])
 
     def _scores(self, matches: Floats, chunks: Floats, left: Floats, right: Floats) -> Columns:
@@ -156,7 +156,7 @@ class Meteor(PairMetric):
         return {VALUE: value, "precision": precision, "recall": recall, "fragmentation": fragmentation}
 
 
-def _side(tokens: Tokens, rows: Ints, words: WordNumbers) -> Side:
+def _make_side(tokens: Tokens, rows: Ints, words: WordNumbers) -> Side:
     chosen = tokens.take(rows)
     pair = np.repeat(np.arange(len(rows)), chosen.lengths)
     return Side(pair, words.of_token[chosen.ids], np.arange(len(pair)))
@@ -171,38 +171,38 @@ class Side:
     place: Ints
 
     def take(self, chosen: Ints | NDArray[np.bool_]) -> Side:
-        """A selection of the words."""
+        """Return a selection of the words."""
         return Side(self.pair[chosen], self.word[chosen], self.place[chosen])
 
     def renamed(self, names: Ints) -> Side:
-        """The same places with other numbers for the words."""
+        """Return the same places with other numbers for the words."""
         return Side(self.pair, names[self.word], self.place)
 
     def without(self, places: Ints) -> Side:
-        """The words at other places than these."""
+        """Return the words at other places than these."""
         return self.take(~np.isin(self.place, places, assume_unique=True))
 
 
-def same_words(left: Side, right: Side) -> tuple[Ints, Ints]:
+def match_same_words(left: Side, right: Side) -> tuple[Ints, Ints]:
     """Match equal words; gives the places of both partners.
 
     >>> side = Side(np.zeros(3, np.int64), np.array([7, 8, 7]), np.arange(3))
-    >>> [places.tolist() for places in same_words(side, side.take(np.array([1, 2])))]
+    >>> [places.tolist() for places in match_same_words(side, side.take(np.array([1, 2])))]
     [[2, 1], [2, 1]]
     """
-    keys = np.concatenate([_joined(left), _joined(right)])
+    keys = np.concatenate([_join(left), _join(right)])
     _, dense = np.unique(keys, return_inverse=True)
     sides = dense[: len(left.word)], dense[len(left.word) :]
-    mine, yours = (_nth_from_the_end(side) + len(keys) * side for side in sides)
+    mine, yours = (_count_from_the_end(side) + len(keys) * side for side in sides)
     _, first, second = np.intersect1d(mine, yours, assume_unique=True, return_indices=True)
     return left.place[first], right.place[second]
 
 
-def _joined(side: Side) -> Ints:
+def _join(side: Side) -> Ints:
     return side.pair << 32 | side.word
 
 
-def _nth_from_the_end(keys: Ints) -> Ints:
+def _count_from_the_end(keys: Ints) -> Ints:
     """For each key, how many equal ones come after it."""
     order = np.argsort(keys[::-1], kind="stable")
     ranked = keys[::-1][order]
@@ -227,26 +227,26 @@ class Relation:
         return cls(np.array([word for row in rows for word in row], dtype=np.int64), offsets)
 
 
-def related_words(left: Side, right: Side, relation: Relation) -> tuple[Ints, Ints]:
+def match_related_words(left: Side, right: Side, relation: Relation) -> tuple[Ints, Ints]:
     """Match words of the left with related words of the right; gives the places of both partners."""
     starts, ends = relation.offsets[left.word], relation.offsets[left.word + 1]
     owner, at = _spread(starts, ends)
     wanted = left.pair[owner] << 32 | relation.words[at]
-    keys = _joined(right)
+    keys = _join(right)
     order = np.argsort(keys, kind="stable")
     edge, at = _spread(np.searchsorted(keys[order], wanted), np.searchsorted(keys[order], wanted, side="right"))
-    return _greedy(left.place[owner[edge]], right.place[order[at]])
+    return _choose_greedily(left.place[owner[edge]], right.place[order[at]])
 
 
 def _spread(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """All numbers of the ranges one after the other, each with the number of its range."""
+    """Return all numbers of the ranges one after the other, each with the number of its range."""
     lengths = ends - starts
     owner = np.repeat(np.arange(len(starts)), lengths)
     before = np.cumsum(lengths) - lengths
     return owner, np.arange(len(owner)) + np.repeat(starts - before, lengths)
 
 
-def _greedy(left: Ints, right: Ints) -> tuple[Ints, Ints]:
+def _choose_greedily(left: Ints, right: Ints) -> tuple[Ints, Ints]:
     """From the last places to the first, keep an edge if both its ends are free."""
     order = np.lexsort((right, left))[::-1]
     used: set[int] = set()

@@ -18,9 +18,9 @@ from textgauge.data import Corpus, Pairs
 from textgauge.data.packing import read_text
 from textgauge.data.tables import format_column_names
 from textgauge.encode.endpoint import Chat
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.metrics.base import VALUE, Metric, Part, Range
-from textgauge.metrics.pair_metric import Columns, PairMetric, decided
+from textgauge.metrics.pair_metric import Columns, PairMetric, decide_easy_pairs
 from textgauge.metrics.registry import get_metrics, register
 
 
@@ -59,10 +59,10 @@ class ColumnMetric(PairMetric):
         raise ParameterError(f"{self.key} has values for the pairs of its table alone, not for any two texts")
 
 
-def column_names(metrics: str | Iterable[str | Metric] | None) -> list[str]:
-    """The columns that names of metrics stand for.
+def list_column_names(metrics: str | Iterable[str | Metric] | None) -> list[str]:
+    """Return the columns that names of metrics stand for.
 
-    >>> column_names("chrf,column:judge|comet")
+    >>> list_column_names("chrf,column:judge|comet")
     ['judge', 'comet']
     """
     found = () if metrics is None else get_metrics(metrics)
@@ -82,16 +82,16 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _OUT_OF = re.compile(r"/\s*100\b|out of 100\b", re.IGNORECASE)
 
 
-def question(left: str, right: str) -> str:
-    """Both texts as JSON, whose quotes no text can leave."""
-    texts = {"left": without_surrogates(left), "right": without_surrogates(right)}
+def format_question(left: str, right: str) -> str:
+    """Return both texts as JSON, whose quotes no text can leave."""
+    texts = {"left": replace_surrogates(left), "right": replace_surrogates(right)}
     return json.dumps(texts, ensure_ascii=False)
 
 
-def rating(answer: str) -> float:
-    """The rating in an answer as a share of 100: the last labelled number, or the only one; else NaN.
+def parse_rating(answer: str) -> float:
+    """Return the rating in an answer as a share of 100: the last labelled number, or the only one; else NaN.
 
-    >>> rating("SCORE: 85"), rating("I say 40/100."), rating("between 3 and 4")
+    >>> parse_rating("SCORE: 85"), parse_rating("I say 40/100."), parse_rating("between 3 and 4")
     (0.85, 0.4, nan)
     """
     bare = _OUT_OF.sub("", answer)
@@ -145,13 +145,13 @@ class Judge(PairMetric):
         return [f"judge={Chat.named(self.on).identity}", f"prompt={of}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        """One number per pair, and how much the answers differ."""
-        values, open_rows = decided(pairs)
+        """Return one number per pair, and how much the answers differ."""
+        values, open_rows = decide_easy_pairs(pairs)
         sides = [list(side.take(open_rows).texts) for side in (pairs.left, pairs.right)]
         instructions, chat = self._instructions(), Chat.named(self.on)
         orders = [sides, sides[::-1]] if self.swap else [sides]
         answers = [
-            [rating(answer) for answer in chat.ask(*_questions(instructions, *order), turn=turn)]
+            [parse_rating(answer) for answer in chat.ask(*_format_questions(instructions, *order), turn=turn)]
             for order in orders
             for turn in range(self.repeats)
         ]
@@ -165,11 +165,11 @@ class Judge(PairMetric):
         return read_text(self.prompt).strip() if self.prompt else PROMPT
 
 
-def _questions(instructions: str, left: Sequence[str], right: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The instructions and the questions; instructions with places for the texts are part of each question."""
+def _format_questions(instructions: str, left: Sequence[str], right: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Return the instructions and the questions; instructions with places for the texts are part of each question."""
     pairs = list(zip(left, right, strict=True))
     if "{left}" not in instructions or "{right}" not in instructions:
-        return instructions, [question(*pair) for pair in pairs]
+        return instructions, [format_question(*pair) for pair in pairs]
     pieces = re.split(r"(\{left\}|\{right\})", instructions)
-    filled = [{"{left}": without_surrogates(a), "{right}": without_surrogates(b)} for a, b in pairs]
+    filled = [{"{left}": replace_surrogates(a), "{right}": replace_surrogates(b)} for a, b in pairs]
     return None, ["".join(texts.get(piece, piece) for piece in pieces) for texts in filled]

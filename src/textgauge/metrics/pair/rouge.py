@@ -13,37 +13,37 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
-from textgauge.data.view import in_one_pool
-from textgauge.encode.tokenizers import SplitTokenizer, Tokens, tokenizer
+from textgauge.data.view import join_pools
+from textgauge.encode.tokenizers import SplitTokenizer, Tokens, get_tokenizer
 from textgauge.metrics.base import POSITIVE, VALUE, Part, Range
-from textgauge.metrics.numerics.ngram_counts import best_rows
-from textgauge.metrics.numerics.sequences import common_length_matrix, common_lengths, union_hits
-from textgauge.metrics.pair_metric import Columns, NgramMetric, PairMetric, divided
+from textgauge.metrics.numerics.ngram_counts import find_best_rows
+from textgauge.metrics.numerics.sequences import compute_common_length_matrix, compute_common_lengths, count_union_hits
+from textgauge.metrics.pair_metric import Columns, NgramMetric, PairMetric, divide
 from textgauge.metrics.registry import register
 
 COMPAT = "rouge_score"  # the tokenizer under which empty texts count as that package counts them
 
 
-def precision_recall_f1(shared: Floats, left: Floats, right: Floats) -> Columns:
+def compute_precision_recall_f1(shared: Floats, left: Floats, right: Floats) -> Columns:
     """Share of the left and of the right that is in both, and their harmonic mean; 0 where there is nothing.
 
-    >>> precision_recall_f1(np.array([2.0]), np.array([4.0]), np.array([2.0]))["value"].round(3)
+    >>> compute_precision_recall_f1(np.array([2.0]), np.array([4.0]), np.array([2.0]))["value"].round(3)
     array([0.667])
     """
-    precision, recall = divided(shared, left), divided(shared, right)
+    precision, recall = divide(shared, left), divide(shared, right)
     return {
-        VALUE: divided(2 * precision * recall, precision + recall),
+        VALUE: divide(2 * precision * recall, precision + recall),
         "precision": precision,
         "recall": recall,
     }
 
 
-def stemmed(tokens: Tokens) -> Tokens:
-    """The same texts with words of more than three letters cut to their stems, as rouge-score cuts them."""
-    from textgauge.encode.languages import porter
+def stem(tokens: Tokens) -> Tokens:
+    """Return the same texts with words of more than three letters cut to their stems, as rouge-score cuts them."""
+    from textgauge.encode.languages import stem_porter
 
     numbers: dict[str, int] = {}
-    stems = (porter(word) if len(word) > 3 else word for word in tokens.vocabulary)
+    stems = (stem_porter(word) if len(word) > 3 else word for word in tokens.vocabulary)
     table = np.array([numbers.setdefault(stem, len(numbers)) for stem in stems], dtype=np.int32)
     return Tokens(table[tokens.ids], tokens.offsets, tuple(numbers))
 
@@ -59,11 +59,11 @@ class _Rouge(PairMetric):
 
     def _tokens(self, pool: Pool) -> Tokens:
         tokens = pool.tokens(self.on)
-        return pool.get_or_compute("stems", self.on, lambda _: stemmed(tokens)) if self.stem else tokens
+        return pool.get_or_compute("stems", self.on, lambda _: stem(tokens)) if self.stem else tokens
 
     def _score(self, shared: Floats, left: Floats, right: Floats, same: Floats | np.bool_) -> Columns:
         """Precision, recall and F1, 1 where there is nothing on either side and the texts are the same."""
-        columns = precision_recall_f1(shared, left, right)
+        columns = compute_precision_recall_f1(shared, left, right)
         if self.on == COMPAT:
             return columns
         nothing = (left == 0) & (right == 0) & same
@@ -167,13 +167,13 @@ class RougeL(_Rouge):
         tokens = self._tokens(pairs.left.pool)
         left, right = pairs.left.index, pairs.right.index
         lengths = tokens.lengths.astype(np.float64)
-        return self._score(common_lengths(tokens, left, right), lengths[left], lengths[right], np.True_)
+        return self._score(compute_common_lengths(tokens, left, right), lengths[left], lengths[right], np.True_)
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        rows, columns = in_one_pool(rows, columns)
+        rows, columns = join_pools(rows, columns)
         tokens = self._tokens(rows.pool)
         lengths = tokens.lengths.astype(np.float64)
-        shared = common_length_matrix(tokens, rows.index, columns.index)
+        shared = compute_common_length_matrix(tokens, rows.index, columns.index)
         found = self._score(shared, lengths[rows.index][:, None], lengths[columns.index][None], np.True_)
         return np.asarray(self.select(found))
 
@@ -197,33 +197,33 @@ class RougeLsum(_Rouge):
         tokens, edges = self._lines(pairs.left.pool)
         whole = Tokens(tokens.ids, tokens.offsets[edges], tokens.vocabulary)
         left, right = pairs.left.index, pairs.right.index
-        hits, lines = common_lengths(whole, left, right), np.diff(edges)
+        hits, lines = compute_common_lengths(whole, left, right), np.diff(edges)
         for pair in np.flatnonzero((lines[left] > 1) | (lines[right] > 1)).tolist():
             a, b = (
                 [tokens[line].tolist() for line in range(*edges[[row, row + 1]])] for row in (left[pair], right[pair])
             )
-            hits[pair] = union_hits(a, b)
+            hits[pair] = count_union_hits(a, b)
         lengths = whole.lengths.astype(np.float64)
         return self._score(hits, lengths[left], lengths[right], np.True_)
 
     def _lines(self, pool: Pool) -> tuple[Tokens, Ints]:
-        """The tokens of all lines, and the first line of each text."""
-        found: tuple[Tokens, Ints] = pool.get_or_compute("lines", self.on, lambda name: line_tokens(pool.texts, name))
-        tokens, edges = found
-        return (
-            (pool.get_or_compute("stems of lines", self.on, lambda _: stemmed(tokens)), edges) if self.stem else found
+        """Return the tokens of all lines, and the first line of each text."""
+        found: tuple[Tokens, Ints] = pool.get_or_compute(
+            "lines", self.on, lambda name: tokenize_lines(pool.texts, name)
         )
+        tokens, edges = found
+        return (pool.get_or_compute("stems of lines", self.on, lambda _: stem(tokens)), edges) if self.stem else found
 
 
-def line_tokens(texts: Sequence[str], name: str) -> tuple[Tokens, Ints]:
-    """Tokens of the lines of texts, one line after the other, and where the lines of each text begin.
+def tokenize_lines(texts: Sequence[str], name: str) -> tuple[Tokens, Ints]:
+    """Return tokens of the lines of texts, one line after the other, and where the lines of each text begin.
 
-    >>> line_tokens(["a b\\nc", "d"], "words")[1]
+    >>> tokenize_lines(["a b\\nc", "d"], "words")[1]
     array([0, 2, 3])
     """
     lines = [text.split("\n") for text in texts]
     edges = np.cumsum([0, *map(len, lines)])
-    return tokenizer(name).encode([line for text in lines for line in text]), edges
+    return get_tokenizer(name).encode([line for text in lines for line in text]), edges
 
 
 _CODE_POINTS = 0x110000
@@ -241,13 +241,13 @@ def chrf(shared: Floats, left: Floats, right: Floats, *, beta: float, epsilon: f
     """
     both = (left > 0) & (right > 0)
     orders = np.maximum(both.sum(axis=-1), 1)
-    precision = np.where(both, divided(shared, left), 0.0).sum(axis=-1) / orders
-    recall = np.where(both, divided(shared, right), 0.0).sum(axis=-1) / orders
+    precision = np.where(both, divide(shared, left), 0.0).sum(axis=-1) / orders
+    recall = np.where(both, divide(shared, right), 0.0).sum(axis=-1) / orders
     factor = beta**2
-    value = divided((1 + factor) * precision * recall, factor * precision + recall)
+    value = divide((1 + factor) * precision * recall, factor * precision + recall)
     if epsilon:
-        p, r = divided(shared, left), divided(shared, right)
-        value = np.where(both, divided((1 + factor) * p * r, factor * p + r), epsilon).mean(axis=-1)
+        p, r = divide(shared, left), divide(shared, right)
+        value = np.where(both, divide((1 + factor) * p * r, factor * p + r), epsilon).mean(axis=-1)
     return {
         VALUE: value,
         "precision": precision,
@@ -255,12 +255,12 @@ def chrf(shared: Floats, left: Floats, right: Floats, *, beta: float, epsilon: f
     }
 
 
-def code_points(texts: Sequence[str], *, whitespace: bool) -> Tokens:
-    """The characters of texts, numbered in the order of their code points, with or without white space."""
+def number_characters(texts: Sequence[str], *, whitespace: bool) -> Tokens:
+    """Return the characters of texts, numbered in the order of their code points, with or without white space."""
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
     offsets = np.cumsum(np.fromiter([0, *map(len, texts)], dtype=np.int64, count=len(texts) + 1))
     if not whitespace:
-        kept = ~_spaces()[codes]
+        kept = ~_make_space_table()[codes]
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])[offsets]
         codes = codes[kept]
     in_use = np.zeros(_CODE_POINTS, dtype=bool)
@@ -269,10 +269,10 @@ def code_points(texts: Sequence[str], *, whitespace: bool) -> Tokens:
     return Tokens(numbers[codes], offsets, [chr(code) for code in np.flatnonzero(in_use)])
 
 
-def chrf_words(text: str) -> list[str]:
+def split_chrf_words(text: str) -> list[str]:
     """Words between white space, one sign of punctuation split off: the last character if it is one, else the first.
 
-    >>> chrf_words("(so) it's, -")
+    >>> split_chrf_words("(so) it's, -")
     ['(so', ')', "it's", ',', '-']
     """
     found = []
@@ -287,7 +287,7 @@ def chrf_words(text: str) -> list[str]:
 
 
 @cache
-def _spaces() -> NDArray[np.bool_]:
+def _make_space_table() -> NDArray[np.bool_]:
     table = np.zeros(_CODE_POINTS, dtype=bool)
     table[[code for code in range(0x3001) if chr(code).isspace()]] = True
     return table
@@ -333,7 +333,7 @@ class Chrf(NgramMetric):
         if not self.word_order:
             return [(characters, self.order)]
         words = pool.get_or_compute(
-            "chrF words", variant, lambda _: SplitTokenizer(chrf_words).encode(self._texts(pool))
+            "chrF words", variant, lambda _: SplitTokenizer(split_chrf_words).encode(self._texts(pool))
         )
         return [(characters, self.order), (words, self.word_order)]
 
@@ -345,7 +345,7 @@ class Chrf(NgramMetric):
     def statistics(self, pairs: Pairs) -> Floats:
         """N-grams of left, of right and of both for every order, of the closest reference."""
         shared, left, right = self.counts(pairs)
-        chosen = best_rows(self.of_counts(shared, left, right)[VALUE], pairs.items)
+        chosen = find_best_rows(self.of_counts(shared, left, right)[VALUE], pairs.items)
         return np.concatenate([np.where(right > 0, left, 0.0), right, shared], axis=1)[chosen]
 
     def of_statistics(self, sums: Floats) -> Floats:
@@ -365,7 +365,7 @@ class Chrf(NgramMetric):
         )
 
     def _characters(self, pool: Pool) -> Tokens:
-        return code_points(self._texts(pool), whitespace=self.whitespace)
+        return number_characters(self._texts(pool), whitespace=self.whitespace)
 
     def _texts(self, pool: Pool) -> Sequence[str]:
         return [text.lower() for text in pool.texts] if self.lowercase else pool.texts

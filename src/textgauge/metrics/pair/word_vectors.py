@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats
-from textgauge.core.sizes import blocks
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Corpus, Pairs, Pool
-from textgauge.encode.languages import nouns_of
+from textgauge.encode.languages import find_nouns_of_text
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens, hold_letters, list_tokenizers, register_tokenizer
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.numerics.matching import MOST_CELLS, exact_costs, gathered, relaxed_costs
+from textgauge.metrics.numerics.matching import MOST_CELLS, compute_exact_costs, compute_relaxed_costs, gather
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 
@@ -33,7 +33,7 @@ _BLOCK_NUMBERS = 1 << 17
 _ANY = (0.0, float("inf"))
 
 if "nouns" not in list_tokenizers():
-    register_tokenizer("nouns", lambda: SplitTokenizer(nouns_of))
+    register_tokenizer("nouns", lambda: SplitTokenizer(find_nouns_of_text))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class WordCounts:
     evidence: NDArray[np.int64]
 
     def unknown_share(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
-        """The share of the words of both texts that have no vector; 0 where there are no words."""
+        """Return the share of the words of both texts that have no vector; 0 where there are no words."""
         unknown, words = self.unknown[left] + self.unknown[right], self.words[left] + self.words[right]
         return np.asarray(unknown / np.maximum(words, 1))
 
@@ -75,7 +75,7 @@ class WordCounts:
         return replace(self, vectors=(self.vectors / lengths[:, None]).astype(np.float32))
 
 
-def word_counts(pool: Pool, tokenizer: str, vectors: WordVectors, *, stopwords: StopWords = "keep") -> WordCounts:
+def count_words(pool: Pool, tokenizer: str, vectors: WordVectors, *, stopwords: StopWords = "keep") -> WordCounts:
     """Count the words of every text of a pool; remembered as long as the pool lives."""
     name = f"{tokenizer}|{vectors.identity}|{stopwords}"
     return pool.get_or_compute("words", name, lambda _: _count(pool, tokenizer, vectors, stopwords))  # type: ignore[no-any-return]
@@ -102,12 +102,12 @@ def _count(pool: Pool, tokenizer: str, vectors: WordVectors, stopwords: StopWord
     counts = csr_matrix((np.ones(len(present), np.int64), present, ends), shape=shape)
     counts.sum_duplicates()
     kinds = (is_word, is_word & ~known, is_word & (rows >= 0))
-    totals = (_tokens_of_kind(tokens, used, kind) for kind in kinds)
+    totals = (_count_tokens_of_kind(tokens, used, kind) for kind in kinds)
     return WordCounts(counts, np.ascontiguousarray(vectors.matrix[columns[strangers:]]), tokens.lengths == 0, *totals)
 
 
-def _tokens_of_kind(tokens: Tokens, used: NDArray[np.int64], kind: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many tokens of each text are of the kind that is marked in the used vocabulary."""
+def _count_tokens_of_kind(tokens: Tokens, used: NDArray[np.int64], kind: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return how many tokens of each text are of the kind that is marked in the used vocabulary."""
     marked = np.zeros(int(tokens.ids.max(initial=-1)) + 1, dtype=bool)
     marked[used] = kind
     return np.diff(np.append(0, np.cumsum(marked[tokens.ids]))[tokens.offsets])
@@ -119,7 +119,7 @@ def _stop_words(words: Sequence[str]) -> NDArray[np.bool_]:
     return np.fromiter((word in ENGLISH_STOP_WORDS for word in words), dtype=bool, count=len(words))
 
 
-def alike(left: Corpus, right: Corpus, words: WordCounts) -> NDArray[np.bool_]:
+def find_alike(left: Corpus, right: Corpus, words: WordCounts) -> NDArray[np.bool_]:
     """Tell where both texts are equal or both have no tokens: these are at distance 0 whatever they hold."""
     same: NDArray[np.bool_] = left.keys == right.keys
     return same | (words.blank[left.index] & words.blank[right.index])
@@ -138,7 +138,7 @@ class WordVectorMetric(PairMetric):
     tokens: str = "words"
 
     def warnings(self, pairs: Pairs) -> tuple[str, ...]:
-        """The mean share of words without a vector, where it is large."""
+        """Return the mean share of words without a vector, where it is large."""
         shares = self.words(pairs.left.pool).unknown_share(pairs.left.index, pairs.right.index)
         share = float(shares.mean()) if len(pairs) else 0.0
         if share < _MOST_UNKNOWN:
@@ -146,33 +146,33 @@ class WordVectorMetric(PairMetric):
         return (f"{self.name}: {share:.0%} of the words have no vector in {self.on} and are left out",)
 
     def input_identity(self) -> list[str]:
-        from textgauge.encode.word_vectors import word_vectors
+        from textgauge.encode.word_vectors import get_word_vectors
 
-        return [f"{self.on}={word_vectors(self.on).identity}"]
+        return [f"{self.on}={get_word_vectors(self.on).identity}"]
 
     def words(self, pool: Pool, *, stopwords: StopWords = "keep") -> WordCounts:
-        """The words of a pool's texts that have vectors."""
-        from textgauge.encode.word_vectors import word_vectors
+        """Return the words of a pool's texts that have vectors."""
+        from textgauge.encode.word_vectors import get_word_vectors
 
-        return word_counts(pool, self.tokens, word_vectors(self.on), stopwords=stopwords)
+        return count_words(pool, self.tokens, get_word_vectors(self.on), stopwords=stopwords)
 
 
-def pooled(words: WordCounts, rows: NDArray[np.int64], pool: Pooling) -> NDArray[np.float64]:
+def pool_vectors(words: WordCounts, rows: NDArray[np.int64], pool: Pooling) -> NDArray[np.float64]:
     """Unit vectors of texts: least, largest and mean value per dimension, or the mean; NaN where there is none."""
     width = words.vectors.shape[1] * (3 if pool == "minmaxmean" else 1)
     found = np.full((len(rows), width), np.nan)
     sizes = np.diff(words.counts.indptr)[rows]
     for size in np.unique(sizes[sizes > 0]):
         alike_long = np.flatnonzero(sizes == size)
-        for some in blocks(len(alike_long), _BLOCK_NUMBERS, size * words.vectors.shape[1]):
+        for some in split_into_blocks(len(alike_long), _BLOCK_NUMBERS, size * words.vectors.shape[1]):
             block = alike_long[some]
-            found[block] = _pooled(*gathered(words.counts, rows[block]), words.vectors, pool)
+            found[block] = _pool_vectors(*gather(words.counts, rows[block]), words.vectors, pool)
     found[words.evidence[rows] == 0] = np.nan
     lengths = np.sqrt(np.einsum("td,td->t", found, found))
     return found / np.where(lengths > 0, lengths, np.nan)[:, None]
 
 
-def _pooled(
+def _pool_vectors(
     ids: NDArray[np.int64], counts: NDArray[np.float64], table: NDArray[np.float32], pool: Pooling
 ) -> NDArray[np.float64]:
     vectors = table[ids]
@@ -202,10 +202,10 @@ class WordvecCosine(WordVectorMetric):
     def compute(self, pairs: Pairs) -> Columns:
         words = self.words(pairs.left.pool)
         values = np.empty(len(pairs))
-        for block in blocks(len(pairs), _BLOCK_PAIRS):
-            left, right = (pooled(words, side.index[block], self.pool) for side in (pairs.left, pairs.right))
+        for block in split_into_blocks(len(pairs), _BLOCK_PAIRS):
+            left, right = (pool_vectors(words, side.index[block], self.pool) for side in (pairs.left, pairs.right))
             values[block] = 1.0 - np.einsum("td,td->t", left, right)
-        value = np.where(alike(pairs.left, pairs.right, words), 0.0, np.clip(values, 0.0, 2.0))
+        value = np.where(find_alike(pairs.left, pairs.right, words), 0.0, np.clip(values, 0.0, 2.0))
         return {VALUE: value, "unknown": words.unknown_share(pairs.left.index, pairs.right.index)}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> NDArray[np.float64]:
@@ -213,7 +213,7 @@ class WordvecCosine(WordVectorMetric):
             return super().matrix(rows, columns, background=background)
         joint = rows | columns
         words = self.words(joint.pool)
-        vectors = pooled(words, joint.index, self.pool)
+        vectors = pool_vectors(words, joint.index, self.pool)
         left, right = joint.index[: len(rows)], joint.index[len(rows) :]
         values = np.clip(1.0 - vectors[: len(rows)] @ vectors[len(rows) :].T, 0.0, 2.0)
         keys, blank = joint.pool.keys, words.blank
@@ -231,13 +231,13 @@ class TransportMetric(WordVectorMetric):
     unit: bool = False
 
     def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:
-        """The columns of pairs whose texts all have words with vectors."""
+        """Return the columns of pairs whose texts all have words with vectors."""
         raise NotImplementedError
 
     def compute(self, pairs: Pairs) -> Columns:
         """Costs of all pairs: 0 for equal texts, NaN where a text has no word with a vector."""
         words = self.words(pairs.left.pool, stopwords=self.stopwords)
-        known, same = words.evidence > 0, alike(pairs.left, pairs.right, words)
+        known, same = words.evidence > 0, find_alike(pairs.left, pairs.right, words)
         rows = np.flatnonzero(known[pairs.left.index] & known[pairs.right.index] & ~same)
         left, right = (words.counts[side.index[rows]] for side in (pairs.left, pairs.right))
         found = self.costs(left, right, words.unit if self.unit else words)
@@ -268,7 +268,7 @@ class Wmd(TransportMetric):
 
     def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:
         """Exact costs."""
-        return {VALUE: exact_costs(left, right, words)}
+        return {VALUE: compute_exact_costs(left, right, words)}
 
 
 @register
@@ -288,7 +288,7 @@ class Rwmd(TransportMetric):
 
     def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:
         """Relaxed costs, both directions."""
-        forward, backward = relaxed_costs(left, right, words)
+        forward, backward = compute_relaxed_costs(left, right, words)
         return {VALUE: np.maximum(forward, backward), "forward": forward, "backward": backward}
 
 
@@ -333,17 +333,17 @@ class PosDistance(WordVectorMetric):
         rows = np.flatnonzero(known[left.index] & known[right.index] & ~same)
         columns = {name: np.where(same, 0.0, np.nan) for name in (VALUE, "forward", "backward")}
         mine, yours = (words.counts[side.index[rows]] for side in (left, right))
-        forward, backward = relaxed_costs(mine, yours, words)
+        forward, backward = compute_relaxed_costs(mine, yours, words)
         sizes = (words.totals[side.index[rows]].astype(float) for side in (left, right))
-        value = (forward + backward) / 2 if self.total == "mean" else fewer_nouns_sum(forward, backward, *sizes)
+        value = (forward + backward) / 2 if self.total == "mean" else sum_over_fewer_nouns(forward, backward, *sizes)
         columns[VALUE][rows], columns["forward"][rows], columns["backward"][rows] = value, forward, backward
         return columns | {"unknown": words.unknown_share(left.index, right.index)}
 
 
-def fewer_nouns_sum(forward: Floats, backward: Floats, left: Floats, right: Floats) -> Floats:
+def sum_over_fewer_nouns(forward: Floats, backward: Floats, left: Floats, right: Floats) -> Floats:
     """Sum of the distances of the side with fewer nouns, from mean distances and numbers of nouns.
 
-    >>> fewer_nouns_sum(*np.array([[2.0, 2.0], [3.0, 1.0], [2, 3], [4, 3]])).tolist()
+    >>> sum_over_fewer_nouns(*np.array([[2.0, 2.0], [3.0, 1.0], [2, 3], [4, 3]])).tolist()
     [4.0, 3.0]
     """
     sums = forward * left, backward * right

@@ -10,9 +10,17 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
-from textgauge.data.view import in_one_pool
+from textgauge.data.view import join_pools
 from textgauge.metrics.base import VALUE, Range
-from textgauge.metrics.numerics.ngram_counts import Factor, factor, per_place, product, row_sums, with_column, with_data
+from textgauge.metrics.numerics.ngram_counts import (
+    Factor,
+    multiply,
+    prepare_factor,
+    repeat_per_place,
+    sum_rows,
+    with_column,
+    with_data,
+)
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 
@@ -20,10 +28,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-def share(common: Floats, left: Floats, right: Floats) -> Floats:
+def compute_share(common: Floats, left: Floats, right: Floats) -> Floats:
     """|A ∩ B| / |A ∪ B| from the sizes of the intersection and of both sets; 1 for two empty sets.
 
-    >>> share(np.array([1.0, 0.0]), np.array([2.0, 0.0]), np.array([3.0, 0.0]))
+    >>> compute_share(np.array([1.0, 0.0]), np.array([2.0, 0.0]), np.array([3.0, 0.0]))
     array([0.25, 1.  ])
     """
     union = left + right - common
@@ -50,17 +58,17 @@ class Jaccard(PairMetric):
     default_on = "words"
 
     def compute(self, pairs: Pairs) -> Columns:
-        left, right = _sets(pairs.left, self.on), _sets(pairs.right, self.on)
+        left, right = _get_sets(pairs.left, self.on), _get_sets(pairs.right, self.on)
         common = np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
-        return {VALUE: share(common, _sizes(left), _sizes(right))}
+        return {VALUE: compute_share(common, _count_sizes(left), _count_sizes(right))}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """The share of every row text with every column text."""
-        rows, columns = in_one_pool(rows, columns)
-        left, right = _sets(rows, self.on), _sets(columns, self.on)
-        found, width = product(left, factor(right)), _sizes(right)
-        for row, size in zip(found, _sizes(left), strict=True):
-            row[:] = share(row, size, width)
+        """Return the share of every row text with every column text."""
+        rows, columns = join_pools(rows, columns)
+        left, right = _get_sets(rows, self.on), _get_sets(columns, self.on)
+        found, width = multiply(left, prepare_factor(right)), _count_sizes(right)
+        for row, size in zip(found, _count_sizes(left), strict=True):
+            row[:] = compute_share(row, size, width)
         return found
 
 
@@ -82,12 +90,12 @@ class Overlap(Jaccard):
     default_on = "whitespace"
 
 
-def _sets(corpus: Corpus, on: str) -> csr_matrix:
+def _get_sets(corpus: Corpus, on: str) -> csr_matrix:
     counts = corpus.counts(on)
     return with_data(counts, np.ones(len(counts.data)))
 
 
-def _sizes(sets: csr_matrix) -> Floats:
+def _count_sizes(sets: csr_matrix) -> Floats:
     return np.diff(sets.indptr).astype(np.float64)
 
 
@@ -103,7 +111,7 @@ class Background(NamedTuple):
     mean_length: float
 
 
-def background_of(corpus: Corpus, on: str) -> Background:
+def count_background(corpus: Corpus, on: str) -> Background:
     """Count a background; one without texts counts as one text, one without tokens as of length 1."""
     counts = corpus.counts(on)
     texts = max(len(corpus), 1)
@@ -111,33 +119,33 @@ def background_of(corpus: Corpus, on: str) -> Background:
     return Background(texts, holding, float(counts.sum()) / texts or 1.0)
 
 
-def all_in_one_pool(rows: Corpus, columns: Corpus, background: Corpus | None) -> tuple[Corpus, Corpus, Corpus]:
+def bring_into_one_pool(rows: Corpus, columns: Corpus, background: Corpus | None) -> tuple[Corpus, Corpus, Corpus]:
     """Rows, columns and background as views of one pool; the background is rows and columns if not given."""
-    rows, columns = in_one_pool(rows, columns)
+    rows, columns = join_pools(rows, columns)
     if background is None:
         return rows, columns, rows | columns
-    joined, background = in_one_pool(rows, background)
+    joined, background = join_pools(rows, background)
     return joined, columns if joined is rows else Corpus(joined.pool, columns.index), background
 
 
-def inverse_frequency(background: Background, *, idf: Idf) -> Floats:
-    """The weight of each token: ln((1 + N) / (1 + n)) + 1, ln(N / n) + 1, or 1, as scikit-learn has them."""
+def compute_inverse_frequency(background: Background, *, idf: Idf) -> Floats:
+    """Return the weight of each token: ln((1 + N) / (1 + n)) + 1, ln(N / n) + 1, or 1, as scikit-learn has them."""
     n, texts = background.holding, background.texts
     if idf == "smooth":
         return np.log((1 + texts) / (1 + n)) + 1.0
     return np.log(texts / np.maximum(n, 1)) + 1.0 if idf == "plain" else np.ones(len(n))
 
 
-def rarity(background: Background, *, unseen: bool) -> Floats:
-    """The weight of each token for BM25+, ln((N + 1) / n); an unseen one has n = 1, or no weight."""
+def compute_rarity(background: Background, *, unseen: bool) -> Floats:
+    """Return the weight of each token for BM25+, ln((N + 1) / n); an unseen one has n = 1, or no weight."""
     weights = np.log((background.texts + 1) / np.maximum(background.holding, 1))
     return weights if unseen else np.where(background.holding > 0, weights, 0.0)
 
 
-def cosine(common: Floats, left: Floats, right: Floats) -> Floats:
+def compute_cosine(common: Floats, left: Floats, right: Floats) -> Floats:
     """Cosines from products and squared lengths; 1 where both lengths are 0, 0 where one is.
 
-    >>> cosine(np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0]), np.array([4.0, 0.0, 1.0]))
+    >>> compute_cosine(np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0]), np.array([4.0, 0.0, 1.0]))
     array([0.5, 1. , 0. ])
     """
     # The root of a product, not a product of roots: x / √(x · x) is exactly 1.
@@ -145,10 +153,10 @@ def cosine(common: Floats, left: Floats, right: Floats) -> Floats:
     return np.where(whole > 0, np.minimum(common / np.where(whole > 0, whole, 1.0), 1.0), (left == right) * 1.0)
 
 
-def gains(counts: csr_matrix, *, mean_length: float, k1: float, b: float, delta: float) -> Floats:
-    """What a token of a document adds to the BM25+ score of a query that has it once, before its rarity."""
+def compute_gains(counts: csr_matrix, *, mean_length: float, k1: float, b: float, delta: float) -> Floats:
+    """Return what a token of a document adds to the BM25+ score of a query that has it once, before its rarity."""
     lengths = np.asarray(counts.sum(axis=1)).reshape(-1) / mean_length
-    damping = per_place(counts, k1 * (1.0 - b + b * lengths))
+    damping = repeat_per_place(counts, k1 * (1.0 - b + b * lengths))
     return np.asarray(delta + counts.data * (k1 + 1.0) / (damping + counts.data))
 
 
@@ -179,19 +187,19 @@ class Tfidf(PairMetric):
 
     def compute(self, pairs: Pairs) -> Columns:
         left, right = (self._weights(side, pairs.background) for side in (pairs.left, pairs.right))
-        return {VALUE: cosine(row_sums(left.multiply(right)), _squares(left), _squares(right))}
+        return {VALUE: compute_cosine(sum_rows(left.multiply(right)), _sum_squares(left), _sum_squares(right))}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """The cosine of every row text with every column text; the default background is both."""
-        rows, columns, background = all_in_one_pool(rows, columns, background)
+        """Return the cosine of every row text with every column text; the default background is both."""
+        rows, columns, background = bring_into_one_pool(rows, columns, background)
         left, right = (self._weights(side, background) for side in (rows, columns))
-        found = product(_unit(left), factor(_unit(right)))
-        found[np.ix_(_squares(left) == 0, _squares(right) == 0)] = 1.0
+        found = multiply(_to_unit(left), prepare_factor(_to_unit(right)))
+        found[np.ix_(_sum_squares(left) == 0, _sum_squares(right) == 0)] = 1.0
         return np.minimum(found, 1.0, out=found)
 
     def _weights(self, corpus: Corpus, background: Corpus) -> csr_matrix:
         counts = corpus.counts(self.on)
-        idf = inverse_frequency(background.derive(background_of, self.on), idf=self.idf)
+        idf = compute_inverse_frequency(background.derive(count_background, self.on), idf=self.idf)
         frequency = 1.0 + np.log(counts.data) if self.sublinear else counts.data
         return with_data(counts, frequency * idf[counts.indices])
 
@@ -237,47 +245,47 @@ class Bm25Plus(PairMetric):
         return (0.0, 1.0) if self.normalise else (0.0, float("inf"))
 
     def compute(self, pairs: Pairs) -> Columns:
-        background = pairs.background.derive(background_of, self.on)
+        background = pairs.background.derive(count_background, self.on)
         queries, documents = pairs.left.counts(self.on), pairs.right.counts(self.on)
-        scores = row_sums(queries.multiply(self._weights(documents, background)))
+        scores = sum_rows(queries.multiply(self._weights(documents, background)))
         if not self.normalise:
             return {VALUE: scores + self._granted(queries, background)}
         return {VALUE: _share(scores, self._whole(queries, pairs.background), _is_empty(queries), _is_empty(documents))}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """The score of every row text, as a query, for every column text; the default background is both.
+        """Return the score of every row text, as a query, for every column text; the default background is both.
 
         With a given background of the same pool, the columns remember their weights for further queries.
         """
         remembers = background is not None
-        rows, columns, corpus = all_in_one_pool(rows, columns, background)
+        rows, columns, corpus = bring_into_one_pool(rows, columns, background)
         index = columns.derive(_index, corpus, self) if remembers else _index(columns, corpus, self)
-        queries, counted = rows.counts(self.on), corpus.derive(background_of, self.on)
+        queries, counted = rows.counts(self.on), corpus.derive(count_background, self.on)
         if not self.normalise:
-            return product(with_column(queries, self._granted(queries, counted)), index.weights)
-        found, without = product(queries, index.weights), _is_empty(queries)
+            return multiply(with_column(queries, self._granted(queries, counted)), index.weights)
+        found, without = multiply(queries, index.weights), _is_empty(queries)
         for row, whole, empty in zip(found, self._whole(queries, corpus), without, strict=True):
             row[:] = _share(row, whole, empty, index.empty)
         return found
 
     def _weights(self, counts: csr_matrix, background: Background) -> csr_matrix:
         delta = self.delta if self.normalise else 0.0
-        gain = gains(counts, mean_length=background.mean_length, k1=self.k1, b=self.b, delta=delta)
-        return with_data(counts, rarity(background, unseen=self.normalise)[counts.indices] * gain)
+        gain = compute_gains(counts, mean_length=background.mean_length, k1=self.k1, b=self.b, delta=delta)
+        return with_data(counts, compute_rarity(background, unseen=self.normalise)[counts.indices] * gain)
 
     def _whole(self, queries: csr_matrix, background: Corpus) -> Floats:
-        """What counts as 1 for each query."""
+        """Return what counts as 1 for each query."""
         if self.scale == "corpus":
-            return np.full(queries.shape[0], background.derive(_largest_own, self))
-        return self._own(queries, background.derive(background_of, self.on))
+            return np.full(queries.shape[0], background.derive(_find_largest_own, self))
+        return self._own(queries, background.derive(count_background, self.on))
 
     def _own(self, queries: csr_matrix, background: Background) -> Floats:
-        return row_sums(queries.multiply(self._weights(queries, background)))
+        return sum_rows(queries.multiply(self._weights(queries, background)))
 
     def _granted(self, queries: csr_matrix, background: Background) -> Floats:
-        """What raw scores hold whatever the document: δ for each token of the query."""
-        weights = rarity(background, unseen=False)[queries.indices]
-        return self.delta * row_sums(with_data(queries, queries.data * weights))
+        """Return what raw scores hold whatever the document: δ for each token of the query."""
+        weights = compute_rarity(background, unseen=False)[queries.indices]
+        return self.delta * sum_rows(with_data(queries, queries.data * weights))
 
 
 class _Index(NamedTuple):
@@ -287,30 +295,30 @@ class _Index(NamedTuple):
 
 def _index(documents: Corpus, background: Corpus, metric: Bm25Plus) -> _Index:
     counts = documents.counts(metric.on)
-    weights = metric._weights(counts, background.derive(background_of, metric.on))
+    weights = metric._weights(counts, background.derive(count_background, metric.on))
     if not metric.normalise:
         weights = with_column(weights, np.ones(len(documents)))  # a token of every document, for what is granted to all
-    return _Index(factor(weights), _is_empty(counts))
+    return _Index(prepare_factor(weights), _is_empty(counts))
 
 
-def _largest_own(background: Corpus, metric: Bm25Plus) -> float:
-    """The largest score of a text of the background for itself."""
+def _find_largest_own(background: Corpus, metric: Bm25Plus) -> float:
+    """Return the largest score of a text of the background for itself."""
     counts = background.counts(metric.on)
-    return float(metric._own(counts, background.derive(background_of, metric.on)).max(initial=0.0))
+    return float(metric._own(counts, background.derive(count_background, metric.on)).max(initial=0.0))
 
 
 def _share(scores: Floats, whole: Any, without: Any, empty: NDArray[np.bool_]) -> Floats:
-    """Scores as shares of a whole; a query without tokens matches a document without tokens alone."""
+    """Return scores as shares of a whole; a query without tokens matches a document without tokens alone."""
     shares = np.minimum(scores / np.where(whole > 0, whole, 1.0), 1.0)
     return np.where(without | (whole <= 0), (without & empty) * 1.0, shares)
 
 
-def _squares(weights: csr_matrix) -> Floats:
-    return row_sums(with_data(weights, weights.data**2))
+def _sum_squares(weights: csr_matrix) -> Floats:
+    return sum_rows(with_data(weights, weights.data**2))
 
 
-def _unit(weights: csr_matrix) -> csr_matrix:
-    lengths = per_place(weights, np.sqrt(_squares(weights)))
+def _to_unit(weights: csr_matrix) -> csr_matrix:
+    lengths = repeat_per_place(weights, np.sqrt(_sum_squares(weights)))
     return with_data(weights, weights.data / lengths)
 
 

@@ -49,7 +49,7 @@ class NearestMatches:
     similarity: Floats
 
     def take(self, rows: Ints) -> NearestMatches:
-        """Those of a selection of the texts."""
+        """Return the rows of a selection of the texts."""
         return NearestMatches(self.index[rows], self.similarity[rows])
 
 
@@ -82,13 +82,13 @@ class MeasuredCorpus:
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def derive(self, statistic: Callable[[MeasuredCorpus], _T]) -> _T:
-        """A statistic of this corpus, computed once."""
+        """Return a statistic of this corpus, computed once."""
         if statistic not in self._memory:
             self._memory[statistic] = statistic(self)
         return self._memory[statistic]  # type: ignore[no-any-return]
 
     def text_values(self) -> dict[str, Floats]:
-        """The values of each text, by name: those of all properties that are means or ratios over texts."""
+        """Return the values of each text, by name: those of all properties that are means or ratios over texts."""
         return {
             known.text_name or known.name: known.per_text(self)
             for known in list_properties(alone=self.train is None and "train" in self.missing)
@@ -123,18 +123,18 @@ class CorpusProperty:
     version: int = 1
 
     def undefined_reason(self, measured: MeasuredCorpus) -> str | None:
-        """Why a corpus has no such value; None if it can be computed."""
+        """Return why a corpus has no such value; None if it can be computed."""
         missing = (measured.missing[need] for need in self.needs if need in measured.missing)
         return next(missing, None) or self.undefined_for.get(measured.name)
 
     def of(self, measured: MeasuredCorpus, level: float) -> tuple[PropertyValue, str | None]:
-        """The value, or the reason why there is none."""
+        """Return the value, or the reason why there is none."""
         reason = self.undefined_reason(measured)
         value = PropertyValue() if reason else self.compute(measured, level)
         return value, reason or (_UNDEFINED if math.isnan(value.value) else None)
 
     def backend_of(self, signatures: Mapping[str, str]) -> str | None:
-        """What the value depends on, given the signatures of what is needed; None where one was left out."""
+        """Return what the value depends on, given the signatures of what is needed; None where one was left out."""
         try:
             return self.backend.format_map(signatures)
         except KeyError:
@@ -198,25 +198,25 @@ def _load() -> None:
 Interval = tuple[float, float]
 
 
-def mean(values: Floats, *, level: float = 0.95) -> PropertyValue:
-    """The mean of the values that exist, with Student's interval.
+def average_values(values: Floats, *, level: float = 0.95) -> PropertyValue:
+    """Return the mean of the values that exist, with Student's interval.
 
-    >>> mean(np.array([1.0, 2.0, 3.0, np.nan]))
+    >>> average_values(np.array([1.0, 2.0, 3.0, np.nan]))
     PropertyValue(value=2.0, low=-0.4841, high=4.4841)
     """
     known = values[np.isfinite(values)]
     if not len(known):
         return PropertyValue()
-    return student(float(known.mean()), standard_error(known), len(known) - 1, level)
+    return add_student_interval(float(known.mean()), compute_standard_error(known), len(known) - 1, level)
 
 
-def standard_error(values: Floats) -> float:
-    """The standard error of a mean; NaN for a single value."""
+def compute_standard_error(values: Floats) -> float:
+    """Return the standard error of a mean; NaN for a single value."""
     return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
 
 
-def student(value: float, error: float, freedom: float, level: float) -> PropertyValue:
-    """A value with Student's interval; no interval without degrees of freedom."""
+def add_student_interval(value: float, error: float, freedom: float, level: float) -> PropertyValue:
+    """Return a value with Student's interval; no interval without degrees of freedom."""
     from scipy.special import stdtrit
 
     reach = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error if freedom > 0 else math.nan
@@ -224,7 +224,7 @@ def student(value: float, error: float, freedom: float, level: float) -> Propert
 
 
 def share(hits: NDArray[np.bool_], *, level: float = 0.95) -> PropertyValue:
-    """The share of the texts that have something, with Wilson's interval."""
+    """Return the share of the texts that have something, with Wilson's interval."""
     value, n = float(hits.mean()), len(hits)
     return PropertyValue(value, *share_interval(value, value * (1 - value) / n, n=n, level=level))
 
@@ -250,7 +250,7 @@ def share_interval(share: float, variance: float, *, n: int, lone: float = 1.0, 
 
 
 def count_interval(count: float, variance: float, *, n: int, level: float = 0.95) -> Interval:
-    """The means μ for which a count over n texts is within t standard deviations, the variance growing as μ.
+    """Return the means μ for which a count over n texts is within t standard deviations, the variance growing as μ.
 
     (count − μ)² = t²·φ·μ, t Student's with n − 1 degrees of freedom, φ = variance/count, or 1 where either is 0.
     NaN for a single text.

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.sizes import blocks
-from textgauge.encode.grounds import unit_rows
+from textgauge.core.sizes import split_into_blocks
+from textgauge.encode.grounds import scale_to_units
 from textgauge.encode.tokenizers import Tokens
-from textgauge.metrics.base import versions
-from textgauge.metrics.corpus.diversity import left_out_vendi, vendi
-from textgauge.metrics.numerics.search import best_matches
+from textgauge.metrics.base import list_versions
+from textgauge.metrics.corpus.diversity import compute_left_out_vendi, compute_vendi
+from textgauge.metrics.numerics.search import find_best_matches
 from textgauge.metrics.properties.base import (
     NEAR_COPY,
     NOT_FOR_TEST,
@@ -35,74 +35,76 @@ from textgauge.metrics.properties.base import (
     MeasuredCorpus,
     NearestMatches,
     PropertyValue,
+    add_student_interval,
+    average_values,
+    compute_standard_error,
     declare,
-    mean,
     share,
-    standard_error,
-    student,
 )
-from textgauge.stats.resampling import grouped, jackknife_variance
+from textgauge.stats.resampling import compute_jackknife_variance, draw_left_out_groups
 
 SAME = 0.95  # cosine from which two texts say the same (Abbas et al. 2023, SemDeDup)
 _FEWEST, _GROUPS = 50, 30  # texts from which there is an interval, and groups that are left out in turn
 FENCE = 1.5  # interquartile ranges below the lower quartile (Tukey)
 
 
-def units(measured: MeasuredCorpus) -> Floats:
-    """The vectors of the texts, of length one, in an order of their own."""
-    return unit_rows(measured.corpus.canonical().embeddings(measured.embedder or ""))
+def get_units(measured: MeasuredCorpus) -> Floats:
+    """Return the vectors of the texts, of length one, in an order of their own."""
+    return scale_to_units(measured.corpus.canonical().embeddings(measured.embedder or ""))
 
 
-def nearest_other(measured: MeasuredCorpus) -> NearestMatches:
+def find_nearest_other(measured: MeasuredCorpus) -> NearestMatches:
     """The nearest other text of each text by meaning; equal texts count as one, which is searched among the others."""
     corpus = measured.corpus
     _, first, inverse = np.unique(corpus.keys, return_index=True, return_inverse=True)
     vectors = corpus.embeddings(measured.embedder or "")[first]
-    found = nearest_meaning(vectors, vectors, within=True)
+    found = find_nearest_meaning(vectors, vectors, within=True)
     return NearestMatches(first[found.index], found.similarity).take(inverse.reshape(-1))
 
 
-def nearest_against(measured: MeasuredCorpus) -> NearestMatches:
-    """The nearest of the texts it is checked against for each text, by meaning."""
+def find_nearest_against(measured: MeasuredCorpus) -> NearestMatches:
+    """Return the nearest of the texts it is checked against for each text, by meaning."""
     sides = [measured.corpus, measured.against or measured.corpus]
-    return nearest_meaning(*(side.embeddings(measured.embedder or "") for side in sides))
+    return find_nearest_meaning(*(side.embeddings(measured.embedder or "") for side in sides))
 
 
-def outlying(measured: MeasuredCorpus) -> NDArray[np.bool_]:
+def find_outlying(measured: MeasuredCorpus) -> NDArray[np.bool_]:
     """Which texts are farther from all others than the rest: 1.5 interquartile ranges below the lower quartile."""
-    nearest = measured.derive(nearest_other).similarity
+    nearest = measured.derive(find_nearest_other).similarity
     if len(np.unique(measured.corpus.keys)) < 4:
         return np.zeros(len(nearest), dtype=bool)
     low, high = np.quantile(nearest, [0.25, 0.75])
     return np.asarray(nearest < low - FENCE * (high - low))
 
 
-def _restated(measured: MeasuredCorpus, _: float) -> PropertyValue:
-    near = measured.derive(nearest_other).similarity >= SAME
+def _measure_restated(measured: MeasuredCorpus, _: float) -> PropertyValue:
+    near = measured.derive(find_nearest_other).similarity >= SAME
     inverse, times = np.unique(measured.corpus.keys, return_inverse=True, return_counts=True)[1:]
     return PropertyValue(float((near | (times[inverse] > 1)).mean()))
 
 
-def _vendi(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    """The interval is the jackknife's over 30 groups of texts, of the logarithm.
+def _measure_vendi(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    """Return the interval is the jackknife's over 30 groups of texts, of the logarithm.
 
     Simulated coverage of 95 % intervals, on 30 to 300 vectors of 64 and 384 dimensions: 0.92 to 0.98.
     """
-    rows = measured.derive(units)
-    value = vendi(rows)
+    rows = measured.derive(get_units)
+    value = compute_vendi(rows)
     if len(rows) < _FEWEST:
         return PropertyValue(value)
-    left_out = left_out_vendi(rows, grouped(len(rows), _GROUPS, 0))
-    found = student(math.log(value), math.sqrt(jackknife_variance(left_out)), len(left_out) - 1, level)
+    left_out = compute_left_out_vendi(rows, draw_left_out_groups(len(rows), _GROUPS, 0))
+    found = add_student_interval(
+        math.log(value), math.sqrt(compute_jackknife_variance(left_out)), len(left_out) - 1, level
+    )
     return PropertyValue(value, math.exp(found.low), math.exp(found.high))
 
 
-def _self_similarity(measured: MeasuredCorpus, level: float) -> PropertyValue:
+def _measure_self_similarity(measured: MeasuredCorpus, level: float) -> PropertyValue:
     """The mean over all pairs is a U-statistic; its interval is the jackknife's, which follows from the texts' means.
 
     Simulated coverage of 95 % intervals, on 100 to 1,000 vectors: 0.93 to 0.97; 0.90 to 0.92 on 30.
     """
-    rows = measured.derive(units)
+    rows = measured.derive(get_units)
     n = len(rows)
     if n < 2:
         return PropertyValue()
@@ -110,7 +112,7 @@ def _self_similarity(measured: MeasuredCorpus, level: float) -> PropertyValue:
     value = float(means.mean())
     if n < _FEWEST:
         return PropertyValue(value)
-    found = student(value, 2.0 * float(means.std(ddof=1)) / math.sqrt(n) * (n - 1) / (n - 2), n - 1, level)
+    found = add_student_interval(value, 2.0 * float(means.std(ddof=1)) / math.sqrt(n) * (n - 1) / (n - 2), n - 1, level)
     return PropertyValue(value, max(found.low, -1.0), min(found.high, 1.0))
 
 
@@ -118,35 +120,35 @@ _declare = partial(declare, needs=("embeddings",), backend="cosine@{embeddings}"
 _declare(
     "vendi",
     "Vendi score: the number of unrelated texts that would be as diverse in meaning",
-    _vendi,
+    _measure_vendi,
     better="higher",
     bounds=(1.0, math.inf),
 )
 _declare(
     "self_similarity",
     "mean cosine of two random texts of the corpus",
-    _self_similarity,
+    _measure_self_similarity,
     better="lower",
     bounds=(-1.0, 1.0),
 )
 _declare(
     "restated",
     f"share of texts with the meaning of another text (cosine {SAME:g} or more)",
-    _restated,
+    _measure_restated,
     better="lower",
     no_interval="no interval: the share grows with the number of texts",
 )
 _declare(
     "shared_meaning",
     f"share of texts with the meaning of a text in the other file (cosine {SAME:g} or more)",
-    lambda measured, level: share(measured.derive(nearest_against).similarity >= SAME, level=level),
+    lambda measured, level: share(measured.derive(find_nearest_against).similarity >= SAME, level=level),
     better="lower",
     needs=("embeddings", "against"),
 )
 _declare(
     "outliers",
     "share of texts unlike all others: unusually small cosine to the nearest text",
-    lambda measured, _: PropertyValue(float(measured.derive(outlying).mean())),
+    lambda measured, _: PropertyValue(float(measured.derive(find_outlying).mean())),
     no_interval="no interval: which texts are outliers depends on all others",
 )
 
@@ -164,30 +166,30 @@ def perplexity(surprise: Floats, tokens: Floats, *, level: float = 0.95) -> Prop
     rate = float(surprise[known].sum()) / total
     rest = surprise[known] - rate * tokens[known]
     error = math.sqrt(n / (n - 1) * float(rest @ rest)) / total if n > 1 else math.nan
-    found = student(rate, error, n - 1, level)
+    found = add_student_interval(rate, error, n - 1, level)
     return PropertyValue(*(_exp(end) for end in (found.value, found.low, found.high)))
 
 
-def errors_per_word(measured: MeasuredCorpus) -> Floats:
+def compute_errors_per_word(measured: MeasuredCorpus) -> Floats:
     """Grammatical errors per word of each text; NaN for a text without words."""
-    return _ratio(measured.grammar)
+    return _divide(measured.grammar)
 
 
-def surprise_per_token(measured: MeasuredCorpus) -> Floats:
-    """The logarithm of the perplexity of each text; NaN for a text without tokens."""
-    return _ratio(measured.surprise)
+def compute_surprise_per_token(measured: MeasuredCorpus) -> Floats:
+    """Return the logarithm of the perplexity of each text; NaN for a text without tokens."""
+    return _divide(measured.surprise)
 
 
-def _grammar(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    found = mean(errors_per_word(measured), level=level)
+def _measure_grammar(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    found = average_values(compute_errors_per_word(measured), level=level)
     return replace(found, low=max(found.low, 0.0))
 
 
-def _plausibility(measured: MeasuredCorpus, level: float) -> PropertyValue:
+def _measure_plausibility(measured: MeasuredCorpus, level: float) -> PropertyValue:
     return PropertyValue() if measured.surprise is None else perplexity(*measured.surprise, level=level)
 
 
-def _ratio(columns: tuple[Floats, Floats] | None) -> Floats:
+def _divide(columns: tuple[Floats, Floats] | None) -> Floats:
     """NaN where nothing was counted."""
     if columns is None:
         return np.empty(0)
@@ -203,18 +205,18 @@ _declare = partial(declare, better="lower", bounds=(0.0, math.inf))
 _declare(
     "grammar",
     "grammar errors per word, on average over the texts",
-    _grammar,
+    _measure_grammar,
     needs=("grammar",),
     backend="{grammar}",
-    per_text=errors_per_word,
+    per_text=compute_errors_per_word,
 )
 _declare(
     "plausibility",
     "perplexity under the language model; smaller is more plausible",
-    _plausibility,
+    _measure_plausibility,
     needs=("plausibility",),
     backend="{plausibility}",
-    per_text=surprise_per_token,
+    per_text=compute_surprise_per_token,
 )
 
 
@@ -225,47 +227,47 @@ _CELLS = 1 << 23  # similarities held at a time: 32 MB
 _ROUNDING = 4e-6  # a float32 product of unit vectors is nearer than this to the exact one
 
 
-def nearest_meaning(queries: Vectors, documents: Vectors, *, within: bool = False) -> NearestMatches:
+def find_nearest_meaning(queries: Vectors, documents: Vectors, *, within: bool = False) -> NearestMatches:
     """The document of highest cosine for each query; of equal ones the first. `within` one corpus: another than itself.
 
     Products in float32 leave few candidates, which are compared in float64, so that neither blocks nor the other texts
     change a value. The cosine of a zero vector with any other is 0.
 
-    >>> found = nearest_meaning(np.eye(3)[:2], np.array([[1.0, 1, 0], [0, 2, 0]]))
+    >>> found = find_nearest_meaning(np.eye(3)[:2], np.array([[1.0, 1, 0], [0, 2, 0]]))
     >>> found.index.tolist(), found.similarity.round(4).tolist()
     ([0, 1], [0.7071, 1.0])
     """
-    sought, given = _unit(queries), _unit(documents)
+    sought, given = _to_unit(queries), _to_unit(documents)
     index = np.zeros(len(sought), dtype=np.int64)
     similarity = np.zeros(len(sought))
-    for block in blocks(len(sought), _CELLS, len(given)):
+    for block in split_into_blocks(len(sought), _CELLS, len(given)):
         products = sought[block] @ given.T
         if within and len(given) > 1:
             np.fill_diagonal(products[:, block.start :], -np.inf)
         rows, places = np.nonzero(products >= products.max(axis=1, keepdims=True) - _ROUNDING)
-        values = _cosines(queries[block], documents, rows, places)
+        values = _compute_cosines(queries[block], documents, rows, places)
         order = np.lexsort((places, -values, rows))
         first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
         index[block], similarity[block] = places[first], values[first]
     return NearestMatches(index, similarity)
 
 
-def nearest_wording(queries: Tokens, documents: Tokens) -> NearestMatches:
-    """The document of highest SynSim = 1/(1 + d/max(|s|, |t|)) for each query, d the word edits between them.
+def find_nearest_wording(queries: Tokens, documents: Tokens) -> NearestMatches:
+    """Return the document of highest SynSim = 1/(1 + d/max(|s|, |t|)) for each query, d the word edits between them.
 
     SynSim lies between 1/2 (nothing in common) and 1 (the same words, or no words at all). Source: Zwerdling et al.
 
     >>> from textgauge.encode.tokenizers import tokenizer
     >>> tokens = tokenizer("words").encode(["a b c d", "x", "a b c e"])
-    >>> nearest_wording(tokens.take(np.arange(1)), tokens.take(np.arange(1, 3))).similarity.tolist()
+    >>> find_nearest_wording(tokens.take(np.arange(1)), tokens.take(np.arange(1, 3))).similarity.tolist()
     [0.8]
     """
-    index, _, kept = best_matches(queries, documents)
+    index, _, kept = find_best_matches(queries, documents)
     return NearestMatches(index, 1.0 / (2.0 - kept))
 
 
 def f1(precision: Floats, recall: Floats, *, level: float = 0.95) -> PropertyValue:
-    """The harmonic mean of both means, from the best similarities of either side; its variance to first order.
+    """Return the harmonic mean of both means, from the best similarities of either side; its variance to first order.
 
     NaN where a side is empty, P or R is below 0, which a cosine may be, or both are 0.
 
@@ -278,45 +280,47 @@ def f1(precision: Floats, recall: Floats, *, level: float = 0.95) -> PropertyVal
     p, r = (float(side.mean()) for side in sides)
     if min(p, r) < 0 or p + r == 0:
         return PropertyValue()
-    errors = [2 * other**2 / (p + r) ** 2 * standard_error(side) for side, other in zip(sides, (r, p), strict=True)]
-    found = student(2 * p * r / (p + r), math.hypot(*errors), _freedom(errors, sides), level)
+    errors = [
+        2 * other**2 / (p + r) ** 2 * compute_standard_error(side) for side, other in zip(sides, (r, p), strict=True)
+    ]
+    found = add_student_interval(2 * p * r / (p + r), math.hypot(*errors), _compute_freedom(errors, sides), level)
     return PropertyValue(found.value, max(found.low, 0.0), min(found.high, 1.0))
 
 
 def reach_of_train(measured: MeasuredCorpus) -> float:
-    """The similarity that train has to all but 5 % of the test texts: from there on a test text is covered."""
+    """Return the similarity that train has to all but 5 % of the test texts: from there on a test text is covered."""
     train = measured.train or measured
     return math.nan if train.covered is None else float(np.quantile(train.covered.similarity, COVERED))
 
 
-def _unit(rows: Vectors) -> NDArray[np.float32]:
+def _to_unit(rows: Vectors) -> NDArray[np.float32]:
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
     return np.asarray(rows / np.where(norms > 0, norms, 1.0), dtype=np.float32)
 
 
-def _cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints) -> Floats:
+def _compute_cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints) -> Floats:
     """Cosines of chosen pairs, some at a time."""
     values = np.zeros(len(rows))
-    for part in blocks(len(rows), _CELLS, 4 * left.shape[1]):
+    for part in split_into_blocks(len(rows), _CELLS, 4 * left.shape[1]):
         a, b = left[rows[part]].astype(np.float64), right[places[part]].astype(np.float64)
         norms = np.sqrt(np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
         np.divide(np.einsum("ij,ij->i", a, b), norms, out=values[part], where=norms > 0)
     return np.clip(values, -1.0, 1.0)
 
 
-def _freedom(errors: list[float], sides: list[Floats]) -> float:
+def _compute_freedom(errors: list[float], sides: list[Floats]) -> float:
     """Degrees of freedom of a sum of two variances (Welch and Satterthwaite)."""
     parts = [error**4 / (len(side) - 1) for error, side in zip(errors, sides, strict=True) if len(side) > 1]
     return math.hypot(*errors) ** 4 / sum(parts) if sum(parts) > 0 else 1.0
 
 
-def _similarities(found: NearestMatches | None) -> Floats:
+def _compute_similarities(found: NearestMatches | None) -> Floats:
     return np.empty(0) if found is None else found.similarity
 
 
 def _mean_of(side: Callable[[MeasuredCorpus], Floats]) -> Callable[[MeasuredCorpus, float], PropertyValue]:
     def compute(measured: MeasuredCorpus, level: float) -> PropertyValue:
-        value = mean(side(measured), level=level)
+        value = average_values(side(measured), level=level)
         return replace(value, high=min(value.high, 1.0))
 
     return compute
@@ -358,7 +362,7 @@ _SYNTACTIC: dict[str, Any] = {
     "better": "lower",
     "needs": ("tokens", "train"),
     "undefined_for": NOT_FOR_TRAIN,
-    "backend": f"synsim@{TOKENIZER}({','.join(versions('rapidfuzz'))})",
+    "backend": f"synsim@{TOKENIZER}({','.join(list_versions('rapidfuzz'))})",
 }
 
 _declare_both_ways(
@@ -366,13 +370,18 @@ _declare_both_ways(
     "test",
     "cosine",
     (-1.0, 1.0),
-    (lambda measured: _similarities(measured.semantic), lambda measured: _similarities(measured.covered)),
+    (
+        lambda measured: _compute_similarities(measured.semantic),
+        lambda measured: _compute_similarities(measured.covered),
+    ),
     **_SEMANTIC,
 )
 declare(
     "covered",
     f"share of test texts as near to a generated text as {100 * (1 - COVERED):g} % of them are to train",
-    lambda measured, level: share(_similarities(measured.covered) >= measured.derive(reach_of_train), level=level),
+    lambda measured, level: share(
+        _compute_similarities(measured.covered) >= measured.derive(reach_of_train), level=level
+    ),
     **_SEMANTIC,
 )
 _declare_both_ways(
@@ -380,12 +389,15 @@ _declare_both_ways(
     "train",
     "similarity of wording",
     (0.5, 1.0),
-    (lambda measured: _similarities(measured.syntactic), lambda measured: _similarities(measured.echoed)),
+    (
+        lambda measured: _compute_similarities(measured.syntactic),
+        lambda measured: _compute_similarities(measured.echoed),
+    ),
     **_SYNTACTIC,
 )
 declare(
     "near_copies",
     f"share of generated texts worded like a train text (similarity {NEAR_COPY:g} or more, or as set)",
-    lambda measured, level: share(_similarities(measured.syntactic) >= measured.near_copy, level=level),
+    lambda measured, level: share(_compute_similarities(measured.syntactic) >= measured.near_copy, level=level),
     **_SYNTACTIC,
 )

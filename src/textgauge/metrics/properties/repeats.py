@@ -16,26 +16,26 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Ints
 from textgauge.data import Corpus
-from textgauge.encode.tokenizers import Tokens, hold_letters, tokenizer
-from textgauge.metrics.numerics.search import SetMatches, nearest_sets
+from textgauge.encode.tokenizers import Tokens, get_tokenizer, hold_letters
+from textgauge.metrics.numerics.search import SetMatches, find_nearest_sets
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare, share
-from textgauge.metrics.properties.texts import FORM, form
+from textgauge.metrics.properties.texts import FORM, get_form
 
 NEAR_DUPLICATE = 0.8
 
 
-def word_matches(corpus: Corpus, others: Corpus | None = None, *, threshold: float = NEAR_DUPLICATE) -> SetMatches:
-    """The text with most words in common among the other texts, or among `others`, if that is similar enough.
+def find_word_matches(corpus: Corpus, others: Corpus | None = None, *, threshold: float = NEAR_DUPLICATE) -> SetMatches:
+    """Return the text with most words in common among the other texts, or among `others`, if that is similar enough.
 
-    >>> word_matches(Corpus.of(["The red cat sat.", "a dog", "the red cat sat down"])).index.tolist()
+    >>> find_word_matches(Corpus.of(["The red cat sat.", "a dog", "the red cat sat down"])).index.tolist()
     [2, -1, 0]
     """
     views = [corpus] if others is None else [corpus, others]
-    return nearest_sets(*(_words(view.tokens(TOKENIZER)) for view in views), threshold=threshold)
+    return find_nearest_sets(*(_get_words(view.tokens(TOKENIZER)) for view in views), threshold=threshold)
 
 
-def _words(tokens: Tokens) -> Tokens:
-    """The tokens without signs."""
+def _get_words(tokens: Tokens) -> Tokens:
+    """Return the tokens without signs."""
     known = np.zeros(len(tokens.vocabulary), dtype=bool)
     used = np.unique(tokens.ids)
     known[used] = hold_letters([tokens.vocabulary[token] for token in used.tolist()])
@@ -43,33 +43,35 @@ def _words(tokens: Tokens) -> Tokens:
     return Tokens(tokens.ids[kept], np.append(0, np.cumsum(kept))[tokens.offsets], tokens.vocabulary)
 
 
-def duplicates_within(measured: MeasuredCorpus) -> SetMatches:
-    """The nearest duplicate of each text among the other texts of the corpus."""
-    return word_matches(measured.corpus)
+def find_duplicates_within(measured: MeasuredCorpus) -> SetMatches:
+    """Return the nearest duplicate of each text among the other texts of the corpus."""
+    return find_word_matches(measured.corpus)
 
 
-def duplicates_across(measured: MeasuredCorpus) -> SetMatches:
-    """The nearest duplicate of each text among the texts it is checked against."""
-    return word_matches(measured.corpus, measured.against)
+def find_duplicates_across(measured: MeasuredCorpus) -> SetMatches:
+    """Return the nearest duplicate of each text among the texts it is checked against."""
+    return find_word_matches(measured.corpus, measured.against)
 
 
-def _shared(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    return share(measured.derive(duplicates_across).index >= 0, level=level)
+def _measure_shared(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    return share(measured.derive(find_duplicates_across).index >= 0, level=level)
 
 
-def _repeated(measured: MeasuredCorpus, _: float) -> PropertyValue:
-    return PropertyValue(float((measured.derive(duplicates_within).index >= 0).mean()))
+def _measure_repeated(measured: MeasuredCorpus, _: float) -> PropertyValue:
+    return PropertyValue(float((measured.derive(find_duplicates_within).index >= 0).mean()))
 
 
 _declare = partial(declare, better="lower", backend=f"jaccard>={NEAR_DUPLICATE:g}@{TOKENIZER}", alone=True)
 _declare(
     "near_duplicates",
     f"share of texts that have {100 * NEAR_DUPLICATE:g} % or more of their words in common with another text",
-    _repeated,
+    _measure_repeated,
     needs=("tokens",),
     no_interval="no interval: the share grows with the number of texts",
 )
-_declare("shared", "share of texts with a near duplicate in the other file", _shared, needs=("tokens", "against"))
+_declare(
+    "shared", "share of texts with a near duplicate in the other file", _measure_shared, needs=("tokens", "against")
+)
 
 
 Keys = NDArray[np.uint64]
@@ -88,26 +90,26 @@ class Modes:
 
 
 def modes(measured: MeasuredCorpus) -> Modes:
-    """The groups of equal and nearly equal texts of a corpus; group g is named after the g-th of its forms."""
+    """Return the groups of equal and nearly equal texts of a corpus; group g is named after the g-th of its forms."""
     corpus = measured.corpus
     numbers, first, inverse, times = np.unique(
         measured.forms, return_index=True, return_inverse=True, return_counts=True
     )
     texts = corpus.pool.texts
-    group = groups([form(texts[row]) for row in corpus.index[first].tolist()], times)[inverse]
+    group = group_forms([get_form(texts[row]) for row in corpus.index[first].tolist()], times)[inverse]
     return Modes(group, np.bincount(group, minlength=len(numbers)))
 
 
-def groups(forms: Sequence[str], times: Ints) -> Ints:
-    """The group of each different form: that of the most frequent form it is at most one word away from.
+def group_forms(forms: Sequence[str], times: Ints) -> Ints:
+    """Return the group of each different form: that of the most frequent form it is at most one word away from.
 
     One word is replaced, moved, left out or added, in forms of 5 to 1,000 words; a group is a form and those next to
     it, not a chain of neighbours. Forms are taken by falling frequency, equally frequent ones in alphabetical order.
 
-    >>> groups(["the red cat sat here", "the red dog sat here", "one two"], np.array([1, 3, 1])).tolist()
+    >>> group_forms(["the red cat sat here", "the red dog sat here", "one two"], np.array([1, 3, 1])).tolist()
     [1, 1, 2]
     """
-    shared, owners, starts = _neighbourhoods(tokenizer("whitespace").encode(forms))
+    shared, owners, starts = _find_neighbourhoods(get_tokenizer("whitespace").encode(forms))
     found = np.full(len(forms), -1, dtype=np.int64)
     for number in sorted(range(len(forms)), key=lambda place: (-times[place], forms[place])):
         if found[number] < 0:
@@ -118,23 +120,23 @@ def groups(forms: Sequence[str], times: Ints) -> Ints:
     return found
 
 
-def repetition(sizes: Ints) -> float:
+def compute_repetition(sizes: Ints) -> float:
     """The chance that two texts drawn from a corpus are of one group: Σ m(m − 1)/(n(n − 1)); NaN for a single text.
 
     It does not depend on the number of texts, as shares of unique texts do; 1/repetition is the number of different
     texts a generator works with (Simpson's index).
 
-    >>> repetition(np.array([2, 1, 1])), repetition(np.array([4]))
+    >>> compute_repetition(np.array([2, 1, 1])), compute_repetition(np.array([4]))
     (0.1666, 1.0)
     """
     n = int(sizes.sum())
     return float((sizes * (sizes - 1)).sum() / (n * (n - 1))) if n > 1 else math.nan
 
 
-def _neighbourhoods(words: Tokens) -> tuple[dict[int, list[int]], Ints, Ints]:
+def _find_neighbourhoods(words: Tokens) -> tuple[dict[int, list[int]], Ints, Ints]:
     """Runs of forms that share a key: the runs of each form, and run r as `owners[starts[r] : starts[r + 1]]`."""
     usable = np.flatnonzero((words.lengths >= SHORTEST) & (words.lengths <= LONGEST))
-    keys, owners = _keys(words.take(usable))
+    keys, owners = _compute_keys(words.take(usable))
     order = np.lexsort((owners, keys))
     keys, owners = keys[order], usable[owners[order]]
     fresh = np.concatenate([[True], (keys[1:] != keys[:-1]) | (owners[1:] != owners[:-1])])[: len(keys)]
@@ -148,8 +150,8 @@ def _neighbourhoods(words: Tokens) -> tuple[dict[int, list[int]], Ints, Ints]:
     return shared, owners, starts
 
 
-def _keys(words: Tokens) -> tuple[Keys, Ints]:
-    """A key for each form, and one for what is left of it without each of its words; and whose key it is.
+def _compute_keys(words: Tokens) -> tuple[Keys, Ints]:
+    """Return a key for each form, and one for what is left of it without each of its words; and whose key it is.
 
     Σ v(wᵢ)·Bⁱ modulo 2⁶⁴ with a random number v for each word: what follows the word left out moves up by one place.
     """
@@ -168,7 +170,7 @@ def _keys(words: Tokens) -> tuple[Keys, Ints]:
 declare(
     "repetition",
     "chance that two random texts are the same or differ by one word",
-    lambda measured, _: PropertyValue(repetition(measured.derive(modes).sizes)),
+    lambda measured, _: PropertyValue(compute_repetition(measured.derive(modes).sizes)),
     better="lower",
     backend=FORM,
     no_interval="no interval: none that was tried holds its level",

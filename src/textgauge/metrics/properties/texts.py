@@ -25,47 +25,47 @@ from functools import cache, partial
 import numpy as np
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.encode.languages import UNKNOWN, language_of
-from textgauge.metrics.cautions import scripts
+from textgauge.encode.languages import UNKNOWN, tell_language
+from textgauge.metrics.cautions import get_scripts
 from textgauge.metrics.properties.base import (
     TOKENIZER,
     Interval,
     MeasuredCorpus,
     PropertyValue,
+    average_values,
     declare,
-    mean,
     share,
     share_interval,
 )
 
 
-def lengths(measured: MeasuredCorpus) -> Floats:
-    """The words of each text, signs among them."""
+def count_words(measured: MeasuredCorpus) -> Floats:
+    """Return the words of each text, signs among them."""
     return measured.corpus.tokens(TOKENIZER).lengths.astype(np.float64)
 
 
-def language_counts(measured: MeasuredCorpus) -> dict[str, int]:
-    """How many texts are in each language, the commonest first; empty for texts whose language is not known."""
+def count_languages(measured: MeasuredCorpus) -> dict[str, int]:
+    """Return how many texts are in each language, the commonest first; empty for texts whose language is not known."""
     tokens = measured.corpus.tokens(TOKENIZER)
-    found = scripts(measured.corpus.pool)[measured.corpus.index]
-    names = Counter(language_of(tokens.strings(row), str(script)) for row, script in enumerate(found))
+    found = get_scripts(measured.corpus.pool)[measured.corpus.index]
+    names = Counter(tell_language(tokens.strings(row), str(script)) for row, script in enumerate(found))
     return dict(sorted(names.items(), key=lambda item: (-item[1], item[0])))
 
 
-def script_counts(measured: MeasuredCorpus) -> dict[str, int]:
-    """How many texts are mostly in each script, the commonest first; texts without letters are left out."""
-    names, counts = np.unique(scripts(measured.corpus.pool)[measured.corpus.index], return_counts=True)
+def count_scripts(measured: MeasuredCorpus) -> dict[str, int]:
+    """Return how many texts are mostly in each script, the commonest first; texts without letters are left out."""
+    names, counts = np.unique(get_scripts(measured.corpus.pool)[measured.corpus.index], return_counts=True)
     found = [(str(name).capitalize(), int(count)) for name, count in zip(names, counts, strict=True) if name]
     return dict(sorted(found, key=lambda item: (-item[1], item[0])))
 
 
-def _words(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    found = mean(lengths(measured), level=level)
+def _get_words(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    found = average_values(count_words(measured), level=level)
     return replace(found, low=max(found.low, 0.0))
 
 
-def _main_language(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    known = {name: count for name, count in measured.derive(language_counts).items() if name != UNKNOWN}
+def _find_main_language(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    known = {name: count for name, count in measured.derive(count_languages).items() if name != UNKNOWN}
     return share(np.arange(len(measured.corpus)) < max(known.values(), default=0), level=level)
 
 
@@ -81,12 +81,12 @@ _declare(
 _declare(
     "words",
     "words per text, punctuation marks included, on average",
-    _words,
+    _get_words,
     bounds=(0.0, math.inf),
     needs=("tokens",),
-    per_text=lengths,
+    per_text=count_words,
 )
-_declare("main_language", "share of texts in the most common language, by script and common words", _main_language)
+_declare("main_language", "share of texts in the most common language, by script and common words", _find_main_language)
 
 
 STEPS = 10
@@ -107,7 +107,7 @@ class FormCounts:
         return cls(times[~np.isin(forms, train)], len(generated))
 
     def exactly(self, times: int) -> int:
-        """The number of new forms generated `times` times."""
+        """Return the number of new forms generated `times` times."""
         return int(np.count_nonzero(self.times == times))
 
     @property
@@ -121,10 +121,10 @@ class FormCounts:
         return len(self.times) / self.n
 
 
-def unique_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
+def compute_unique_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
     """Interval of the share of unique texts; one chance repetition costs two of them.
 
-    >>> low, high = unique_interval(FormCounts(np.array([1] * 90 + [2] * 5), 100))
+    >>> low, high = compute_unique_interval(FormCounts(np.array([1] * 90 + [2] * 5), 100))
     >>> round(low, 3), round(high, 3)
     (0.794, 0.954)
     """
@@ -135,7 +135,7 @@ def unique_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
     return share_interval(counts.unique, variance / counts.n**2, n=counts.n, lone=2.0, level=level)
 
 
-def distinct_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
+def compute_distinct_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
     """Interval of the share of different new texts; one chance repetition costs one of them."""
     once, twice = counts.exactly(1), counts.exactly(2)
     slope = 2 * twice / once if once else 0.0
@@ -143,13 +143,13 @@ def distinct_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
     return share_interval(counts.distinct, variance / counts.n**2, n=counts.n, level=level)
 
 
-def curve(counts: FormCounts, *, steps: int = STEPS) -> dict[str, Ints | Floats]:
+def compute_curve(counts: FormCounts, *, steps: int = STEPS) -> dict[str, Ints | Floats]:
     """`unique` and `distinct` of the first `attempts` texts, 1/steps, 2/steps, ... of all; means over orders.
 
     A form generated m times in n is among k of them once with probability m·C(n − m, k − 1)/C(n, k) and not at all with
     C(n − m, k)/C(n, k): the mean over all orders, whatever the order of the file.
 
-    >>> found = curve(FormCounts(np.array([1, 1, 2]), 4), steps=4)
+    >>> found = compute_curve(FormCounts(np.array([1, 1, 2]), 4), steps=4)
     >>> found["unique"].round(3).tolist(), found["distinct"].round(3).tolist()
     ([1.0, 0.833, 0.667, 0.5], [1.0, 0.917, 0.833, 0.75])
     """
@@ -172,19 +172,19 @@ def _log_choose(n: Floats | int, k: Floats) -> Floats:
     return np.where(k > n, -np.inf, ways)
 
 
-def form(text: str) -> str:
-    """The text in lower case without punctuation.
+def get_form(text: str) -> str:
+    """Return the text in lower case without punctuation.
 
     Punctuation is Unicode's category P and the ASCII signs ``$+<=>^`|~``; it leaves no space behind, but runs of white
     space become one. Emoji and other symbols stay. A text of signs alone has the empty form.
 
-    >>> form("Don't  panic -- it's $5, OK?")
+    >>> get_form("Don't  panic -- it's $5, OK?")
     'dont panic its 5 ok'
     """
-    return " ".join(text.lower().translate(_signs()).split())
+    return " ".join(text.lower().translate(_get_signs()).split())
 
 
-def numbered(*corpora: Sequence[str]) -> list[Ints]:
+def number_forms(*corpora: Sequence[str]) -> list[Ints]:
     """For each corpus the number of each text's form; equal forms have equal numbers in all of them.
 
     >>> [numbers.tolist() for numbers in numbered(["A cat.", "a dog", "a cat"], ["A dog!"])]
@@ -192,38 +192,38 @@ def numbered(*corpora: Sequence[str]) -> list[Ints]:
     """
     known: dict[str, int] = {}
     return [
-        np.fromiter((known.setdefault(form(text), len(known)) for text in texts), dtype=np.int64, count=len(texts))
+        np.fromiter((known.setdefault(get_form(text), len(known)) for text in texts), dtype=np.int64, count=len(texts))
         for texts in corpora
     ]
 
 
 @cache
-def _signs() -> dict[int, None]:
+def _get_signs() -> dict[int, None]:
     points = range(128, sys.maxunicode + 1)
     wide = (point for point in points if unicodedata.category(chr(point))[0] == "P")
     return dict.fromkeys([*map(ord, string.punctuation), *wide])
 
 
-def form_counts(measured: MeasuredCorpus) -> FormCounts:
-    """How often each form that train does not have was generated."""
+def count_forms(measured: MeasuredCorpus) -> FormCounts:
+    """Return how often each form that train does not have was generated."""
     known = np.empty(0, dtype=np.int64) if measured.train is None else measured.train.forms
     return FormCounts.of(measured.forms, known)
 
 
-def _unique(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    counts = measured.derive(form_counts)
-    return PropertyValue(counts.unique, *unique_interval(counts, level=level))
+def _measure_unique(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    counts = measured.derive(count_forms)
+    return PropertyValue(counts.unique, *compute_unique_interval(counts, level=level))
 
 
-def _distinct(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    counts = measured.derive(form_counts)
-    return PropertyValue(counts.distinct, *distinct_interval(counts, level=level))
+def _measure_distinct(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    counts = measured.derive(count_forms)
+    return PropertyValue(counts.distinct, *compute_distinct_interval(counts, level=level))
 
 
 _declare = partial(declare, better="higher", backend=FORM)
 _declare(
     "unique",
     "share of texts that occur once, and not in train (case and punctuation ignored)",
-    _unique,
+    _measure_unique,
 )
-_declare("distinct", "number of distinct texts, without those of train, as a share of all", _distinct)
+_declare("distinct", "number of distinct texts, without those of train, as a share of all", _measure_distinct)

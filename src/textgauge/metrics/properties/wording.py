@@ -35,14 +35,14 @@ class NewTerms:
     n: int
 
 
-def new_terms(tokens: Tokens, known: Tokens) -> NewTerms:
-    """The different terms of a corpus that are not in another one; signs without letter or digit are no terms.
+def find_new_terms(tokens: Tokens, known: Tokens) -> NewTerms:
+    """Return the different terms of a corpus that are not in another one; signs without letter or digit are no terms.
 
     Both sides have one vocabulary.
 
     >>> from textgauge.encode.tokenizers import tokenizer
     >>> tokens = tokenizer("words").encode(["a red cat!", "a cat", "a dog"])
-    >>> found = new_terms(tokens.take(np.arange(2)), tokens.take(np.arange(2, 3)))
+    >>> found = find_new_terms(tokens.take(np.arange(2)), tokens.take(np.arange(2, 3)))
     >>> [tokens.vocabulary[term] for term in found.terms], found.texts.tolist(), found.alone.tolist()
     (['cat', 'red'], [2, 1], [1, 0])
     """
@@ -58,12 +58,12 @@ def new_terms(tokens: Tokens, known: Tokens) -> NewTerms:
     return NewTerms(terms[worded][order], texts[worded][order], alone, len(tokens))
 
 
-def unknown_share(tokens: Tokens, known: Tokens) -> float:
+def compute_unknown_share(tokens: Tokens, known: Tokens) -> float:
     """Share of the tokens of a corpus that are not in another one; NaN where there are no tokens."""
     return float((~np.isin(tokens.ids, known.ids)).mean()) if len(tokens.ids) else math.nan
 
 
-def vocab_interval(found: NewTerms, *, level: float = 0.95) -> Interval:
+def compute_vocab_interval(found: NewTerms, *, level: float = 0.95) -> Interval:
     """Interval of the number of new terms, for fresh corpora of as many texts.
 
     The variance is Σ aᵢ(aᵢ − 1) + c·Σ aᵢ − (Σ aᵢ)²/n, where text i alone holds aᵢ terms: what leaving it out changes;
@@ -78,16 +78,16 @@ def vocab_interval(found: NewTerms, *, level: float = 0.95) -> Interval:
     return count_interval(float(len(found.terms)), variance, n=found.n, level=level)
 
 
-def _vocab(measured: MeasuredCorpus, level: float) -> PropertyValue:
+def _measure_vocab(measured: MeasuredCorpus, level: float) -> PropertyValue:
     known = measured.corpus.take(np.arange(0)) if measured.train is None else measured.train.corpus
-    found = new_terms(measured.corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
-    return PropertyValue(float(len(found.terms)), *vocab_interval(found, level=level))
+    found = find_new_terms(measured.corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
+    return PropertyValue(float(len(found.terms)), *compute_vocab_interval(found, level=level))
 
 
 declare(
     "vocab",
     "number of distinct words, without those of train",
-    _vocab,
+    _measure_vocab,
     bounds=(0.0, math.inf),
     needs=("tokens",),
     backend=TOKENIZER,
@@ -100,11 +100,11 @@ COMMON, FEWEST = 0.01, 3  # a template is held by this share of the texts, and b
 _SHRINKS = "no interval: the value depends on the number of texts"
 
 
-def ngrams(tokens: Tokens, n: int) -> tuple[Ints, Ints]:
+def number_ngrams(tokens: Tokens, n: int) -> tuple[Ints, Ints]:
     """Number the n-grams of all texts, equal ones alike, and give the place of the first token of each.
 
     >>> from textgauge.encode.tokenizers import tokenizer
-    >>> [column.tolist() for column in ngrams(tokenizer("whitespace").encode(["a b a b", "b a"]), 2)]
+    >>> [column.tolist() for column in number_ngrams(tokenizer("whitespace").encode(["a b a b", "b a"]), 2)]
     [[0, 1, 0, 1], [0, 1, 2, 4]]
     """
     starts = np.arange(len(tokens.ids))
@@ -117,13 +117,13 @@ def ngrams(tokens: Tokens, n: int) -> tuple[Ints, Ints]:
     return gram, starts
 
 
-def distinct_share(tokens: Tokens, n: int) -> float:
+def compute_distinct_share(tokens: Tokens, n: int) -> float:
     """Different n-grams over all n-grams; NaN where there are none."""
-    gram, _ = ngrams(tokens, n)
+    gram, _ = number_ngrams(tokens, n)
     return (int(gram.max()) + 1) / len(gram) if len(gram) else math.nan
 
 
-def compression_ratio(texts: tuple[str, ...]) -> float:
+def compute_compression_ratio(texts: tuple[str, ...]) -> float:
     """Bytes of all texts over their bytes once compressed by DEFLATE at level 9: larger is more repetitive.
 
     Texts are in the order of their content, since compression looks back 32 kB.
@@ -132,14 +132,14 @@ def compression_ratio(texts: tuple[str, ...]) -> float:
     return len(whole) / len(zlib.compress(whole, 9)) if whole else math.nan
 
 
-def templates(measured: MeasuredCorpus) -> tuple[Ints, Ints, Ints]:
+def find_templates(measured: MeasuredCorpus) -> tuple[Ints, Ints, Ints]:
     """Runs of four words that many texts hold, the most frequent first.
 
     The number of texts that hold each, the place of its first occurrence among all tokens, and for each text the number
     of its most frequent one, −1 where it has none.
     """
     tokens = measured.corpus.tokens(TOKENIZER)
-    gram, starts = ngrams(tokens, RUN)
+    gram, starts = number_ngrams(tokens, RUN)
     owner = np.searchsorted(tokens.offsets, starts, side="right") - 1
     held = np.divmod(np.unique(gram * max(len(tokens), 1) + owner), max(len(tokens), 1))
     texts = np.bincount(held[0])
@@ -153,12 +153,12 @@ def templates(measured: MeasuredCorpus) -> tuple[Ints, Ints, Ints]:
     return texts[common], first, np.where(best < len(common), best, -1)
 
 
-def _templated(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    return share(measured.derive(templates)[2] >= 0, level=level)
+def _measure_templated(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    return share(measured.derive(find_templates)[2] >= 0, level=level)
 
 
-def _distinct(measured: MeasuredCorpus, _: float, *, n: int) -> PropertyValue:
-    return PropertyValue(distinct_share(measured.corpus.tokens(TOKENIZER), n))
+def _measure_distinct(measured: MeasuredCorpus, _: float, *, n: int) -> PropertyValue:
+    return PropertyValue(compute_distinct_share(measured.corpus.tokens(TOKENIZER), n))
 
 
 _declare = partial(declare, needs=("tokens",), backend=TOKENIZER, alone=True)
@@ -166,14 +166,14 @@ for _order, _what in zip(ORDERS, ("words", "pairs of words", "runs of three word
     _declare(
         f"distinct_{_order}",
         f"distinct {_what}, as a share of all",
-        partial(_distinct, n=_order),
+        partial(_measure_distinct, n=_order),
         better="higher",
         no_interval=_SHRINKS,
     )
 _declare(
     "compression",
     "size of the texts divided by their compressed size; larger is more repetitive",
-    lambda measured, _: PropertyValue(compression_ratio(tuple(measured.corpus.texts))),
+    lambda measured, _: PropertyValue(compute_compression_ratio(tuple(measured.corpus.texts))),
     better="lower",
     bounds=(0.0, math.inf),
     needs=(),
@@ -183,6 +183,6 @@ _declare(
 _declare(
     "templates",
     f"share of texts with a run of {RUN} words that at least {100 * COMMON:g} % of the texts contain",
-    _templated,
+    _measure_templated,
     better="lower",
 )

@@ -10,14 +10,23 @@ from dataclasses import dataclass, replace
 import altair as alt
 
 from textgauge.bench.results import Group
-from textgauge.core.charts import FORMATS, rendered
+from textgauge.core.charts import FORMATS, render_chart
 from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry
 from textgauge.metrics import get_metrics
 from textgauge.report.figures import distributionality, ksc, measures, pairs, sweeps
-from textgauge.report.figures.style import FigureKind, one_per_group
+from textgauge.report.figures.style import FigureKind, draw_each_group
 
-__all__ = ["FORMATS", "KINDS", "Figure", "FigureKind", "chosen_metrics", "draw_figures", "latest_groups", "rendered"]
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "Figure",
+    "FigureKind",
+    "choose_metrics",
+    "draw_figures",
+    "render_chart",
+    "select_latest_groups",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,18 +49,20 @@ def draw_figures(
     A tree is left out where a metric lacks the repetition or corpora are too many to draw.
     """
     taken: Counter[str] = Counter()
-    chosen = [group for group in (_only(group, metrics) for group in latest_groups(found)) if group.observed]
+    chosen = [
+        group for group in (_select_metrics(group, metrics) for group in select_latest_groups(found)) if group.observed
+    ]
     for name in KINDS if kinds is None else kinds:
         if name not in KINDS:
             raise InputError(f"no figure {name!r}; the figures are {', '.join(KINDS)}")
         kind = KINDS[name]
         for words, chart in kind.draw([group for group in chosen if name in group.protocol.figures], repetition):
-            file = _slug(name, *words)
+            file = _make_slug(name, *words)
             taken[file] += 1
             yield Figure(file if taken[file] == 1 else f"{file}-{taken[file]}", chart)
 
 
-def latest_groups(found: Sequence[Group]) -> list[Group]:
+def select_latest_groups(found: Sequence[Group]) -> list[Group]:
     """Groups and their finished metrics by name; trials that were judged in several ways once, in the last way."""
     latest: dict[tuple[object, ...], Group] = {}
     for group in found:
@@ -63,8 +74,8 @@ def latest_groups(found: Sequence[Group]) -> list[Group]:
     return sorted(latest.values(), key=lambda group: group.trials)
 
 
-def chosen_metrics(found: Sequence[Group], metrics: str | Sequence[str] | None) -> set[str] | None:
-    """The keys of the metrics that are named; None for all."""
+def choose_metrics(found: Sequence[Group], metrics: str | Sequence[str] | None) -> set[str] | None:
+    """Return the keys of the metrics that are named; None for all."""
     if not metrics:
         return None
     there = {metric for group in found for metric, seen in group.observed.items() if len(seen.value)}
@@ -75,7 +86,7 @@ def chosen_metrics(found: Sequence[Group], metrics: str | Sequence[str] | None) 
     return set(wanted)
 
 
-def _only(group: Group, metrics: Collection[str] | None) -> Group:
+def _select_metrics(group: Group, metrics: Collection[str] | None) -> Group:
     if metrics is None:
         return group
     kept = {name: seen for name, seen in group.observed.items() if name in metrics}
@@ -83,10 +94,10 @@ def _only(group: Group, metrics: Collection[str] | None) -> Group:
     return replace(group, observed=kept and {n: s for n, s in group.observed.items() if n in kept or n in needed})
 
 
-def _slug(*words: str) -> str:
-    """Words as a file name: letters, digits and hyphens alone.
+def _make_slug(*words: str) -> str:
+    """Return words as a file name: letters, digits and hyphens alone.
 
-    >>> _slug("tree", "../a.txt,b.txt", "pr(k=3)")
+    >>> _make_slug("tree", "../a.txt,b.txt", "pr(k=3)")
     'tree-a-txt-b-txt-pr-k-3'
     """
     return "-".join(re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:60] or "x" for word in words)
@@ -94,17 +105,17 @@ def _slug(*words: str) -> str:
 
 _KINDS = (
     FigureKind("order", pairs.draw_groups_of_sets(pairs.order_figure)),
-    FigureKind("bump", pairs.draw_groups_of_sets(pairs.bump_figure)),
-    FigureKind("scatter", one_per_group(pairs.scatter_figure), "spearman"),
-    FigureKind("trajectory", one_per_group(distributionality.trajectory_figure), "distributionality"),
+    FigureKind("bump", pairs.draw_groups_of_sets(pairs.draw_bump)),
+    FigureKind("scatter", draw_each_group(pairs.draw_scatter), "spearman"),
+    FigureKind("trajectory", draw_each_group(distributionality.draw_trajectory), "distributionality"),
     FigureKind("density", distributionality.draw_densities),
-    FigureKind("component", one_per_group(distributionality.component_figure)),
+    FigureKind("component", draw_each_group(distributionality.draw_component)),
     FigureKind("step_boxes", distributionality.draw_step_boxes),
     FigureKind("steps", sweeps.draw_studies, "trend"),
-    FigureKind("distance", one_per_group(ksc.distance_figure), "linearity"),
+    FigureKind("distance", draw_each_group(ksc.draw_distance), "linearity"),
     FigureKind("tree", ksc.draw_trees),
     FigureKind("radar", measures.draw_radars),
-    FigureKind("box", one_per_group(measures.box_figure), "accuracy"),
+    FigureKind("box", draw_each_group(measures.draw_box), "accuracy"),
     FigureKind("perturbation", sweeps.draw_perturbations, "early_rise"),
     FigureKind("size", sweeps.draw_convergence("size"), "size_robustness"),
     FigureKind("imbalance", sweeps.draw_convergence("imbalance"), "imbalance_robustness"),

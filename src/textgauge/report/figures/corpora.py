@@ -13,9 +13,18 @@ from textgauge.core.errors import InputError
 from textgauge.core.show import VERMILION
 from textgauge.measure.compare_report import CompareReport
 from textgauge.measure.description import Description
-from textgauge.measure.explaining import Explanation, term_panels, text_panels
+from textgauge.measure.explaining import Explanation, draw_term_panels, draw_text_panels
 from textgauge.metrics.properties import MeasuredCorpus
-from textgauge.report.figures.style import DARK, PANEL, chart_of, finished, layered, not_shown, tips, titled
+from textgauge.report.figures.style import (
+    DARK,
+    PANEL,
+    join_panels,
+    layer_charts,
+    make_chart,
+    make_title,
+    make_tooltips,
+    name_left_out,
+)
 
 Points = tuple[Floats, Floats]
 """Nearness to test and distance from train of each text of a corpus."""
@@ -25,30 +34,32 @@ _DARKEST = 0.98  # the quantile of all cells from which shades are alike: one fu
 _FARTHEST = 0.5  # 1 − SynSim of texts without a common word
 
 
-def explanation_figure(report: CompareReport, n: int = 10) -> alt.ConcatChart:
+def draw_explanation(report: CompareReport, n: int = 10) -> alt.ConcatChart:
     """For each metric with per-text contributions a panel per side, then the words; of a report made with `explain`."""
     explanations = list(report.explanations.values())
-    panels = [panel for found in explanations for panel in text_panels(found, n)] + term_panels(report.terms, n)
+    panels = [panel for found in explanations for panel in draw_text_panels(found, n)] + draw_term_panels(
+        report.terms, n
+    )
     if not panels:
         raise InputError("there is nothing to draw: the report has neither per-text contributions nor words")
-    figure = finished(panels, "What separates the corpora", *map(_about, explanations))
+    figure = join_panels(panels, "What separates the corpora", *map(_format_about, explanations))
     figure.columns = 2
     return figure
 
 
-def _about(found: Explanation) -> str:
+def _format_about(found: Explanation) -> str:
     part = "" if found.of == "value" else f" ({found.of})"
     return f"{found.metric}{part} = {found.total:.4g}; nearest texts by {found.distance}"
 
 
-def plane_points(measured: MeasuredCorpus) -> Points:
+def collect_plane_points(measured: MeasuredCorpus) -> Points:
     """Similarity to the nearest test text, and 1 − SynSim to the nearest train text, of each generated text."""
     if measured.semantic is None or measured.syntactic is None:
         return np.empty(0), np.empty(0)
     return measured.semantic.similarity, 1.0 - measured.syntactic.similarity
 
 
-def plane_cells(points: Points, low: float) -> pl.DataFrame:
+def collect_plane_cells(points: Points, low: float) -> pl.DataFrame:
     """One row per cell that holds a text: its corners and its share of the texts; `low` is the least similarity."""
     x, y = points
     counts, right, up = np.histogram2d(x, y, bins=_CELLS, range=[[low, 1.0], [0.0, _FARTHEST]])
@@ -57,13 +68,13 @@ def plane_cells(points: Points, low: float) -> pl.DataFrame:
     return pl.DataFrame({"x": right[i], "x2": right[i + 1], "y": up[j], "y2": up[j + 1], "share": share})
 
 
-def plane_figure(description: Description) -> alt.ConcatChart:
+def draw_plane(description: Description) -> alt.ConcatChart:
     """One panel per corpus: the density of its texts in the plane, and their mean; all panels have the same axes."""
-    return planes({one.name: plane_points(one) for one in description.generated})
+    return draw_planes({one.name: collect_plane_points(one) for one in description.generated})
 
 
-def planes(points: Mapping[str, Points], *lines: str) -> alt.ConcatChart:
-    """The plane of each corpus, of the places of its texts; more lines under the title.
+def draw_planes(points: Mapping[str, Points], *lines: str) -> alt.ConcatChart:
+    """Return the plane of each corpus, of the places of its texts; more lines under the title.
 
     Source: Zwerdling et al., figures 1 and 2.
     """
@@ -72,28 +83,28 @@ def planes(points: Mapping[str, Points], *lines: str) -> alt.ConcatChart:
         raise InputError("the plane needs test texts and an embedder")
     low = min(float(x.min()) for x, _ in drawn.values())
     low = min(np.floor(low * 10) / 10, 0.9)
-    cells = [plane_cells(of, low) for of in drawn.values()]
+    cells = [collect_plane_cells(of, low) for of in drawn.values()]
     full = float(np.quantile(np.concatenate([part["share"].to_numpy() for part in cells]), _DARKEST))
-    panels = [_plane_panel(name, drawn[name], part, low, full) for name, part in zip(drawn, cells, strict=True)]
+    panels = [_draw_plane_panel(name, drawn[name], part, low, full) for name, part in zip(drawn, cells, strict=True)]
     line = "Shade: share of the texts; cross: their mean. Copies of train lie at the bottom."
-    missing = not_shown([name for name in points if name not in drawn], "undefined")
+    missing = name_left_out([name for name in points if name not in drawn], "undefined")
     title = "Meaning near test, wording far from train"
-    return finished(panels, title, *lines, line, missing, shared=True)
+    return join_panels(panels, title, *lines, line, missing, shared=True)
 
 
-def _plane_panel(name: str, points: Points, cells: pl.DataFrame, low: float, full: float) -> alt.LayerChart:
+def _draw_plane_panel(name: str, points: Points, cells: pl.DataFrame, low: float, full: float) -> alt.LayerChart:
     x, y = points
     middle = pl.DataFrame({"x": [float(x.mean())], "y": [float(y.mean())]})
     across = alt.X("x:Q", title="nearness to test", scale=alt.Scale(domain=[low, 1.0], nice=False))
     upward = alt.Y("y:Q", title="distance from train", scale=alt.Scale(domain=[0.0, _FARTHEST], nice=False))
     scale = alt.Scale(scheme="blues", type="sqrt", domain=[0.0, full], clamp=True)
     shade = alt.Color("share:Q", scale=scale, legend=None)
-    tip = tips("x", "y", "share", form=".4g")
+    tip = make_tooltips("x", "y", "share", form=".4g")
     layers = [
-        chart_of(cells).mark_rect().encode(across, upward, shade, alt.X2("x2"), alt.Y2("y2"), tooltip=tip),
-        chart_of(middle)
+        make_chart(cells).mark_rect().encode(across, upward, shade, alt.X2("x2"), alt.Y2("y2"), tooltip=tip),
+        make_chart(middle)
         .mark_point(shape="cross", color=VERMILION, filled=True, size=60, opacity=1, stroke=DARK, strokeWidth=0.5)
         .encode(across, upward, tooltip=tip[:2]),
     ]
-    title = titled(name, f"mean {x.mean():.3f}, {y.mean():.3f}; n {len(x):,}")
-    return layered(layers, width=PANEL, height=PANEL, title=title)
+    title = make_title(name, f"mean {x.mean():.3f}, {y.mean():.3f}; n {len(x):,}")
+    return layer_charts(layers, width=PANEL, height=PANEL, title=title)

@@ -19,29 +19,29 @@ from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
 from textgauge.core.show import BLUE, VERMILION
 from textgauge.metrics import get_metric
-from textgauge.report.figures.ksc import z_scores
+from textgauge.report.figures.ksc import compute_z_scores
 from textgauge.report.figures.style import (
     DARK,
     HEIGHT,
     PANEL,
     QUARTILES,
     Drawn,
-    about,
-    chart_data,
-    chart_of,
     compute_quartiles,
+    describe_group,
     draw_band,
-    finished,
-    finite,
+    drop_infinite,
+    get_own_values,
     group_words,
-    layered,
+    join_panels,
+    layer_charts,
+    make_chart,
     make_steps_axis,
-    not_shown,
-    own_values,
-    protocol_with,
-    tips,
-    titled,
-    written_out,
+    make_title,
+    make_tooltips,
+    name_left_out,
+    prepare_data,
+    require_protocol,
+    write_out_chart,
 )
 from textgauge.stats.density import HIGH, LOW, group_densities
 
@@ -53,27 +53,27 @@ COMPONENTS = ("pr", "dc")  # metrics whose parts are drawn over k
 _WHOLE, _OVER_K, _PARTS = "metrics", "by k", "components"
 
 
-def standardised(group: Group, metric: str, sample: int = 0) -> tuple[Floats, NDArray[np.int64]]:
+def standardise_distances(group: Group, metric: str, sample: int = 0) -> tuple[Floats, NDArray[np.int64]]:
     """Distances of one sample of paraphrases, less their mean and over their standard deviation, and their steps ℓ.
 
     NaN where a distance does not exist, or everywhere where all are equal.
     """
     here = _of_sample(group.observed[metric], sample)
-    return z_scores(finite(here.value)), here.columns["j"] - here.columns["i"]
+    return compute_z_scores(drop_infinite(here.value)), here.columns["j"] - here.columns["i"]
 
 
-def trajectory_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
-    """One row per step: mean of the standardised distances, and one standard deviation to each side."""
-    z, step = standardised(group, metric, sample)
+def collect_trajectory_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
+    """Return one row per step: mean of the standardised distances, and one standard deviation to each side."""
+    z, step = standardise_distances(group, metric, sample)
     return _with_ends([(int(at), *_spread(z[step == at])) for at in np.unique(step)], {"step": pl.Int64})
 
 
-def density_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
-    """One row per step and place on the axis: the density of standardised distances that the protocol compares.
+def collect_density_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
+    """Return one row per step and place on the axis: the density of standardised distances that the protocol compares.
 
     Of every few points of the grid the largest is kept, so that narrow peaks stay.
     """
-    z, step = standardised(group, metric, sample)
+    z, step = standardise_distances(group, metric, sample)
     schema = {"step": pl.Int64, "z": pl.Float64, "density": pl.Float64}
     if np.isnan(z).any():
         return pl.DataFrame(schema=schema)
@@ -86,102 +86,108 @@ def density_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=schema)
 
 
-def trajectory_figure(group: Group, *, sample: int = 0) -> alt.ConcatChart:
-    """One panel per metric: its standardised distances over ℓ, on the bands of the two prototypes."""
-    compared = {metric: prototypes(group, metric) for metric in group.observed}
-    frames = {metric: trajectory_rows(group, metric, sample) for metric in group.observed}
+def draw_trajectory(group: Group, *, sample: int = 0) -> alt.ConcatChart:
+    """Return one panel per metric: its standardised distances over ℓ, on the bands of the two prototypes."""
+    compared = {metric: list_prototypes(group, metric) for metric in group.observed}
+    frames = {metric: collect_trajectory_rows(group, metric, sample) for metric in group.observed}
     drawn = {metric: frame for metric, frame in frames.items() if len(frame)}
     panels = [
-        _trajectory(metric, frame, {name: drawn[key] for name, key in compared[metric].items() if key in drawn})
+        _draw_trajectory(metric, frame, {name: drawn[key] for name, key in compared[metric].items() if key in drawn})
         for metric, frame in drawn.items()
     ]
     line = "Bands and bars: one standard deviation of the standardised distances at a step, to each side of their mean."
-    missing = not_shown([metric for metric in frames if metric not in drawn], "constant or undefined")
+    missing = name_left_out([metric for metric in frames if metric not in drawn], "constant or undefined")
     title = "Standardised distance over the steps, with two prototypes"
-    return finished(panels, title, about(group), _which(group, sample), line, missing, shared=True)
+    return join_panels(
+        panels, title, describe_group(group), _choose_prototype(group, sample), line, missing, shared=True
+    )
 
 
-def density_figure(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatChart:
-    """One panel per step ℓ: the density of a metric's standardised distances and those of the prototypes."""
-    compared = prototypes(group, metric)
+def draw_density(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatChart:
+    """Return one panel per step ℓ: the density of a metric's standardised distances and those of the prototypes."""
+    compared = list_prototypes(group, metric)
     names = {METRIC: metric} | {name: key for name, key in compared.items() if key in group.observed and key != metric}
-    frames = {shown: density_rows(group, name, sample) for shown, name in names.items()}
+    frames = {shown: collect_density_rows(group, name, sample) for shown, name in names.items()}
     rows = pl.concat([frame.with_columns(curve=pl.lit(shown)) for shown, frame in frames.items()])
     steps = np.unique(rows["step"].to_numpy())
     chosen = steps[np.unique(np.linspace(0, len(steps) - 1, min(PANELS, len(steps))).round().astype(int))]
-    parts = chart_data(rows).partition_by("step", as_dict=True)
-    lines = _density_lines(tuple(compared))
-    panels = [_density(int(step), parts[(step,)], lines) for step in chosen]
+    parts = prepare_data(rows).partition_by("step", as_dict=True)
+    lines = _draw_density_lines(tuple(compared))
+    panels = [_draw_density(int(step), parts[(step,)], lines) for step in chosen]
     fewer = f"{len(chosen)} of {len(steps)} steps are drawn." if len(chosen) < len(steps) else ""
-    missing = not_shown([names[shown] for shown, frame in frames.items() if not len(frame)], "constant or undefined")
+    missing = name_left_out(
+        [names[shown] for shown, frame in frames.items() if not len(frame)], "constant or undefined"
+    )
     title = f"Densities of {metric} at each step, with two prototypes"
-    return finished(panels, title, about(group), _which(group, sample), fewer, missing)
+    return join_panels(panels, title, describe_group(group), _choose_prototype(group, sample), fewer, missing)
 
 
 def _of_sample(observed: Observations, sample: int) -> Observations:
     return observed.of("sample", sample) if "sample" in observed.columns else observed
 
 
-def prototypes(group: Group, metric: str) -> dict[str, str]:
-    """The names of the two metrics that a metric is compared with, and their keys on its own ground."""
-    protocol = protocol_with(group, "prototypes_of")
+def list_prototypes(group: Group, metric: str) -> dict[str, str]:
+    """Return the names of the two metrics that a metric is compared with, and their keys on its own ground."""
+    protocol = require_protocol(group, "prototypes_of")
     return dict(zip(protocol.prototype_names, protocol.prototypes_of(metric), strict=True))
 
 
-def _which(group: Group, sample: int) -> str:
+def _choose_prototype(group: Group, sample: int) -> str:
     samples = getattr(group.protocol, "samples", 1)
     return f"Sample {sample + 1} of {samples} of paraphrases." if samples > 1 else ""
 
 
-def _colour(prototypes: tuple[str, ...], *, mark: str) -> alt.Color:
+def _choose_colour(prototypes: tuple[str, ...], *, mark: str) -> alt.Color:
     scale = alt.Scale(domain=[METRIC, *prototypes], range=[DARK, BLUE, VERMILION])
     return alt.Color("curve:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolType=mark))
 
 
-def _trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.DataFrame]) -> alt.LayerChart:
-    colour = _colour(tuple(prototypes), mark="square")
+def _draw_trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.DataFrame]) -> alt.LayerChart:
+    colour = _choose_colour(tuple(prototypes), mark="square")
     step = make_steps_axis()
-    exact = tips("step", "mean", "low", "high")
+    exact = make_tooltips("step", "mean", "low", "high")
     layers: list[alt.Chart] = [
-        chart_of(frame.with_columns(curve=pl.lit(name)))
+        make_chart(frame.with_columns(curve=pl.lit(name)))
         .mark_area(opacity=0.25)
         .encode(step, alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q"), colour, tooltip=exact)
         for name, frame in prototypes.items()
     ]
-    own = chart_of(rows.with_columns(curve=pl.lit(METRIC))).encode(step, colour, tooltip=exact)
+    own = make_chart(rows.with_columns(curve=pl.lit(METRIC))).encode(step, colour, tooltip=exact)
     layers += [
         own.mark_rule().encode(alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q")),
         own.mark_line(strokeWidth=1.5, point={"size": 16}).encode(alt.Y("mean:Q")),
     ]
-    return layered(layers, width=PANEL, height=HEIGHT, title=titled(metric))
+    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(metric))
 
 
-def _density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
-    """The lines of every step, without data: panels of a figure differ in nothing else."""
-    tip = tips("curve:N", "z", "density", form=".4g")
+def _draw_density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
+    """Return the lines of every step, without data: panels of a figure differ in nothing else."""
+    tip = make_tooltips("curve:N", "z", "density", form=".4g")
     lines = alt.Chart().mark_line(strokeWidth=1.5)
-    return written_out(
+    return write_out_chart(
         lines.encode(
             alt.X("z:Q", title=None, axis=alt.Axis(grid=False, tickCount=5)),
             alt.Y("density:Q", title=None, axis=alt.Axis(minExtent=24, tickCount=4)),
-            _colour(prototypes, mark="stroke"),
+            _choose_colour(prototypes, mark="stroke"),
             tooltip=tip,
         )
     )
 
 
-def _density(step: int, rows: pl.DataFrame, lines: alt.Chart) -> alt.LayerChart:
+def _draw_density(step: int, rows: pl.DataFrame, lines: alt.Chart) -> alt.LayerChart:
     drawn = alt.Chart(rows, mark=lines.mark, encoding=lines.encoding)
-    return layered([drawn], width=PANEL, height=90, title=titled(f"ℓ = {step}"))
+    return layer_charts([drawn], width=PANEL, height=90, title=make_title(f"ℓ = {step}"))
 
 
-def component_rows(group: Group) -> pl.DataFrame:
+def collect_component_rows(group: Group) -> pl.DataFrame:
     """One row per component, k and step: mean of the component's values, and one standard deviation to each side.
 
     Metrics that differ in more than k have components of their own. Values that do not exist are left out.
     """
     rows = {
-        (f"{whole} {part.name}", metric.k, int(at)): _spread(finite(observed.columns[f"part.{part.name}"])[step == at])
+        (f"{whole} {part.name}", metric.k, int(at)): _spread(
+            drop_infinite(observed.columns[f"part.{part.name}"])[step == at]
+        )
         for key, observed in group.observed.items()
         if (metric := get_metric(key)).name in COMPONENTS
         for whole in [replace(metric, part=None, k=type(metric)().k).key]
@@ -195,21 +201,21 @@ def component_rows(group: Group) -> pl.DataFrame:
 
 
 def _with_ends(rows: Sequence[tuple[object, ...]], schema: dict[str, Any]) -> pl.DataFrame:
-    """Rows that end with a mean and a spread, as mean, low and high; those without a mean are left out."""
+    """Return rows that end with a mean and a spread, as mean, low and high; those without a mean are left out."""
     numbers = {"mean": pl.Float64, "spread": pl.Float64}
     frame = pl.DataFrame(rows, schema={**schema, **numbers}, orient="row").drop_nans("mean")
     mean, spread = pl.col("mean"), pl.col("spread")
     return frame.with_columns((mean - spread).alias("low"), (mean + spread).alias("high")).drop("spread")
 
 
-def component_figure(group: Group) -> alt.ConcatChart | None:
-    """One panel per component of pr and dc, a line with its band for every k; None where the run has neither."""
-    rows = component_rows(group)
+def draw_component(group: Group) -> alt.ConcatChart | None:
+    """Return one panel per component of pr and dc, a line with its band for every k; None where the run has neither."""
+    rows = collect_component_rows(group)
     if not len(rows):
         return None
-    panels = [_component_panel(part) for part in rows.partition_by("component", maintain_order=True)]
+    panels = [_draw_component_panel(part) for part in rows.partition_by("component", maintain_order=True)]
     line = "Line and band: mean at a step and one standard deviation to each side."
-    return finished(panels, "Components over the steps between two corpora", about(group), line)
+    return join_panels(panels, "Components over the steps between two corpora", describe_group(group), line)
 
 
 def _spread(values: Floats) -> tuple[float, float]:
@@ -219,29 +225,29 @@ def _spread(values: Floats) -> tuple[float, float]:
     return float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else 0.0
 
 
-def _component_panel(rows: pl.DataFrame) -> alt.LayerChart:
+def _draw_component_panel(rows: pl.DataFrame) -> alt.LayerChart:
     step = make_steps_axis()
     # From blue to yellow by way of green: evenly lighter, so that print and eyes without colour keep the order.
     legend = alt.Legend(title="k", orient="right", symbolOpacity=1)
-    base = chart_of(rows).encode(step, alt.Color("k:O", scale=alt.Scale(scheme="viridis"), legend=legend))
+    base = make_chart(rows).encode(step, alt.Color("k:O", scale=alt.Scale(scheme="viridis"), legend=legend))
     low = alt.Y("low:Q", title=None, axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
-    exact = tips("k", "step", "mean", "low", "high")
+    exact = make_tooltips("k", "step", "mean", "low", "high")
     layers = draw_band(base, low, "mean", opacity=0.15, exact=exact, line={"point": {"size": 14}})
-    return layered(layers, width=PANEL, height=HEIGHT, title=titled(rows["component"][0]))
+    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(rows["component"][0]))
 
 
 def draw_densities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    """A chart for each metric of a group that is not a prototype."""
+    """Yield a chart for each metric of a group that is not a prototype."""
     for group in groups:
         for metric in group.observed:
-            if metric not in prototypes(group, metric).values():
-                yield [*group_words(group), metric], density_figure(group, metric)
+            if metric not in list_prototypes(group, metric).values():
+                yield [*group_words(group), metric], draw_density(group, metric)
 
 
 def step_quartiles(group: Group, metric: str) -> pl.DataFrame:
-    """One row per step: quartiles and range of the metric's values; steps without a value are left out."""
+    """Return one row per step: quartiles and range of the metric's values; steps without a value are left out."""
     observed = group.observed[metric]
-    value, step = own_values(metric, observed), observed.columns["j"] - observed.columns["i"]
+    value, step = get_own_values(metric, observed), observed.columns["j"] - observed.columns["i"]
     known = {int(at): value[(step == at) & ~np.isnan(value)] for at in np.unique(step)}
     rows = [(at, *compute_quartiles(part)) for at, part in known.items() if len(part)]
     schema = {"step": pl.Int64, **dict.fromkeys(QUARTILES, pl.Float64)}
@@ -249,26 +255,26 @@ def step_quartiles(group: Group, metric: str) -> pl.DataFrame:
 
 
 def step_box_figure(group: Group, metrics: Sequence[str]) -> alt.ConcatChart:
-    """One panel per metric: a box for every step."""
+    """Return one panel per metric: a box for every step."""
     frames = {metric: step_quartiles(group, metric) for metric in metrics}
-    panels = [_box_panel(metric, frame) for metric, frame in frames.items() if len(frame)]
+    panels = [_draw_box_panel(metric, frame) for metric, frame in frames.items() if len(frame)]
     line = "Box: quartiles and median of the values at a step, in the metric's own units; whisker: smallest to largest."
-    return finished(panels, "Values over the steps between two corpora", about(group), line)
+    return join_panels(panels, "Values over the steps between two corpora", describe_group(group), line)
 
 
-def _box_panel(metric: str, rows: pl.DataFrame) -> alt.LayerChart:
+def _draw_box_panel(metric: str, rows: pl.DataFrame) -> alt.LayerChart:
     x = alt.X("step:O", title="steps apart (ℓ)", axis=alt.Axis(labelAngle=0, ticks=False, labelOverlap=True))
-    base = chart_of(rows).encode(x, tooltip=tips("step:O", *QUARTILES))
+    base = make_chart(rows).encode(x, tooltip=make_tooltips("step:O", *QUARTILES))
     least = alt.Y("smallest:Q", title=None, axis=alt.Axis(minExtent=30, tickCount=5), scale=alt.Scale(zero=False))
     layers = [
         base.mark_rule(color=DARK).encode(least, alt.Y2("largest")),
         base.mark_bar(color="#9CC8E3", size=7).encode(alt.Y("lower_quartile:Q"), alt.Y2("upper_quartile")),
         base.mark_tick(color=DARK, size=7, thickness=1.5, orient="horizontal").encode(alt.Y("median:Q")),
     ]
-    return layered(layers, width=PANEL, height=HEIGHT, title=titled(metric))
+    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(metric))
 
 
-def _class_of(key: str) -> str:
+def _get_class(key: str) -> str:
     metric = get_metric(key)
     return _PARTS if metric.part is not None else _OVER_K if metric.name in COMPONENTS else _WHOLE
 
@@ -279,9 +285,9 @@ def _order(key: str) -> tuple[str, str, int]:
 
 
 def draw_step_boxes(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    """Charts of whole metrics, of metrics over k, and of their parts."""
+    """Yield charts of whole metrics, of metrics over k, and of their parts."""
     for group in groups:
         for kind in (_WHOLE, _OVER_K, _PARTS):
-            metrics = sorted((key for key in group.observed if _class_of(key) == kind), key=_order)
+            metrics = sorted((key for key in group.observed if _get_class(key) == kind), key=_order)
             if any(len(step_quartiles(group, metric)) for metric in metrics):
                 yield [kind, *group_words(group)], step_box_figure(group, metrics)

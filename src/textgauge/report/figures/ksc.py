@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from textgauge.bench.protocols.base import Observations, merge_rounding_ties
-from textgauge.bench.protocols.ksc import accuracy, corpus_pairs, judgements
+from textgauge.bench.protocols.ksc import compute_accuracy, list_corpus_pairs, list_judgements
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
@@ -25,20 +25,20 @@ from textgauge.report.figures.style import (
     PAGE,
     PANEL,
     Drawn,
-    about,
-    chart_of,
+    describe_group,
     draw_band,
-    finished,
-    finite,
+    drop_infinite,
+    get_own_values,
     group_words,
-    known_frames,
-    layered,
+    join_panels,
+    layer_charts,
+    make_chart,
     make_steps_axis,
-    own_values,
-    protocol_with,
-    thinned,
-    tips,
-    titled,
+    make_title,
+    make_tooltips,
+    require_protocol,
+    select_known_frames,
+    thin_points,
 )
 from textgauge.stats.correlation import r_squared
 
@@ -48,32 +48,32 @@ _BOW = 0.12  # of an edge's length: keeps edges off the nodes between their ends
 VIOLATED, TIED = "violated: the inner distance is larger", "tie: both are equal"
 
 
-def distance_points(group: Group, metric: str) -> pl.DataFrame:
-    """One row per pair of corpora: step, distance, and the distance z-scored over all repetitions.
+def collect_distance_points(group: Group, metric: str) -> pl.DataFrame:
+    """Return one row per pair of corpora: step, distance, and the distance z-scored over all repetitions.
 
     z is null for all rows where a distance is undefined everywhere or all are equal.
     """
     observed = group.observed[metric]
     i, j = observed.columns["i"], observed.columns["j"]
     columns = {"repetition": observed.batch + 1, "i": i + 1, "j": j + 1, "step": j - i}
-    scores = {"value": own_values(metric, observed), "z": z_scores(finite(observed.value))}
+    scores = {"value": get_own_values(metric, observed), "z": compute_z_scores(drop_infinite(observed.value))}
     return pl.DataFrame(columns | scores).with_columns(pl.col("value", "z").fill_nan(None))
 
 
-def distance_line(points: pl.DataFrame) -> pl.DataFrame:
-    """The least-squares line of z over the step, and its 95 % band, at every tenth of a step."""
+def fit_distance_line(points: pl.DataFrame) -> pl.DataFrame:
+    """Return the least-squares line of z over the step, and its 95 % band, at every tenth of a step."""
     known = points.drop_nulls("z")
     step, z = known["step"].to_numpy().astype(np.float64), known["z"].to_numpy()
     at = np.linspace(step.min(), step.max(), int(10 * (step.max() - step.min())) + 1)
-    fit, reach = regression_band(step, z, at)
+    fit, reach = compute_regression_band(step, z, at)
     r2 = np.full(len(at), r_squared(step, z))
     return pl.DataFrame({"step": at, "fit": fit, "low": fit - reach, "high": fit + reach, "r2": r2})
 
 
-def z_scores(values: Floats) -> Floats:
-    """Values less their mean, in standard deviations; NaN where all are equal. NaN values stay out.
+def compute_z_scores(values: Floats) -> Floats:
+    """Return values less their mean, in standard deviations; NaN where all are equal. NaN values stay out.
 
-    >>> z_scores(np.array([1.0, 3.0, np.nan])).tolist()
+    >>> compute_z_scores(np.array([1.0, 3.0, np.nan])).tolist()
     [-1.0, 1.0, nan]
     """
     known = values[~np.isnan(values)]
@@ -82,8 +82,8 @@ def z_scores(values: Floats) -> Floats:
     return np.asarray((values - known.mean()) / known.std())
 
 
-def regression_band(x: Floats, y: Floats, at: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """The line at some places and how far its confidence band reaches to each side: t·s·√(1/n + (x − x̄)²/S_xx).
+def compute_regression_band(x: Floats, y: Floats, at: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Return the line at some places and how far its confidence band reaches to each side: t·s·√(1/n + (x − x̄)²/S_xx).
 
     Points count as independent, though pairs share corpora: the band is a guide for the eye.
     """
@@ -99,44 +99,46 @@ def regression_band(x: Floats, y: Floats, at: Floats, level: float = 0.95) -> tu
     return fit, t * error * np.sqrt(1 / n + (at - centre) ** 2 / spread)
 
 
-def distance_figure(group: Group) -> alt.ConcatChart:
-    """One panel per metric: z-scored distance over the step ℓ = j − i, line, 95 % band."""
-    frames = {metric: distance_points(group, metric) for metric in group.observed}
-    drawn, missing = known_frames(frames, "z", "constant or undefined")
-    panels = [_distance_panel(metric, frame) for metric, frame in drawn.items()]
+def draw_distance(group: Group) -> alt.ConcatChart:
+    """Return one panel per metric: z-scored distance over the step ℓ = j − i, line, 95 % band."""
+    frames = {metric: collect_distance_points(group, metric) for metric in group.observed}
+    drawn, missing = select_known_frames(frames, "z", "constant or undefined")
+    panels = [_draw_distance_panel(metric, frame) for metric, frame in drawn.items()]
     line = "Each point is a pair of corpora. Line: least squares; band: 95 % if pairs shared no corpus, which they do."
-    return finished(panels, "Distance over the steps between two corpora", about(group), line, missing, shared=True)
+    return join_panels(
+        panels, "Distance over the steps between two corpora", describe_group(group), line, missing, shared=True
+    )
 
 
-def _distance_panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
-    line = distance_line(points)
+def _draw_distance_panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
+    line = fit_distance_line(points)
     step = make_steps_axis(float(points["step"].to_numpy().max()))
-    low, exact = alt.Y("low:Q", title="distance (z-score)"), tips("step", "fit", "low", "high", "r2")
-    band, fit = draw_band(chart_of(line).encode(step), low, "fit", opacity=0.25, exact=exact, color=VERMILION)
-    shown, fewer = thinned(points.drop_nulls("z"))
+    low, exact = alt.Y("low:Q", title="distance (z-score)"), make_tooltips("step", "fit", "low", "high", "r2")
+    band, fit = draw_band(make_chart(line).encode(step), low, "fit", opacity=0.25, exact=exact, color=VERMILION)
+    shown, fewer = thin_points(points.drop_nulls("z"))
     score = alt.Tooltip("z:Q", title="z-score", format=".6g")
-    dots = chart_of(shown).mark_circle(color=BLUE, size=14, opacity=0.45)
-    dots = dots.encode(step, alt.Y("z:Q"), tooltip=[*_both(), *tips("repetition:Q", "value"), score])
-    heading = titled(metric, f"R² of the line {line['r2'][0]:.3f}", fewer)
-    return layered([band, dots, fit], width=PANEL, height=HEIGHT, title=heading)
+    dots = make_chart(shown).mark_circle(color=BLUE, size=14, opacity=0.45)
+    dots = dots.encode(step, alt.Y("z:Q"), tooltip=[*_draw_both(), *make_tooltips("repetition:Q", "value"), score])
+    heading = make_title(metric, f"R² of the line {line['r2'][0]:.3f}", fewer)
+    return layer_charts([band, dots, fit], width=PANEL, height=HEIGHT, title=heading)
 
 
-def _both() -> list[alt.Tooltip]:
+def _draw_both() -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{name}:Q", title=f"corpus {name}") for name in ("i", "j")]
 
 
-def tree_nodes(group: Group, metric: str, repetition: int) -> pl.DataFrame:
-    """One row per pair of corpora (i, j): its place above the corpora it spans, and its value."""
+def collect_tree_nodes(group: Group, metric: str, repetition: int) -> pl.DataFrame:
+    """Return one row per pair of corpora (i, j): its place above the corpora it spans, and its value."""
     here = _of(group, metric, repetition)
     i, j = here.columns["i"] + 1, here.columns["j"] + 1
-    value = pl.Series("value", own_values(metric, here)).fill_nan(None)
+    value = pl.Series("value", get_own_values(metric, here)).fill_nan(None)
     return pl.DataFrame({"i": i, "j": j, "x": (i + j) / 2, "step": j - i}).with_columns(value)
 
 
-def tree_edges(distances: Floats, k: int) -> pl.DataFrame:
+def collect_tree_edges(distances: Floats, k: int) -> pl.DataFrame:
     """One row per judgement that is violated or tied, worst first; `excess` is by how much the inner one is larger."""
-    i, j = (side + 1 for side in corpus_pairs(k))
-    judged = judgements(k)
+    i, j = (side + 1 for side in list_corpus_pairs(k))
+    judged = list_judgements(k)
     excess = distances[judged.inner] - distances[judged.outer]
     wrong = np.flatnonzero(excess >= 0)
     wrong = wrong[np.argsort(-excess[wrong], kind="stable")]
@@ -156,22 +158,26 @@ def tree_edges(distances: Floats, k: int) -> pl.DataFrame:
     )
 
 
-def tree_figure(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatChart:
+def draw_tree(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatChart:
     """Corpora on the base, a node for every pair above the two it spans, a line for every judgement that fails."""
-    k = _corpora(group)
-    distances = merge_rounding_ties(finite(_of(group, metric, repetition).value))
-    edges = tree_edges(distances, k)
+    k = _name_corpora(group)
+    distances = merge_rounding_ties(drop_infinite(_of(group, metric, repetition).value))
+    edges = collect_tree_edges(distances, k)
     height = min(60 * k, 560)
-    layers = [_structure(k), _edges(edges.head(_EDGES), k), *_nodes(tree_nodes(group, metric, repetition), k)]
+    layers = [
+        _draw_structure(k),
+        _draw_edges(edges.head(_EDGES), k),
+        *_draw_nodes(collect_tree_nodes(group, metric, repetition), k),
+    ]
     own_scale = {"scale": {"stroke": "independent"}}
-    chart = layered([*layers, *_base(k)], width=PAGE - 60, height=height, resolve=own_scale)
+    chart = layer_charts([*layers, *_draw_base(k)], width=PAGE - 60, height=height, resolve=own_scale)
     key = "Squares: corpora, with their share of texts from the first source; circles: pairs, with their value."
-    lines = (about(group), f"Repetition {repetition + 1}: {_verdict(distances, edges, k)}.", key)
-    return finished([chart], f"Judgement tree of {metric}", *lines)
+    lines = (describe_group(group), f"Repetition {repetition + 1}: {_judge_edge(distances, edges, k)}.", key)
+    return join_panels([chart], f"Judgement tree of {metric}", *lines)
 
 
-def _corpora(group: Group) -> int:
-    k: int = protocol_with(group, "judgements").k
+def _name_corpora(group: Group) -> int:
+    k: int = require_protocol(group, "judgements").k
     if k > LARGEST:
         raise InputError(f"a judgement tree is drawn for up to {LARGEST} corpora, not {k}")
     return k
@@ -184,16 +190,16 @@ def _of(group: Group, metric: str, repetition: int) -> Observations:
     raise InputError(f"{metric} has no repetition {repetition + 1} in this run")
 
 
-def _verdict(distances: Floats, edges: pl.DataFrame, k: int) -> str:
-    count, violated = len(judgements(k)), edges.filter(pl.col("judged") == VIOLATED).height
-    found = "undefined" if np.isnan(distances).any() else f"{accuracy(distances, judgements(k)):.4g}"
+def _judge_edge(distances: Floats, edges: pl.DataFrame, k: int) -> str:
+    count, violated = len(list_judgements(k)), edges.filter(pl.col("judged") == VIOLATED).height
+    found = "undefined" if np.isnan(distances).any() else f"{compute_accuracy(distances, list_judgements(k)):.4g}"
     drawn = f" (the {_EDGES} worst are drawn)" if len(edges) > _EDGES else ""
     ties = len(edges) - violated
     return f"{violated:,} of {count:,} judgements violated, {ties:,} tied{drawn}; accuracy {found}"
 
 
-def _curves(edges: pl.DataFrame) -> pl.DataFrame:
-    """Every edge as a curve of points; edges between neighbours are straight."""
+def _bend_edges(edges: pl.DataFrame) -> pl.DataFrame:
+    """Return every edge as a curve of points; edges between neighbours are straight."""
     t = np.linspace(0.0, 1.0, 13)
     frames = []
     for number, row in enumerate(edges.iter_rows(named=True)):
@@ -205,12 +211,12 @@ def _curves(edges: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(frames) if frames else pl.DataFrame()
 
 
-def _edges(edges: pl.DataFrame, k: int) -> alt.Chart:
+def _draw_edges(edges: pl.DataFrame, k: int) -> alt.Chart:
     legend = alt.Legend(orient="bottom", title=None, symbolStrokeWidth=3, symbolType="stroke")
     colour = alt.Scale(domain=[VIOLATED, TIED], range=[VERMILION, DARK])
     few = len(edges) <= 120
-    lines = chart_of(_curves(edges)).mark_line(strokeWidth=1.8 if few else 0.8, opacity=0.8 if few else 0.5)
-    return _placed(lines, "y", k).encode(
+    lines = make_chart(_bend_edges(edges)).mark_line(strokeWidth=1.8 if few else 0.8, opacity=0.8 if few else 0.5)
+    return _place_nodes(lines, "y", k).encode(
         alt.Order("t:Q"),
         alt.Detail("edge:N"),
         stroke=alt.Stroke("judged:N", scale=colour, legend=legend),
@@ -222,7 +228,7 @@ def _edges(edges: pl.DataFrame, k: int) -> alt.Chart:
     )
 
 
-def _structure(k: int) -> alt.Chart:
+def _draw_structure(k: int) -> alt.Chart:
     """Grey lines from every pair to the two just inside it."""
     rows = [
         {"x": (i + j) / 2, "y": j - i, "x2": (i + j + side) / 2, "y2": j - i - 1}
@@ -230,10 +236,12 @@ def _structure(k: int) -> alt.Chart:
         for j in range(i + 1, k + 1)
         for side in (-1, 1)
     ]
-    return _placed(chart_of(pl.DataFrame(rows)).mark_rule(color="#DDDDDD"), "y", k).encode(alt.X2("x2"), alt.Y2("y2"))
+    return _place_nodes(make_chart(pl.DataFrame(rows)).mark_rule(color="#DDDDDD"), "y", k).encode(
+        alt.X2("x2"), alt.Y2("y2")
+    )
 
 
-def _placed(chart: alt.Chart, row: str, k: int) -> alt.Chart:
+def _place_nodes(chart: alt.Chart, row: str, k: int) -> alt.Chart:
     steps = alt.Axis(values=list(range(1, k)), format="d", grid=False, domain=False, ticks=False)
     return chart.encode(
         alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0.5, k + 0.5], nice=False)),
@@ -241,27 +249,27 @@ def _placed(chart: alt.Chart, row: str, k: int) -> alt.Chart:
     )
 
 
-def _nodes(nodes: pl.DataFrame, k: int) -> list[alt.Chart]:
+def _draw_nodes(nodes: pl.DataFrame, k: int) -> list[alt.Chart]:
     radius = min(16.0, 0.32 * (PAGE - 60) / k)
-    base = _placed(chart_of(nodes), "step", k)
+    base = _place_nodes(make_chart(nodes), "step", k)
     # Light colours only, so that dark figures stay readable on all of them.
     shade = alt.Scale(range=["#FFFFFF", "#7FB2D6"], zero=False, interpolate="rgb")
     legend = alt.Legend(orient="bottom", title="value of the metric", format=".3~g", gradientLength=160)
     dots = base.mark_circle(size=np.pi * radius**2, opacity=1, stroke=GREY).encode(
         fill=alt.Fill("value:Q", scale=shade, legend=legend),
-        tooltip=[*_both(), *tips("value")],
+        tooltip=[*_draw_both(), *make_tooltips("value")],
     )
     if radius < 10:
         return [dots]
-    labelled = nodes.with_columns(pl.Series("text", short(nodes["value"].to_list()), dtype=pl.String))
-    label = _placed(chart_of(labelled), "step", k).mark_text(fontSize=9, color=DARK, tooltip=None)
+    labelled = nodes.with_columns(pl.Series("text", format_short_numbers(nodes["value"].to_list()), dtype=pl.String))
+    label = _place_nodes(make_chart(labelled), "step", k).mark_text(fontSize=9, color=DARK, tooltip=None)
     return [dots, label.encode(alt.Text("text:N"))]
 
 
-def short(values: list[float | None]) -> list[str]:
-    """Numbers of few signs, all with the same decimals: the largest keeps two figures.
+def format_short_numbers(values: list[float | None]) -> list[str]:
+    """Return numbers of few signs, all with the same decimals: the largest keeps two figures.
 
-    >>> short([0.0518, 0.00057, None]), short([31.2, 0.4]), short([2e-6])
+    >>> format_short_numbers([0.0518, 0.00057, None]), format_short_numbers([31.2, 0.4]), format_short_numbers([2e-6])
     (['0.052', '0.001', '–'], ['31', '0'], ['2e-06'])
     """
     largest = max((abs(value) for value in values if value is not None), default=0.0)
@@ -269,12 +277,12 @@ def short(values: list[float | None]) -> list[str]:
     return ["–" if value is None else f"{value:{form}}" for value in values]
 
 
-def _base(k: int) -> list[alt.Chart]:
-    """The corpora, with the share of the first source in each."""
+def _draw_base(k: int) -> list[alt.Chart]:
+    """Return the corpora, with the share of the first source in each."""
     share = [f"{100 * (k - i) / (k - 1):.0f}%" for i in range(1, k + 1)]
     name = [str(i) for i in range(1, k + 1)]
     frame = pl.DataFrame({"x": list(range(1, k + 1)), "y": [0] * k, "name": name, "share": share})
-    base = _placed(chart_of(frame), "y", k)
+    base = _place_nodes(make_chart(frame), "y", k)
     tip = [alt.Tooltip("name:N", title="corpus"), alt.Tooltip("share:N", title="texts of the first source")]
     return [
         base.mark_square(size=260, color=DARK, opacity=1).encode(tooltip=tip),
@@ -284,9 +292,9 @@ def _base(k: int) -> list[alt.Chart]:
 
 
 def draw_trees(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
-    """A chart for each metric that has the repetition, unless corpora are too many."""
+    """Yield a chart for each metric that has the repetition, unless corpora are too many."""
     for group in groups:
-        if protocol_with(group, "k").k <= LARGEST:
+        if require_protocol(group, "k").k <= LARGEST:
             for metric, observed in group.observed.items():
                 if repetition in observed.batch:
-                    yield [*group_words(group), metric], tree_figure(group, metric, repetition=repetition)
+                    yield [*group_words(group), metric], draw_tree(group, metric, repetition=repetition)

@@ -12,21 +12,21 @@ import polars as pl
 
 from textgauge.bench.protocols.base import Measure, Verdict
 from textgauge.bench.results import Group
-from textgauge.core.show import BLUE, VERMILION, printable
+from textgauge.core.show import BLUE, VERMILION, make_printable
 from textgauge.report.figures.style import (
     COLUMNS,
     DARK,
     PANEL,
     QUARTILES,
     Drawn,
-    about,
-    chart_of,
     compute_quartiles,
-    finished,
+    describe_group,
     group_words,
-    layered,
-    tips,
-    titled,
+    join_panels,
+    layer_charts,
+    make_chart,
+    make_title,
+    make_tooltips,
 )
 
 FEWEST = 3  # measures: a radar of two has no area
@@ -34,8 +34,8 @@ _WIDE, _HIGH = 1.9, 1.6  # half the width and height of a panel, in radii: leave
 _LINE = 11  # pixels from one line of a label to the next
 
 
-def radar_values(groups: Sequence[Group]) -> pl.DataFrame:
-    """One row per metric and measure: its value and its share of the way from the worst to the best.
+def collect_radar_values(groups: Sequence[Group]) -> pl.DataFrame:
+    """Return one row per metric and measure: its value and its share of the way from the worst to the best.
 
     A measure of several protocols is their mean, as in the leaderboard. Measures without two ends (time) stay out. The
     value is null where the metric was not run, NaN where it is undefined.
@@ -62,41 +62,42 @@ def _judge(group: Group) -> list[tuple[str, Verdict]]:
     return [(metric, verdict) for metric, seen in group.observed.items() for verdict in group.protocol.judge(seen)]
 
 
-def radar_figure(groups: Sequence[Group]) -> alt.ConcatChart | None:
+def draw_radar(groups: Sequence[Group]) -> alt.ConcatChart | None:
     """One radar per metric: a corner for every measure, the rim is the best possible; None for under three measures."""
-    values = radar_values(groups)
+    values = collect_radar_values(groups)
     if values["measure"].n_unique() < FEWEST:
         return None
     parts = values.partition_by("metric", maintain_order=True)
-    panels = [_radar_panel(placed(part)) for part in parts]
+    panels = [_draw_radar_panel(place_measures(part)) for part in parts]
     line = "Centre: worst possible; rim: best possible; numbers: the measures themselves, mean over repetitions."
     data = groups[0].data + (f", seed {groups[0].seed}" if groups[0].seed else "")
     mixed = {getattr(group.protocol, "k", 0): group.protocol.summary for group in groups if _order(group)}
-    return finished(panels, "Measures of each metric", data, *(mixed[k] for k in sorted(mixed)), line)
+    return join_panels(panels, "Measures of each metric", data, *(mixed[k] for k in sorted(mixed)), line)
 
 
-def placed(values: pl.DataFrame) -> pl.DataFrame:
-    """The measures of one metric at their angle, clockwise from the top: corner, rim and label."""
+def place_measures(values: pl.DataFrame) -> pl.DataFrame:
+    """Return the measures of one metric at their angle, clockwise from the top: corner, rim and label."""
     n = len(values)
     angle = 2 * np.pi * np.arange(n) / n
     across, up = np.round(np.sin(angle), 12), np.round(np.cos(angle), 12)
     share = values["share"].to_numpy()
     text = [
-        name.replace("_", "\n") + f"\n{_said(value)}" for name, value in values.select("measure", "value").iter_rows()
+        name.replace("_", "\n") + f"\n{_format_value(value)}"
+        for name, value in values.select("measure", "value").iter_rows()
     ]
     rim = (pl.Series("rim_x", across), pl.Series("rim_y", up))
     corner = (pl.Series("x", share * across), pl.Series("y", share * up))
     return values.with_columns(pl.Series("text", text), pl.Series("order", np.arange(n)), *rim, *corner)
 
 
-def _said(value: float | None) -> str:
+def _format_value(value: float | None) -> str:
     if value is None:
         return "not run"
     return f"{value:.2f}" if np.isfinite(value) else "undefined"
 
 
-def rings(corners: int) -> pl.DataFrame:
-    """The points of four closed rings, at each quarter of the way."""
+def compute_rings(corners: int) -> pl.DataFrame:
+    """Return the points of four closed rings, at each quarter of the way."""
     angle = 2 * np.pi * np.arange(corners + 1) / corners
     level = np.repeat([0.25, 0.5, 0.75, 1.0], corners + 1)
     order = np.tile(np.arange(corners + 1), 4)
@@ -105,10 +106,10 @@ def rings(corners: int) -> pl.DataFrame:
     )
 
 
-def _radar_panel(values: pl.DataFrame) -> alt.LayerChart:
-    layers = [*_web(values), *_shape(values), *_labels(values)]
-    title = titled(values["metric"][0])
-    return layered(layers, width=PANEL, height=PANEL * _HIGH / _WIDE, title=title)
+def _draw_radar_panel(values: pl.DataFrame) -> alt.LayerChart:
+    layers = [*_draw_web(values), *_draw_shape(values), *_draw_labels(values)]
+    title = make_title(values["metric"][0])
+    return layer_charts(layers, width=PANEL, height=PANEL * _HIGH / _WIDE, title=title)
 
 
 def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
@@ -116,54 +117,54 @@ def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
     return chart.encode(alt.X(f"{x}:Q", axis=None, scale=across), alt.Y(f"{y}:Q", axis=None, scale=up))
 
 
-def _web(values: pl.DataFrame) -> list[alt.Chart]:
-    ring = _at(chart_of(rings(len(values))).mark_line(color="#DDDDDD", strokeWidth=1))
-    spoke = _at(chart_of(values).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
+def _draw_web(values: pl.DataFrame) -> list[alt.Chart]:
+    ring = _at(make_chart(compute_rings(len(values))).mark_line(color="#DDDDDD", strokeWidth=1))
+    spoke = _at(make_chart(values).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
     centre = alt.datum(0)
     return [ring.encode(alt.Order("order:Q"), alt.Detail("level:N")), spoke.encode(x2=centre, y2=centre)]
 
 
-def _shape(values: pl.DataFrame) -> list[alt.Chart]:
-    """A filled outline; where a measure is undefined, only the sides between defined ones."""
+def _draw_shape(values: pl.DataFrame) -> list[alt.Chart]:
+    """Return a filled outline; where a measure is undefined, only the sides between defined ones."""
     corners = values.filter(pl.col("share").is_not_nan())
     names = ("share", "x", "y")
     after = pl.concat([values[1:], values[:1]]).select(pl.col(names).name.prefix("next_"))
     sides = pl.concat([values, after], how="horizontal")
     sides = sides.filter(pl.col("share").is_not_nan() & pl.col("next_share").is_not_nan())
     share = alt.Tooltip("share:Q", title="share of the best", format=".6g")
-    exact = [*tips("metric:N", "measure:N", "value"), share]
-    side = _at(chart_of(sides).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
-    dots = _at(chart_of(corners).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
+    exact = [*make_tooltips("metric:N", "measure:N", "value"), share]
+    side = _at(make_chart(sides).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
+    dots = _at(make_chart(corners).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
     if len(corners) < len(values):
         return [side, dots]
-    fill = _at(chart_of(corners).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
+    fill = _at(make_chart(corners).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
     return [fill.encode(alt.Order("order:Q")), side, dots]
 
 
-def _labels(values: pl.DataFrame) -> list[alt.Chart]:
-    """Names and numbers outside the rim, on the side of the circle they belong to."""
+def _draw_labels(values: pl.DataFrame) -> list[alt.Chart]:
+    """Return names and numbers outside the rim, on the side of the circle they belong to."""
     x, more = pl.col("rim_x"), pl.col("text").str.count_matches("\n")
     half_a_line = _WIDE * _LINE / PANEL
     y = pl.col("rim_y") * (1.1 + half_a_line * (more + 1))
     away = values.with_columns((x * 1.12).alias("text_x"), (y + half_a_line * more).alias("text_y"))
     sides = {"left": x > 0.01, "right": x < -0.01, "center": x.abs() <= 0.01}
     return [
-        _at(chart_of(away.filter(here)), "text_x", "text_y")
+        _at(make_chart(away.filter(here)), "text_x", "text_y")
         .mark_text(align=align, baseline="middle", fontSize=9, lineBreak="\n", lineHeight=_LINE, color=DARK)  # type: ignore[arg-type]
         .encode(alt.Text("text:N"))
         for align, here in sides.items()
     ]
 
 
-def box_rows(group: Group) -> pl.DataFrame:
+def collect_box_rows(group: Group) -> pl.DataFrame:
     """One row per metric and measure: quartiles of repetitions, their mean with its 95 % interval, or the reason."""
     numbers = dict.fromkeys(("mean", "low", "high", *QUARTILES), pl.Float64)
     schema = {"metric": pl.String, "measure": pl.String, "reason": pl.String, "repetitions": pl.Int64, **numbers}
-    return pl.DataFrame([_row(metric, verdict) for metric, verdict in _judge(group)], schema=schema)
+    return pl.DataFrame([_make_row(metric, verdict) for metric, verdict in _judge(group)], schema=schema)
 
 
-def box_points(group: Group) -> pl.DataFrame:
-    """One row per metric, measure and repetition."""
+def collect_box_points(group: Group) -> pl.DataFrame:
+    """Return one row per metric, measure and repetition."""
     rows = [
         (metric, verdict.measure, number, value)
         for metric, verdict in _judge(group)
@@ -174,7 +175,7 @@ def box_points(group: Group) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _row(metric: str, verdict: Verdict) -> dict[str, Any]:
+def _make_row(metric: str, verdict: Verdict) -> dict[str, Any]:
     known = [value for value in verdict.values if np.isfinite(value)]
     row = {"metric": metric, "measure": verdict.measure, "reason": verdict.reason, "repetitions": len(known)}
     if not known:
@@ -183,45 +184,47 @@ def _row(metric: str, verdict: Verdict) -> dict[str, Any]:
     return row | {"mean": verdict.value, "low": verdict.low, "high": verdict.high} | quartiles
 
 
-def box_figure(group: Group) -> alt.ConcatChart:
-    """One panel per measure, one box per metric: quartiles, range, and a point for every repetition."""
-    rows, points = box_rows(group), box_points(group)
-    metrics = [printable(metric) for metric in group.observed]
+def draw_box(group: Group) -> alt.ConcatChart:
+    """Return one panel per measure, one box per metric: quartiles, range, and a point for every repetition."""
+    rows, points = collect_box_rows(group), collect_box_points(group)
+    metrics = [make_printable(metric) for metric in group.observed]
     panels = []
     for place, measure in enumerate(rows["measure"].unique(maintain_order=True)):
         here = pl.col("measure") == measure
-        panels.append(_box_panel(measure, rows.filter(here), points.filter(here), metrics, named=place % COLUMNS == 0))
+        panels.append(
+            _draw_box_panel(measure, rows.filter(here), points.filter(here), metrics, named=place % COLUMNS == 0)
+        )
     line = "Box: quartiles and median; whisker: smallest to largest; points: repetitions; diamond: mean."
-    return finished(panels, "Measures over repetitions", about(group), line)
+    return join_panels(panels, "Measures over repetitions", describe_group(group), line)
 
 
-def _box_panel(
+def _draw_box_panel(
     measure: str, rows: pl.DataFrame, points: pl.DataFrame, metrics: list[str], *, named: bool
 ) -> alt.LayerChart:
     axis = alt.Axis(labels=named, ticks=False, domain=False, labelLimit=200, labelPadding=6, grid=True)
     y = alt.Y("metric:N", title=None, sort=None, scale=alt.Scale(domain=metrics), axis=axis)
     across = alt.Scale(zero=False, nice=True)
-    known = chart_of(rows.filter(pl.col("repetitions") > 0)).encode(y)
-    undefined = chart_of(rows.filter(pl.col("repetitions") == 0)).encode(y)
+    known = make_chart(rows.filter(pl.col("repetitions") > 0)).encode(y)
+    undefined = make_chart(rows.filter(pl.col("repetitions") == 0)).encode(y)
     numbers = ("mean", "low", "high", *QUARTILES)
     titles = (alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".6g") for name in numbers)
-    known = known.encode(tooltip=[*tips("metric:N", "repetitions:Q"), *titles])
+    known = known.encode(tooltip=[*make_tooltips("metric:N", "repetitions:Q"), *titles])
     least = alt.X("smallest:Q", title=None, scale=across, axis=alt.Axis(tickCount=4, format=",~r", labelOverlap=True))
     whisker = known.mark_rule(color=DARK).encode(least, alt.X2("largest"))
     box = known.mark_bar(color="#9CC8E3", size=10).encode(alt.X("lower_quartile:Q"), alt.X2("upper_quartile"))
     median = known.mark_tick(color=DARK, size=10, thickness=1.5).encode(alt.X("median:Q"))
     diamond = known.mark_point(color=VERMILION, filled=True, shape="diamond", size=30, opacity=1)
     mean = diamond.encode(alt.X("mean:Q"))
-    dots = chart_of(points).mark_circle(color=BLUE, size=12, opacity=0.7)
-    tip = tips("metric:N", "repetition:Q", "value")
+    dots = make_chart(points).mark_circle(color=BLUE, size=12, opacity=0.7)
+    tip = make_tooltips("metric:N", "repetition:Q", "value")
     absent = undefined.mark_text(text="undefined", align="left", fontSize=9, color="#777777")
-    absent = absent.encode(x=alt.value(4), tooltip=tips("metric:N", "reason:N"))
+    absent = absent.encode(x=alt.value(4), tooltip=make_tooltips("metric:N", "reason:N"))
     layers = [whisker, box, median, dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
-    return layered(layers, width=150, height=18 * len(metrics), title=titled(measure.replace("_", " ")))
+    return layer_charts(layers, width=150, height=18 * len(metrics), title=make_title(measure.replace("_", " ")))
 
 
 def draw_radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    """A chart for each data set and order of mixtures, with the measures of all its protocols."""
+    """Yield a chart for each data set and order of mixtures, with the measures of all its protocols."""
     alike: dict[tuple[str, str, int], list[Group]] = {}
     for group in groups:
         alike.setdefault((group.data, group.fingerprint, group.seed), []).append(group)
@@ -229,18 +232,22 @@ def draw_radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
         orders = dict.fromkeys(order for group in members if (order := _order(group)) is not None)
         for order in orders or [None]:
             own = [group for group in members if _order(group) == order]
-            shown = own if order is None else own + _others(members, {key for group in own for key in group.observed})
-            chart = radar_figure(shown)
+            shown = (
+                own
+                if order is None
+                else own + _select_others(members, {key for group in own for key in group.observed})
+            )
+            chart = draw_radar(shown)
             if chart is not None:
                 yield [*group_words(own[0])[:1], *group_words(own[0])[2:]], chart
 
 
 def _order(group: Group) -> str | None:
-    """The order of mixtures; None for protocols that have none."""
+    """Return the order of mixtures; None for protocols that have none."""
     return getattr(group.protocol, "order", None)
 
 
-def _others(groups: Sequence[Group], metrics: Collection[str]) -> list[Group]:
+def _select_others(groups: Sequence[Group], metrics: Collection[str]) -> list[Group]:
     """Groups whose protocol has no order, with some metrics."""
     return [
         replace(group, observed={key: seen for key, seen in group.observed.items() if key in metrics})

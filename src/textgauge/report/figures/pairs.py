@@ -14,11 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from textgauge.bench.ensembles import Contribution
-from textgauge.bench.leaderboard import leaderboard
+from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.protocols.base import RESAMPLES, Verdict
 from textgauge.bench.results import Group, Judged, Results
 from textgauge.core.arrays import Floats
-from textgauge.core.show import BLUE, VERMILION, printable
+from textgauge.core.show import BLUE, VERMILION, make_printable
 from textgauge.report.figures.style import (
     COLUMNS,
     DARK,
@@ -27,23 +27,23 @@ from textgauge.report.figures.style import (
     PANEL,
     Draw,
     Drawn,
-    about,
-    chart_of,
-    finished,
+    compute_mean_interval,
+    describe_group,
+    draw_heat_map,
+    get_own_values,
     group_words,
-    heat_map,
-    known_frames,
-    layered,
-    mean_interval,
-    not_shown,
-    own_values,
-    thinned,
-    tips,
-    titled,
+    join_panels,
+    layer_charts,
+    make_chart,
+    make_title,
+    make_tooltips,
+    name_left_out,
+    select_known_frames,
+    thin_points,
 )
-from textgauge.stats.correlation import correlation_interval, spearman
-from textgauge.stats.orders import order_correlations, ranks, set_means
-from textgauge.stats.resampling import percentile_interval
+from textgauge.stats.correlation import estimate_correlation_interval, spearman
+from textgauge.stats.orders import order_correlations, rank_sets, set_means
+from textgauge.stats.resampling import compute_percentile_interval
 
 PEOPLE = "people"
 _CELL = 34
@@ -71,14 +71,14 @@ def set_orders(group: Group) -> tuple[list[str], dict[str, Floats]]:
     """
     first = next(iter(group.observed.values()))
     labels = [str(label) for label in np.unique(first.columns["set"])]
-    found = {PEOPLE: ranks(set_means(first.columns["rating"].astype(np.float64), first.columns["set"], labels))}
+    found = {PEOPLE: rank_sets(set_means(first.columns["rating"].astype(np.float64), first.columns["set"], labels))}
     for metric, seen in group.observed.items():
-        found[metric] = ranks(set_means(-seen.value, seen.columns["set"], labels))
+        found[metric] = rank_sets(set_means(-seen.value, seen.columns["set"], labels))
     return labels, found
 
 
 def order_cells(group: Group) -> pl.DataFrame:
-    """One row per two orders: Spearman's ρ, null where an order does not exist."""
+    """Return one row per two orders: Spearman's ρ, null where an order does not exist."""
     _, found = set_orders(group)
     names, matrix = list(found), order_correlations(np.array(list(found.values())))
     rows = [(a, b, float(matrix[i, j])) for i, a in enumerate(names) for j, b in enumerate(names)]
@@ -87,20 +87,22 @@ def order_cells(group: Group) -> pl.DataFrame:
 
 
 def order_figure(group: Group) -> alt.ConcatChart:
-    """One cell per two metrics, or metric and people: how alike they order the sets."""
+    """Return one cell per two metrics, or metric and people: how alike they order the sets."""
     cells = order_cells(group)
     absent = cells.filter((pl.col("metric") == pl.col("other")) & pl.col("rho").is_null())["metric"].to_list()
     known = cells.filter(~pl.col("metric").is_in(absent) & ~pl.col("other").is_in(absent))
     line = "Spearman's ρ of the orders of sets by their means; 1: the same order."
-    missing = not_shown(absent, "a set without a value, or all means equal")
+    missing = name_left_out(absent, "a set without a value, or all means equal")
     lowest = min(0.0, float(np.nanmin(known["rho"].to_numpy())))
     number = alt.Text("rho:Q", format=".2f"), {"fontSize": 9}
-    squares = heat_map(known, "other", "rho", [number], title="ρ", domain=(lowest, 1.0), size=(_CELL, _CELL), angle=-60)
-    return finished([squares], "How alike metrics and people order the sets", about(group), line, missing)
+    squares = draw_heat_map(
+        known, "other", "rho", [number], title="ρ", domain=(lowest, 1.0), size=(_CELL, _CELL), angle=-60
+    )
+    return join_panels([squares], "How alike metrics and people order the sets", describe_group(group), line, missing)
 
 
-def bump_ranks(group: Group) -> pl.DataFrame:
-    """One row per set and metric, people first, then metrics by how alike they order the sets to people."""
+def collect_bump_ranks(group: Group) -> pl.DataFrame:
+    """Return one row per set and metric, people first, then metrics by how alike they order the sets to people."""
     labels, found = set_orders(group)
     people = found[PEOPLE]
     known = {name: order for name, order in found.items() if not np.isnan(order).any()}
@@ -115,17 +117,19 @@ def bump_ranks(group: Group) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def bump_figure(group: Group) -> alt.ConcatChart:
-    """One line per set over people and metrics, the best set on top."""
-    rows = bump_ranks(group)
+def draw_bump(group: Group) -> alt.ConcatChart:
+    """Return one line per set over people and metrics, the best set on top."""
+    rows = collect_bump_ranks(group)
     shown = set(rows["metric"])
-    missing = not_shown([metric for metric in group.observed if metric not in shown], "a set without a value")
+    missing = name_left_out([metric for metric in group.observed if metric not in shown], "a set without a value")
     line = "Rank 1: the set whose pairs are nearest on average. Metrics from left to right: less and less like people."
-    return finished([_bump_panel(rows)], "Ranks of sets by people and metrics", about(group), line, missing)
+    return join_panels(
+        [_draw_bump_panel(rows)], "Ranks of sets by people and metrics", describe_group(group), line, missing
+    )
 
 
-def _bump_panel(rows: pl.DataFrame) -> alt.LayerChart:
-    names = [printable(name) for name in dict.fromkeys(rows["metric"])]
+def _draw_bump_panel(rows: pl.DataFrame) -> alt.LayerChart:
+    names = [make_printable(name) for name in dict.fromkeys(rows["metric"])]
     sets = rows["set"].n_unique()
     axis = alt.Axis(title=None, labelAngle=-45, labelLimit=160, ticks=False, domain=False, grid=True)
     x = alt.X("metric:N", sort=None, scale=alt.Scale(domain=names, type="point", padding=0.3), axis=axis)
@@ -134,76 +138,81 @@ def _bump_panel(rows: pl.DataFrame) -> alt.LayerChart:
     kind = alt.Scale(domain=[False, True], range=[BLUE, VERMILION])
     labels = alt.Legend(title=None, labelExpr="datum.value ? 'random pairs' : 'related pairs'", orient="top")
     colour = alt.Color("random:N", scale=kind, legend=labels)
-    base = chart_of(rows).encode(x, y, alt.Detail("set:N"), color=colour, tooltip=tips("set:N", "metric:N", "rank:Q"))
+    base = make_chart(rows).encode(
+        x, y, alt.Detail("set:N"), color=colour, tooltip=make_tooltips("set:N", "metric:N", "rank:Q")
+    )
     lines, dots = base.mark_line(strokeWidth=1.5, opacity=0.6), base.mark_circle(size=40, opacity=1)
-    first = chart_of(rows.filter(pl.col("metric") == PEOPLE)).encode(x, y, alt.Text("set:N"))
+    first = make_chart(rows.filter(pl.col("metric") == PEOPLE)).encode(x, y, alt.Text("set:N"))
     words = first.mark_text(align="right", dx=-8, fontSize=9)
     width = min(PAGE - 150, 40 * len(names))
-    return layered([lines, dots, words], width=width, height=max(20 * sets, 80), title=titled(""))
+    return layer_charts([lines, dots, words], width=width, height=max(20 * sets, 80), title=make_title(""))
 
 
-def scatter_points(group: Group, metric: str) -> pl.DataFrame:
-    """One row per pair: rating and the metric's value, null where undefined."""
+def collect_scatter_points(group: Group, metric: str) -> pl.DataFrame:
+    """Return one row per pair: rating and the metric's value, null where undefined."""
     observed = group.observed[metric]
-    columns = {"rating": observed.columns["rating"].astype(np.float64), "value": own_values(metric, observed)}
+    columns = {"rating": observed.columns["rating"].astype(np.float64), "value": get_own_values(metric, observed)}
     return pl.DataFrame(columns).with_columns(pl.col("value").fill_nan(None))
 
 
-def scatter_means(points: pl.DataFrame) -> pl.DataFrame:
+def compute_scatter_means(points: pl.DataFrame) -> pl.DataFrame:
     """Mean value at every rating (or group of neighbouring ratings), with Student's 95 % interval."""
     known = points.drop_nulls("value").sort("rating")
     schema = dict.fromkeys(("rating", "mean", "low", "high"), pl.Float64) | {"pairs": pl.Int64}
     rating, value = known["rating"].to_numpy(), known["value"].to_numpy()
-    rows = [(rating[part].mean(), *mean_interval(value[part].tolist()), len(part)) for part in _steps(rating)]
+    rows = [
+        (rating[part].mean(), *compute_mean_interval(value[part].tolist()), len(part))
+        for part in _split_by_rating(rating)
+    ]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _steps(rising: NDArray[np.float64]) -> list[NDArray[np.intp]]:
-    """The rows of each rating, in rising order, or of groups of neighbours."""
+def _split_by_rating(rising: NDArray[np.float64]) -> list[NDArray[np.intp]]:
+    """Return the rows of each rating, in rising order, or of groups of neighbours."""
     values, start = np.unique(rising, return_index=True)
     if len(values) > _STEPS:
         return [part for part in np.array_split(np.arange(len(rising)), _STEPS) if len(part)]
     return np.split(np.arange(len(rising)), start[1:])
 
 
-def scatter_figure(group: Group) -> alt.ConcatChart:
+def draw_scatter(group: Group) -> alt.ConcatChart:
     """One panel per metric: its value over the rating, means with 95 % intervals, and Spearman's ρ with its own."""
-    frames = {metric: scatter_points(group, metric) for metric in group.observed}
-    drawn, missing = known_frames(frames, "value", "constant or undefined", values=2)
-    panels = [_scatter_panel(metric, group, frame) for metric, frame in drawn.items()]
+    frames = {metric: collect_scatter_points(group, metric) for metric in group.observed}
+    drawn, missing = select_known_frames(frames, "value", "constant or undefined", values=2)
+    panels = [_draw_scatter_panel(metric, group, frame) for metric, frame in drawn.items()]
     line = "Each point is a pair. Bars: mean value at a rating and its 95 % interval. ρ of nearness and rating."
-    return finished(panels, "Values of metrics over people's ratings", about(group), line, missing)
+    return join_panels(panels, "Values of metrics over people's ratings", describe_group(group), line, missing)
 
 
-def _rho(metric: str, group: Group) -> str:
+def _format_rho(metric: str, group: Group) -> str:
     observed = group.observed[metric]
     known = np.isfinite(observed.value)
     x, y = -observed.value[known], observed.columns["rating"][known].astype(np.float64)
     value = spearman(y, x)
     if np.isnan(value):
         return "ρ undefined: all ratings are equal"
-    low, high = correlation_interval(spearman, y, x, resamples=200)
+    low, high = estimate_correlation_interval(spearman, y, x, resamples=200)
     return f"ρ {value:.3f} ({low:.3f} … {high:.3f}), n {len(x):,}"
 
 
-def _scatter_panel(metric: str, group: Group, points: pl.DataFrame) -> alt.LayerChart:
-    shown, fewer = thinned(points.drop_nulls("value"))
+def _draw_scatter_panel(metric: str, group: Group, points: pl.DataFrame) -> alt.LayerChart:
+    shown, fewer = thin_points(points.drop_nulls("value"))
     x = alt.X("rating:Q", title="rating", scale=alt.Scale(zero=False), axis=alt.Axis(grid=False, tickCount=5))
-    tip = [*tips("rating", form=".4g"), *tips("value")]
-    dots = chart_of(shown).mark_circle(color=BLUE, size=8, opacity=0.25)
-    means = chart_of(scatter_means(points)).encode(x)
-    exact = tips("rating", "mean", "low", "high", "pairs")
+    tip = [*make_tooltips("rating", form=".4g"), *make_tooltips("value")]
+    dots = make_chart(shown).mark_circle(color=BLUE, size=8, opacity=0.25)
+    means = make_chart(compute_scatter_means(points)).encode(x)
+    exact = make_tooltips("rating", "mean", "low", "high", "pairs")
     layers = [
         dots.encode(x, alt.Y("value:Q", title="value", axis=alt.Axis(minExtent=30)), tooltip=tip),
         means.mark_rule(color=VERMILION, strokeWidth=2).encode(alt.Y("low:Q"), alt.Y2("high:Q"), tooltip=exact),
         means.mark_line(color=VERMILION, strokeWidth=1.5).encode(alt.Y("mean:Q")),
         means.mark_circle(color=VERMILION, size=24, opacity=1).encode(alt.Y("mean:Q"), tooltip=exact),
     ]
-    return layered(layers, width=PANEL, height=HEIGHT, title=titled(metric, _rho(metric, group), fewer))
+    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(metric, _format_rho(metric, group), fewer))
 
 
 def draw_groups_of_sets(figure: Callable[[Group], alt.ConcatChart]) -> Draw:
-    """A chart for each group whose pairs come in sets."""
+    """Return a chart for each group whose pairs come in sets."""
 
     def draw(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
         for group in groups:
@@ -213,39 +222,39 @@ def draw_groups_of_sets(figure: Callable[[Group], alt.ConcatChart]) -> Draw:
     return draw
 
 
-def task_cells(judged: Sequence[Judged]) -> pl.DataFrame:
-    """One row per metric, best first, and column of the leaderboard: the score and its 95 % interval.
+def collect_task_cells(judged: Sequence[Judged]) -> pl.DataFrame:
+    """Return one row per metric, best first, and column of the leaderboard: the score and its 95 % interval.
 
     Units (documents, queries, folds) are resampled on every data set; null where a metric is undefined.
     """
-    board = leaderboard(judged)
-    verdicts = _by_column(judged)
+    board = rank_metrics(judged)
+    verdicts = _select_verdicts(judged)
     rows = []
     for row in board:
-        drawn = {name: _drawn(verdicts.get((row.metric, name), {})) for name in board.measures}
+        drawn = {name: _collect_draws(verdicts.get((row.metric, name), {})) for name in board.measures}
         every = list(drawn.values())
         drawn[OVERALL] = (np.asarray(np.mean([draws for draws, _ in every], axis=0)), min(n for _, n in every))
         for name, value in {**row.measures, OVERALL: row.overall}.items():
             draws, n = drawn[name]
-            rows.append((row.metric, name, value, *percentile_interval(draws, n, 0.95)))
+            rows.append((row.metric, name, value, *compute_percentile_interval(draws, n, 0.95)))
     numbers = dict.fromkeys(("value", "low", "high"), pl.Float64)
     return pl.DataFrame(rows, {"metric": pl.String, "task": pl.String, **numbers}, orient="row").fill_nan(None)
 
 
-def task_figure(judged: Sequence[Judged], metrics: Collection[str] | None = None) -> alt.ConcatChart:
-    """One cell per metric and task, with the overall score last; `metrics` are the rows that are wanted."""
-    cells = task_cells(judged)
+def draw_task(judged: Sequence[Judged], metrics: Collection[str] | None = None) -> alt.ConcatChart:
+    """Return one cell per metric and task, with the overall score last; `metrics` are the rows that are wanted."""
+    cells = collect_task_cells(judged)
     if metrics is not None:
         cells = cells.filter(pl.col("metric").is_in(list(metrics)))
     lacking = cells.filter((pl.col("task") == OVERALL) & pl.col("value").is_null())["metric"].to_list()
     data = ", ".join(dict.fromkeys(item.data for item in judged))
     line = "1 is best; beneath each score its 95 % interval over documents, queries or folds."
     missing = f"undefined in a task, so without an overall score: {', '.join(lacking)}" if lacking else ""
-    return finished([_task_panel(cells)], "Scores in all tasks", data, line, missing)
+    return join_panels([_draw_task_panel(cells)], "Scores in all tasks", data, line, missing)
 
 
-def _by_column(judged: Sequence[Judged]) -> dict[tuple[str, str], dict[str, list[Verdict]]]:
-    """The verdicts of a metric that count for a column, measure by measure, one for each data set."""
+def _select_verdicts(judged: Sequence[Judged]) -> dict[tuple[str, str], dict[str, list[Verdict]]]:
+    """Return the verdicts of a metric that count for a column, measure by measure, one for each data set."""
     found: dict[tuple[str, str], dict[str, list[Verdict]]] = {}
     for item in judged:
         columns = {measure.name: measure.column or measure.name for measure in item.protocol.measures}
@@ -257,28 +266,28 @@ def _by_column(judged: Sequence[Judged]) -> dict[tuple[str, str], dict[str, list
     return found
 
 
-def _drawn(verdicts: dict[str, list[Verdict]]) -> tuple[Floats, int]:
-    """The resampled values of a column, and the fewest units of a data set; NaN where there are none."""
+def _collect_draws(verdicts: dict[str, list[Verdict]]) -> tuple[Floats, int]:
+    """Return the resampled values of a column, and the fewest units of a data set; NaN where there are none."""
     if not verdicts:
         return np.full(RESAMPLES, np.nan), 0
     means = [np.mean([verdict.draws for verdict in found], axis=0) for found in verdicts.values()]
     return np.asarray(np.mean(means, axis=0)), min(verdict.units for found in verdicts.values() for verdict in found)
 
 
-def _task_panel(cells: pl.DataFrame) -> alt.LayerChart:
+def _draw_task_panel(cells: pl.DataFrame) -> alt.LayerChart:
     ends = cells.select("low", "high").rows()
     labelled = cells.with_columns(
         score=pl.Series(["–" if value is None else f"{value:.2f}" for value in cells["value"]]),
         between=pl.Series(["" if low is None else f"{low:.2f}–{high:.2f}" for low, high in ends]),
     )
     texts = [(alt.Text("score:N"), {"fontSize": 11, "dy": -5}), (alt.Text("between:N"), {"fontSize": 8, "dy": 8})]
-    return heat_map(labelled, "task", "value", texts, title="score", domain=(0.0, 1.0), size=(_WIDE, _HIGH))
+    return draw_heat_map(labelled, "task", "value", texts, title="score", domain=(0.0, 1.0), size=(_WIDE, _HIGH))
 
 
-def contribution_rows(
+def collect_contribution_rows(
     found: Sequence[Contribution], ensemble: str, of: Of, metrics: Collection[str] | None = None
 ) -> pl.DataFrame:
-    """One row per task, data set and metric that has a number, with its mean over the data sets of the task."""
+    """Return one row per task, data set and metric that has a number, with its mean over the data sets of the task."""
     rows = [
         (item.task, item.data, item.metric, getattr(item, of))
         for item in found
@@ -289,38 +298,40 @@ def contribution_rows(
     return frame.with_columns(mean=pl.col("value").mean().over("task", "metric"))
 
 
-def contribution_figure(
+def draw_contribution(
     found: Sequence[Contribution], ensemble: str, of: Of, metrics: Collection[str] | None = None
 ) -> alt.ConcatChart | None:
-    """One panel per task: a bar for every metric; None where the model has no such numbers."""
-    rows = contribution_rows(found, ensemble, of, metrics)
+    """Return one panel per task: a bar for every metric; None where the model has no such numbers."""
+    rows = collect_contribution_rows(found, ensemble, of, metrics)
     if rows.is_empty():
         return None
     names = sorted(rows["metric"].unique())
     title, across, line = _TITLES[of]
     tasks = rows["task"].unique(maintain_order=True).to_list()
     panels = [
-        _contribution_panel(task, rows.filter(pl.col("task") == task), names, across, of, named=place % COLUMNS == 0)
+        _draw_contribution_panel(
+            task, rows.filter(pl.col("task") == task), names, across, of, named=place % COLUMNS == 0
+        )
         for place, task in enumerate(tasks)
     ]
     several = "Each embedder has an ensemble; metrics that need none are in all of them, and their mean is drawn."
-    return finished(panels, title.format(ensemble), line, several)
+    return join_panels(panels, title.format(ensemble), line, several)
 
 
-def _contribution_panel(
+def _draw_contribution_panel(
     task: str, rows: pl.DataFrame, names: list[str], across: str, of: Of, *, named: bool
 ) -> alt.LayerChart:
-    domain = [printable(name) for name in names]
+    domain = [make_printable(name) for name in names]
     axis = alt.Axis(title=None, labels=named, ticks=False, domain=False, labelLimit=200, labelPadding=6)
     y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=domain), axis=axis)
     x = alt.X("mean:Q", title=across, axis=alt.Axis(tickCount=3), scale=alt.Scale(nice=True))
-    tip = tips("metric:N", "data:N", "value", "mean", form=".4f")
-    means = chart_of(rows.unique("metric", maintain_order=True))
+    tip = make_tooltips("metric:N", "data:N", "value", "mean", form=".4f")
+    means = make_chart(rows.unique("metric", maintain_order=True))
     layers: list[alt.Chart] = [means.mark_bar(color=BLUE, size=10).encode(x, y, tooltip=tip)]
     if of == "importance":
-        dots = chart_of(rows).mark_circle(color=DARK, size=14, opacity=0.7)
+        dots = make_chart(rows).mark_circle(color=DARK, size=14, opacity=0.7)
         layers.append(dots.encode(alt.X("value:Q"), y, tooltip=tip))
-    return layered(layers, width=PANEL - 40, height=_BAR * len(names), title=titled(task))
+    return layer_charts(layers, width=PANEL - 40, height=_BAR * len(names), title=make_title(task))
 
 
 def _of_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, list[Judged], set[str]]]:
@@ -338,17 +349,17 @@ def _of_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, list[Judged], s
 
 
 def draw_task_scores(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    """The scores of each run in all tasks."""
+    """Yield the scores of each run in all tasks."""
     for _results, judged, metrics in _of_runs(groups):
-        yield [], task_figure(judged, metrics)
+        yield [], draw_task(judged, metrics)
 
 
 def draw_contributions(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    """Shares and importances of metrics in each ensemble of each run."""
+    """Yield shares and importances of metrics in each ensemble of each run."""
     for results, _judged, metrics in _of_runs(groups):
         found = results.ensembles.contributions
         for ensemble in dict.fromkeys(item.ensemble for item in found):
             for of in CONTRIBUTIONS:
-                chart = contribution_figure(found, ensemble, of, metrics)
+                chart = draw_contribution(found, ensemble, of, metrics)
                 if chart is not None:
                     yield [ensemble, of], chart

@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from textgauge.bench.protocols.base import Observations, over_repetitions
+from textgauge.bench.protocols.base import Observations, summarise_repetitions
 from textgauge.bench.results import Group
 from textgauge.core.errors import InputError
-from textgauge.core.show import BLUE, VERMILION, printable
+from textgauge.core.show import BLUE, VERMILION, make_printable
 from textgauge.metrics import get_metric
 
 GREY, DARK = "#BBBBBB", "#333333"
@@ -54,8 +54,8 @@ class FigureKind:
         return self.name.replace("_", " ").capitalize()
 
 
-def one_per_group(figure: Callable[[Group], alt.ConcatChart | None]) -> Draw:
-    """A chart for each group that gives one."""
+def draw_each_group(figure: Callable[[Group], alt.ConcatChart | None]) -> Draw:
+    """Return a chart for each group that gives one."""
 
     def draw(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
         for group in groups:
@@ -72,60 +72,60 @@ def group_words(group: Group) -> list[str]:
     return [group.data, group.protocol.title, *([f"order {order}"] if order != _USUAL else [])]
 
 
-def protocol_with(group: Group, name: str) -> Any:
-    """The group's protocol, which must have what the figure draws."""
+def require_protocol(group: Group, name: str) -> Any:
+    """Return the group's protocol, which must have what the figure draws."""
     if not hasattr(group.protocol, name):
         raise InputError(f"the figure needs a protocol with {name}, which {group.protocol.name} does not have")
     return group.protocol
 
 
-def chart_data(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame as data of a chart: numbers that are not finite become null, text is printable."""
+def prepare_data(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame as data of a chart: numbers that are not finite become null, text is printable."""
     import polars.selectors as cs
 
     numbers = cs.float()
-    text = [_printable(column) for column in frame.select(cs.string())]
+    text = [_clean_texts(column) for column in frame.select(cs.string())]
     return frame.with_columns(pl.when(numbers.is_finite()).then(numbers).name.keep(), *text)
 
 
-def chart_of(frame: pl.DataFrame) -> alt.Chart:
-    """A chart of a frame, to be given marks."""
-    return alt.Chart(chart_data(frame))
+def make_chart(frame: pl.DataFrame) -> alt.Chart:
+    """Return a chart of a frame, to be given marks."""
+    return alt.Chart(prepare_data(frame))
 
 
-def _printable(column: pl.Series) -> pl.Series:
+def _clean_texts(column: pl.Series) -> pl.Series:
     """Few texts repeat in many rows: each is cleaned once."""
-    known = {text: text if text is None else printable(text) for text in column.unique()}
+    known = {text: text if text is None else make_printable(text) for text in column.unique()}
     return pl.Series(column.name, [known[text] for text in column], dtype=pl.String)
 
 
-def thinned(points: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+def thin_points(points: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """A regular part of very many points, evenly, and a line that says so; beyond `POINTS` they hide each other."""
     every = -(-len(points) // POINTS)
     return (points.gather_every(every), f"1 point in {every} is drawn") if every > 1 else (points, "")
 
 
-def known_frames(
+def select_known_frames(
     frames: Mapping[str, pl.DataFrame], column: str, why: str, *, values: int = 1
 ) -> tuple[dict[str, pl.DataFrame], str]:
     """The frames of metrics whose column has so many different values, and a line that names the other metrics."""
     known = {metric: frame for metric, frame in frames.items() if frame[column].drop_nulls().n_unique() >= values}
-    return known, not_shown([metric for metric in frames if metric not in known], why)
+    return known, name_left_out([metric for metric in frames if metric not in known], why)
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+def compute_mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     """Mean, low and high: Student's 95 % interval."""
-    verdict = over_repetitions("value", list(values))
+    verdict = summarise_repetitions("value", list(values))
     return verdict.value, verdict.low, verdict.high
 
 
-def tips(*names: str, form: str = ".6g") -> list[alt.Tooltip]:
+def make_tooltips(*names: str, form: str = ".6g") -> list[alt.Tooltip]:
     """Tooltips of columns: numbers in a format; `name:N` or `name:Q` as they are."""
     return [alt.Tooltip(name) if ":" in name else alt.Tooltip(f"{name}:Q", format=form) for name in names]
 
 
 def make_steps_axis(largest: float | None = None) -> alt.X:
-    """The x-axis of steps between two corpora, up to the largest."""
+    """Return the x-axis of steps between two corpora, up to the largest."""
     scale = alt.Undefined if largest is None else alt.Scale(domain=[0.5, largest + 0.5], nice=False)
     axis = alt.Axis(format="d", tickMinStep=1, grid=False)
     return alt.X("step:Q", title="steps apart (ℓ)", axis=axis, scale=scale)
@@ -134,7 +134,7 @@ def make_steps_axis(largest: float | None = None) -> alt.X:
 def draw_band(
     base: alt.Chart, y: alt.Y, middle: str, *, opacity: float, exact: Any = alt.Undefined, line: Any = None, **look: Any
 ) -> list[alt.Chart]:
-    """A band from `low`, whose axis is `y`, to `high`, and the line of a column through its middle."""
+    """Return a band from `low`, whose axis is `y`, to `high`, and the line of a column through its middle."""
     return [
         base.mark_area(opacity=opacity, **look).encode(y, alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.5, **look, **(line or {})).encode(alt.Y(f"{middle}:Q"), tooltip=exact),
@@ -142,20 +142,20 @@ def draw_band(
 
 
 def draw_level(name: str, value: float, title: str) -> list[alt.Chart]:
-    """A dashed line at a value; none where it is not finite."""
+    """Return a dashed line at a value; none where it is not finite."""
     if not np.isfinite(value):
         return []
-    rule = chart_of(pl.DataFrame({name: [value]})).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)
+    rule = make_chart(pl.DataFrame({name: [value]})).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)
     return [rule.encode(alt.Y(f"{name}:Q"), tooltip=[alt.Tooltip(f"{name}:Q", title=title, format=".6g")])]
 
 
 def compute_quartiles(values: Sequence[float] | NDArray[np.float64]) -> list[float]:
-    """The smallest value, the quartiles and the largest."""
+    """Return the smallest value, the quartiles and the largest."""
     ends: list[float] = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
     return ends
 
 
-def heat_map(
+def draw_heat_map(
     cells: pl.DataFrame,
     column: str,
     value: str,
@@ -167,36 +167,36 @@ def heat_map(
     angle: int = 0,
 ) -> alt.LayerChart:
     """A square per metric and column, shaded by a value; `texts`, with their looks, are white where it is dark."""
-    names, others = ([printable(name) for name in dict.fromkeys(cells[side])] for side in ("metric", column))
+    names, others = ([make_printable(name) for name in dict.fromkeys(cells[side])] for side in ("metric", column))
     bare: dict[str, Any] = {"title": None, "ticks": False, "domain": False, "labelLimit": 240}
     y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelPadding=4, **bare))
     top = alt.Axis(labelAngle=angle, orient="top", **bare)
     x = alt.X(f"{column}:N", sort=None, scale=alt.Scale(domain=others), axis=top)
     ends = [name for name in ("low", "high") if name in cells.columns]
-    exact = [alt.Tooltip(f"{value}:Q", title=title, format=".4f"), *tips(*ends, form=".4f")]
-    base = chart_of(cells).encode(x, y, tooltip=[*tips("metric:N", f"{column}:N"), *exact])
+    exact = [alt.Tooltip(f"{value}:Q", title=title, format=".4f"), *make_tooltips(*ends, form=".4f")]
+    base = make_chart(cells).encode(x, y, tooltip=[*make_tooltips("metric:N", f"{column}:N"), *exact])
     shade = alt.Color(f"{value}:Q", title=title, scale=alt.Scale(scheme="blues", domain=list(domain)))
     dark = alt.condition(f"datum.{value} > 0.6", alt.value("white"), alt.value("#222222"))
     marks = [base.mark_text(**look).encode(text, color=dark) for text, look in texts]
     squares = base.mark_rect(stroke="white").encode(color=shade)
     width, height = size[0] * len(others), size[1] * len(names)
-    return layered([squares, *marks], width=width, height=height, title=titled(""))
+    return layer_charts([squares, *marks], width=width, height=height, title=make_title(""))
 
 
-def titled(text: str, *lines: str) -> alt.TitleParams:
-    """The title of a panel, with smaller lines beneath, cut at the panel's width; long names have two lines."""
-    return _title(two_lines(_one_line(text)), lines, limit=PANEL, fontSize=11, frame="group")
+def make_title(text: str, *lines: str) -> alt.TitleParams:
+    """Return the title of a panel, with smaller lines beneath, cut at the panel's width; long names have two lines."""
+    return _make_title(break_name(_join_lines(text)), lines, limit=PANEL, fontSize=11, frame="group")
 
 
-def _title(text: str | list[str], lines: Sequence[str], **look: Any) -> alt.TitleParams:
-    beneath = [_one_line(line) for line in lines if line]
+def _make_title(text: str | list[str], lines: Sequence[str], **look: Any) -> alt.TitleParams:
+    beneath = [_join_lines(line) for line in lines if line]
     return alt.TitleParams(text, anchor="start", subtitle=beneath or alt.Undefined, **look)
 
 
-def two_lines(name: str) -> str | list[str]:
-    """A name that is too long for a panel, broken after a comma or before a sign that begins a part.
+def break_name(name: str) -> str | list[str]:
+    """Return a name that is too long for a panel, broken after a comma or before a sign that begins a part.
 
-    >>> two_lines("fid"), two_lines("zipf(padding=source,ranks=paper)")
+    >>> break_name("fid"), break_name("zipf(padding=source,ranks=paper)")
     ('fid', ['zipf(padding=source,', 'ranks=paper)'])
     """
     if len(name) <= _TITLE:
@@ -205,38 +205,38 @@ def two_lines(name: str) -> str | list[str]:
     return [name[: places[-1]], name[places[-1] :]] if places else name
 
 
-def _one_line(text: str) -> str:
-    return printable(text).replace("\n", " ")
+def _join_lines(text: str) -> str:
+    return make_printable(text).replace("\n", " ")
 
 
-def layered(
+def layer_charts(
     layers: Iterable[alt.Chart], *, width: float, height: float, title: alt.TitleParams | None = None, **more: Any
 ) -> alt.LayerChart:
-    """A panel of layers.
+    """Return a panel of layers.
 
     Altair copies all that a chart consists of whenever charts are put together, and its objects hold every property
     there is: marks, encodings and the title are written out first, as dictionaries of the few that are set.
     """
     if title is not None:
         more["title"] = title.to_dict(validate=False)
-    return alt.LayerChart(layer=[written_out(layer) for layer in layers], width=width, height=height, **more)
+    return alt.LayerChart(layer=[write_out_chart(layer) for layer in layers], width=width, height=height, **more)
 
 
-def written_out(chart: alt.Chart) -> alt.Chart:
-    """The chart with its mark and its encoding as dictionaries."""
+def write_out_chart(chart: alt.Chart) -> alt.Chart:
+    """Return the chart with its mark and its encoding as dictionaries."""
     mark: Any = chart.mark.to_dict(validate=False) if isinstance(chart.mark, alt.MarkDef) else chart.mark
     return alt.Chart(chart.data, mark=mark, encoding=alt.FacetedEncoding(**chart.encoding.to_dict(validate=False)))
 
 
-def finished(charts: Sequence[alt.LayerChart], title: str, *lines: str, shared: bool = False) -> alt.ConcatChart:
+def join_panels(charts: Sequence[alt.LayerChart], title: str, *lines: str, shared: bool = False) -> alt.ConcatChart:
     """Panels side by side under one title; `shared` gives all the same axes."""
     axes: Literal["shared", "independent"] = "shared" if shared else "independent"
-    beneath = [part for line in lines for part in wrap(_one_line(line), _WIDTH)]
+    beneath = [part for line in lines for part in wrap(_join_lines(line), _WIDTH)]
     return alt.ConcatChart(  # altair copies a chart whole at every change: all at once
         concat=list(charts),
         columns=COLUMNS,
         spacing={"row": 24, "column": 18},
-        title=_title(_one_line(title), beneath, limit=PAGE, fontSize=14, offset=12),
+        title=_make_title(_join_lines(title), beneath, limit=PAGE, fontSize=14, offset=12),
         background="white",
         padding=12,
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(x=axes, y=axes)),
@@ -250,22 +250,22 @@ def finished(charts: Sequence[alt.LayerChart], title: str, *lines: str, shared: 
     )
 
 
-def about(group: Group) -> str:
+def describe_group(group: Group) -> str:
     """Data and protocol in one line of plain words."""
     seed = f", seed {group.seed}" if group.seed else ""
     return f"{group.data}: {group.protocol.summary}{seed}"
 
 
-def not_shown(metrics: Sequence[str], why: str) -> str:
-    """A line that names metrics which are left out; empty where there are none."""
+def name_left_out(metrics: Sequence[str], why: str) -> str:
+    """Return a line that names metrics which are left out; empty where there are none."""
     return f"not shown ({why}): {', '.join(metrics)}" if metrics else ""
 
 
-def own_values(metric: str, observed: Observations) -> NDArray[np.float64]:
-    """The values as the metric itself gives them; NaN for those that are not finite."""
-    return np.asarray(get_metric(metric).orient(finite(observed.value)))
+def get_own_values(metric: str, observed: Observations) -> NDArray[np.float64]:
+    """Return the values as the metric itself gives them; NaN for those that are not finite."""
+    return np.asarray(get_metric(metric).orient(drop_infinite(observed.value)))
 
 
-def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values, with NaN for infinite ones: they have no place in a picture."""
+def drop_infinite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values, with NaN for infinite ones: they have no place in a picture."""
     return np.where(np.isfinite(values), values, np.nan)

@@ -17,14 +17,14 @@ import numpy as np
 import polars as pl
 
 from textgauge.bench.protocols import Sensitivity
-from textgauge.bench.protocols.sensitivity import ideal_similarity
+from textgauge.bench.protocols.sensitivity import compute_ideal_similarity
 from textgauge.bench.protocols.size import ASYMPTOTE
 from textgauge.bench.results import Group
 from textgauge.bench.transformations import PLACES
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.show import BLUE, VERMILION
-from textgauge.report.figures.ksc import regression_band
+from textgauge.report.figures.ksc import compute_regression_band
 from textgauge.report.figures.style import (
     DARK,
     HEIGHT,
@@ -32,23 +32,23 @@ from textgauge.report.figures.style import (
     PANEL,
     Draw,
     Drawn,
-    about,
-    chart_of,
+    compute_mean_interval,
+    describe_group,
     draw_band,
+    draw_each_group,
     draw_level,
-    finished,
-    finite,
+    drop_infinite,
+    get_own_values,
     group_words,
-    known_frames,
-    layered,
-    mean_interval,
-    not_shown,
-    one_per_group,
-    own_values,
-    protocol_with,
-    thinned,
-    tips,
-    titled,
+    join_panels,
+    layer_charts,
+    make_chart,
+    make_title,
+    make_tooltips,
+    name_left_out,
+    require_protocol,
+    select_known_frames,
+    thin_points,
 )
 
 Sweep = Literal["size", "imbalance"]
@@ -85,74 +85,76 @@ _REMOVED, _INSERTED = 0.5, 1.0
 _NUMBERS = ("x", "mean", "low", "high")
 
 
-def sweep_points(group: Group, metric: str, sweep: Sweep) -> pl.DataFrame:
-    """One row per pair of samples: their sizes, the repetition, the metric's value."""
+def collect_sweep_points(group: Group, metric: str, sweep: Sweep) -> pl.DataFrame:
+    """Return one row per pair of samples: their sizes, the repetition, the metric's value."""
     observed = group.observed[metric]
     here = observed.columns["kind"] == sweep
     columns = {"size": observed.columns["size_a"], "other": observed.columns["size_b"], "repetition": observed.batch}
     frame = pl.DataFrame({name: column[here] for name, column in columns.items()})
-    return frame.with_columns(pl.Series("value", own_values(metric, observed)[here]).fill_nan(None))
+    return frame.with_columns(pl.Series("value", get_own_values(metric, observed)[here]).fill_nan(None))
 
 
-def sweep_means(points: pl.DataFrame) -> pl.DataFrame:
+def compute_sweep_means(points: pl.DataFrame) -> pl.DataFrame:
     """Mean of the repetitions at every size, with Student's 95 % interval."""
     parts = points.drop_nulls("value").group_by("size", maintain_order=True)
-    rows = [(size, *mean_interval(part["value"].to_list())) for (size,), part in parts]
+    rows = [(size, *compute_mean_interval(part["value"].to_list())) for (size,), part in parts]
     schema = {"size": pl.Int64, **dict.fromkeys(("mean", "low", "high"), pl.Float64)}
     return pl.DataFrame(rows, schema=schema, orient="row").sort("size")
 
 
-def asymptote(group: Group, metric: str) -> float:
-    """The mean value of the large samples; NaN where one is undefined."""
+def compute_asymptote(group: Group, metric: str) -> float:
+    """Return the mean value of the large samples; NaN where one is undefined."""
     observed = group.observed[metric]
-    large = own_values(metric, observed)[observed.columns["kind"] == ASYMPTOTE]
+    large = get_own_values(metric, observed)[observed.columns["kind"] == ASYMPTOTE]
     return float(large.mean()) if len(large) else float("nan")
 
 
-def convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
-    """One panel per metric: its value over the size of the samples, with that of large ones."""
-    frames = {metric: sweep_points(group, metric, sweep) for metric in group.observed}
-    drawn, missing = known_frames(frames, "value", "undefined")
+def draw_convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
+    """Return one panel per metric: its value over the size of the samples, with that of large ones."""
+    frames = {metric: collect_sweep_points(group, metric, sweep) for metric in group.observed}
+    drawn, missing = select_known_frames(frames, "value", "undefined")
     title, across = _SWEEPS[sweep]
-    panels = [_draw_convergence_panel(name, frame, asymptote(group, name), across) for name, frame in drawn.items()]
+    panels = [
+        _draw_convergence_panel(name, frame, compute_asymptote(group, name), across) for name, frame in drawn.items()
+    ]
     line = "Points: repetitions; line and band: their mean and its 95 % interval (these texts); dashed: large samples."
-    total = protocol_with(group, "total").total
+    total = require_protocol(group, "total").total
     uneven = f"The two samples have {total:,} texts together." if sweep == "imbalance" else ""
-    return finished(panels, title, about(group), line, uneven, missing)
+    return join_panels(panels, title, describe_group(group), line, uneven, missing)
 
 
 def draw_convergence(sweep: Sweep) -> Draw:
-    """A chart of a sweep for each group."""
-    return one_per_group(partial(convergence_figure, sweep=sweep))
+    """Return a chart of a sweep for each group."""
+    return draw_each_group(partial(draw_convergence_figure, sweep=sweep))
 
 
 def _draw_convergence_panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.LayerChart:
-    shown, fewer = thinned(points.drop_nulls("value"))
+    shown, fewer = thin_points(points.drop_nulls("value"))
     x = alt.X("size:Q", title=across, axis=alt.Axis(format="~s", tickCount=5, grid=False))
-    base = chart_of(sweep_means(points)).encode(x)
+    base = make_chart(compute_sweep_means(points)).encode(x)
     y = alt.Y("low:Q", title="value", axis=alt.Axis(minExtent=30))
-    exact = [*tips("size", form=","), *tips("mean", "low", "high")]
+    exact = [*make_tooltips("size", form=","), *make_tooltips("mean", "low", "high")]
     samples = [
         alt.Tooltip(f"{name}:Q", title=f"texts, {which} sample", format=",")
         for name, which in (("size", "first"), ("other", "second"))
     ]
-    dots = chart_of(shown).mark_circle(color=BLUE, size=10, opacity=0.45)
+    dots = make_chart(shown).mark_circle(color=BLUE, size=10, opacity=0.45)
     layers = [
         *draw_band(base, y, "mean", opacity=0.25, exact=exact, color=BLUE),
-        dots.encode(x, alt.Y("value:Q"), tooltip=[*samples, *tips("repetition:Q", "value")]),
+        dots.encode(x, alt.Y("value:Q"), tooltip=[*samples, *make_tooltips("repetition:Q", "value")]),
         *draw_level("large", large, "large samples"),
     ]
-    heading = titled(metric, f"large samples: {f'{large:.4g}' if np.isfinite(large) else 'undefined'}", fewer)
-    return layered(layers, width=PANEL, height=HEIGHT, title=heading)
+    heading = make_title(metric, f"large samples: {f'{large:.4g}' if np.isfinite(large) else 'undefined'}", fewer)
+    return layer_charts(layers, width=PANEL, height=HEIGHT, title=heading)
 
 
-def ifc_points(groups: Sequence[Group], metric: str) -> pl.DataFrame:
+def collect_ifc_points(groups: Sequence[Group], metric: str) -> pl.DataFrame:
     """One row per training run, step and repetition: the metric's value; step 0 is the reference against itself."""
-    return _collect_points(groups, [own_values(metric, group.observed[metric]) for group in groups])
+    return _collect_points(groups, [get_own_values(metric, group.observed[metric]) for group in groups])
 
 
-def ttr_points(groups: Sequence[Group]) -> pl.DataFrame:
-    """The same rows with the type–token ratio of the corpus; step 0 is the reference."""
+def collect_ttr_points(groups: Sequence[Group]) -> pl.DataFrame:
+    """Return the same rows with the type–token ratio of the corpus; step 0 is the reference."""
     return _collect_points(groups, [next(iter(group.observed.values())).columns["ttr"] for group in groups])
 
 
@@ -165,8 +167,8 @@ def _collect_points(groups: Sequence[Group], values: Sequence[Floats]) -> pl.Dat
     return pl.concat(frames).with_columns(pl.col("value").fill_nan(None))
 
 
-def ifc_line(points: pl.DataFrame) -> pl.DataFrame:
-    """The least-squares line through the means of the steps with its 95 % band, at every tenth of a step.
+def fit_ifc_line(points: pl.DataFrame) -> pl.DataFrame:
+    """Return the least-squares line through the means of the steps with its 95 % band, at every tenth of a step.
 
     Repetitions draw from the same generated texts, so they are not independent points: a step counts once. Of several
     training runs the line is the mean of theirs, and the band is for new runs: what is resampled is the run.
@@ -178,7 +180,7 @@ def ifc_line(points: pl.DataFrame) -> pl.DataFrame:
     steps = means["step"].to_numpy().astype(np.float64)
     at = np.linspace(steps.min(), steps.max(), int(10 * np.ptp(steps)) + 1)
     bands = [
-        regression_band(run["step"].to_numpy().astype(np.float64), run["value"].to_numpy(), at)
+        compute_regression_band(run["step"].to_numpy().astype(np.float64), run["value"].to_numpy(), at)
         for run in means.partition_by("run")
         if len(run) > 1
     ]
@@ -189,37 +191,41 @@ def ifc_line(points: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame({"step": at, "fit": fit, "low": fit - reach, "high": fit + reach})
 
 
-def ifc_figure(groups: Sequence[Group]) -> alt.ConcatChart:
+def draw_ifc(groups: Sequence[Group]) -> alt.ConcatChart:
     """One panel per metric: value over steps, line and band, self-distance; the last panel has type–token ratios.
 
     Several groups are training runs of one kind of model on the same texts.
     """
     shared = [metric for metric in groups[0].observed if all(metric in group.observed for group in groups)]
-    frames = {metric: ifc_points(groups, metric) for metric in shared}
-    drawn = {metric: frame for metric, frame in frames.items() if _steps_known(frame) > 1}
-    missing = not_shown([metric for metric in frames if metric not in drawn], "undefined")
-    panels = [_draw_steps_panel(metric, frame, "value", _trend(groups, metric)) for metric, frame in drawn.items()]
-    words = ttr_points(groups)
-    if _steps_known(words) > 1:
+    frames = {metric: collect_ifc_points(groups, metric) for metric in shared}
+    drawn = {metric: frame for metric, frame in frames.items() if _count_known_steps(frame) > 1}
+    missing = name_left_out([metric for metric in frames if metric not in drawn], "undefined")
+    panels = [_draw_steps_panel(metric, frame, "value", _fit_trend(groups, metric)) for metric, frame in drawn.items()]
+    words = collect_ttr_points(groups)
+    if _count_known_steps(words) > 1:
         panels.append(_draw_steps_panel(TTR, words, "different words ÷ words", "dashed: the reference's"))
-    said = about(groups[0]) if len(groups) == 1 else f"{len(groups)} training runs, {_RUN.sub('', about(groups[0]))}"
-    return finished(panels, "Distance to the training texts, step by step", said, *_BAND[len(groups) > 1], missing)
+    said = (
+        describe_group(groups[0])
+        if len(groups) == 1
+        else f"{len(groups)} training runs, {_RUN.sub('', describe_group(groups[0]))}"
+    )
+    return join_panels(panels, "Distance to the training texts, step by step", said, *_BAND[len(groups) > 1], missing)
 
 
 def draw_studies(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    """A chart for each study: training runs differ by the number of the run in the name of their data."""
+    """Yield a chart for each study: training runs differ by the number of the run in the name of their data."""
     studies = defaultdict(list)
     for group in groups:
         studies[_RUN.sub("", group.data), group.protocol, group.seed].append(group)
     for (study, protocol, _seed), runs in studies.items():
-        yield [study if len(runs) > 1 else runs[0].data, protocol.title], ifc_figure(runs)
+        yield [study if len(runs) > 1 else runs[0].data, protocol.title], draw_ifc(runs)
 
 
-def _steps_known(points: pl.DataFrame) -> int:
+def _count_known_steps(points: pl.DataFrame) -> int:
     return points.filter(pl.col("step") > 0).drop_nulls("value")["step"].n_unique()
 
 
-def _trend(groups: Sequence[Group], metric: str) -> str:
+def _fit_trend(groups: Sequence[Group], metric: str) -> str:
     trend = np.mean([group.protocol.judge(group.observed[metric])[0].value for group in groups])
     return "" if np.isnan(trend) else f"ρ of step and distance {trend:.2f}"
 
@@ -227,39 +233,39 @@ def _trend(groups: Sequence[Group], metric: str) -> str:
 def _draw_steps_panel(name: str, points: pl.DataFrame, up: str, said: str) -> alt.LayerChart:
     known = points.drop_nulls("value")
     steps, own = known.filter(pl.col("step") > 0), known.filter(pl.col("step") == 0)["value"].to_list()
-    shown, fewer = thinned(steps)
+    shown, fewer = thin_points(steps)
     last = float(steps["step"].to_numpy().max())
     axis = alt.Axis(format="d", tickMinStep=1, grid=False)
     x = alt.X("step:Q", title="step", axis=axis, scale=alt.Scale(domain=[0.5, last + 0.5], nice=False))
-    base = chart_of(ifc_line(points)).encode(x)
+    base = make_chart(fit_ifc_line(points)).encode(x)
     y = alt.Y("low:Q", title=up, axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
-    exact = tips("step:Q", "run:Q", "repetition:Q", "value")
+    exact = make_tooltips("step:Q", "run:Q", "repetition:Q", "value")
     layers = [
         *draw_band(base, y, "fit", opacity=0.2, color=BLUE),
-        chart_of(shown).mark_circle(color=BLUE, size=14, opacity=0.5).encode(x, alt.Y("value:Q"), tooltip=exact),
+        make_chart(shown).mark_circle(color=BLUE, size=14, opacity=0.5).encode(x, alt.Y("value:Q"), tooltip=exact),
         *draw_level("own", float(np.mean(own)) if own else np.nan, "the reference"),
     ]
-    return layered(layers, width=PANEL, height=HEIGHT, title=titled(name, said, fewer))
+    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(name, said, fewer))
 
 
-def perturbation_rows(group: Group, metric: str, over: Over) -> pl.DataFrame:
+def collect_perturbation_rows(group: Group, metric: str, over: Over) -> pl.DataFrame:
     """One row per place of a sweep: mean of the repetitions with Student's 95 % interval, shifted and unperturbed."""
-    observed, protocol = group.observed[metric], protocol_with(group, "drawn")
-    value, at = own_values(metric, observed), observed.columns
+    observed, protocol = group.observed[metric], require_protocol(group, "drawn")
+    value, at = get_own_values(metric, observed), observed.columns
     fixed = {"delta": protocol.delta, "p": protocol.p, "q": protocol.q}
     shifted = np.all([at[name] == fixed[name] for name in fixed if name != over], axis=0)
     rows = []
     for place in np.unique(at[over][shifted]):
         level = (at["delta"] == 0) & (at["q"] == (place if over == "q" else protocol.q))
         for what, here in ((SHIFTED, shifted & (at[over] == place)), (UNPERTURBED, level)):
-            rows.append((float(place), what, *mean_interval(value[here].tolist())))
+            rows.append((float(place), what, *compute_mean_interval(value[here].tolist())))
     numbers = dict.fromkeys(("mean", "low", "high"), pl.Float64)
     return pl.DataFrame(rows, schema={"x": pl.Float64, "what": pl.String, **numbers}, orient="row").fill_nan(None)
 
 
 def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
-    """One row per point and picture: A and B as they are, then A and B with the group moved by δ."""
-    protocol = protocol_with(group, "drawn")
+    """Return one row per point and picture: A and B as they are, then A and B with the group moved by δ."""
+    protocol = require_protocol(group, "drawn")
     if protocol.q != 2 or not 0 <= repetition < protocol.repetitions:
         raise InputError(f"points are drawn in 2 dimensions, for repetitions 1 to {protocol.repetitions}")
     drawn = protocol.drawn(2, repetition, group.seed)
@@ -274,26 +280,33 @@ def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def perturbation_figure(group: Group, over: Over) -> alt.ConcatChart:
+def draw_perturbation(group: Group, over: Over) -> alt.ConcatChart:
     """One panel per metric: d(A, B') over δ, p or q, with the 95 % band of its mean, and the unperturbed level."""
-    frames = {metric: perturbation_rows(group, metric, over) for metric in group.observed}
-    drawn, missing = known_frames(frames, "mean", "undefined")
+    frames = {metric: collect_perturbation_rows(group, metric, over) for metric in group.observed}
+    drawn, missing = select_known_frames(frames, "mean", "undefined")
     panels = [_draw_perturbation_panel(metric, frame, OVERS[over][1]) for metric, frame in drawn.items()]
     line = "Line and band: mean over repetitions and its 95 % interval (these points); dashed: unperturbed."
-    return finished(panels, OVERS[over][0], about(group), _setting(protocol_with(group, "drawn"), over), line, missing)
+    return join_panels(
+        panels,
+        OVERS[over][0],
+        describe_group(group),
+        _format_setting(require_protocol(group, "drawn"), over),
+        line,
+        missing,
+    )
 
 
 def sample_figure(group: Group, *, repetition: int = 0) -> alt.ConcatChart:
-    """The points of one repetition in two dimensions, before and after the move; drawn again from the seed."""
-    rows, protocol = sample_rows(group, repetition), protocol_with(group, "drawn")
+    """Return the points of one repetition in two dimensions, before and after the move; drawn again from the seed."""
+    rows, protocol = sample_rows(group, repetition), require_protocol(group, "drawn")
     moved = len(rows.filter((pl.col("of") == "moved group") & (pl.col("picture") == SHIFTED)))
     parts = [(picture, rows.filter(pl.col("picture") == picture)) for picture in (UNPERTURBED, SHIFTED)]
     line = f"Repetition {repetition + 1}: {moved} of {protocol.n} points of B are moved by δ = {protocol.delta:g}."
-    panels = [_scatter(picture, part) for picture, part in parts]
-    return finished(panels, "Points and the group that is moved", about(group), line, shared=True)
+    panels = [_draw_scatter(picture, part) for picture, part in parts]
+    return join_panels(panels, "Points and the group that is moved", describe_group(group), line, shared=True)
 
 
-def _setting(protocol: Any, over: Over) -> str:
+def _format_setting(protocol: Any, over: Over) -> str:
     fixed = {"delta": f"δ = {protocol.delta:g}", "p": f"p = {protocol.p:g}", "q": f"q = {protocol.q}"}
     said = ", ".join(text for name, text in fixed.items() if name != over)
     return f"{protocol.n} points, {protocol.repetitions} repetitions, {said}, noise {protocol.sigma:g}."
@@ -303,47 +316,49 @@ def _draw_perturbation_panel(metric: str, rows: pl.DataFrame, across: str) -> al
     axis = alt.Axis(grid=False, tickCount=5, tickMinStep=1) if across == "q" else alt.Axis(grid=False, tickCount=6)
     x = alt.X("x:Q", title=across, axis=axis, scale=alt.Scale(zero=False, nice=False))
     y = alt.Y("low:Q", title="distance", axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
-    exact = tips("x", "mean", "low", "high")
-    shifted, level = (chart_of(rows.filter(pl.col("what") == what)) for what in (SHIFTED, UNPERTURBED))
+    exact = make_tooltips("x", "mean", "low", "high")
+    shifted, level = (make_chart(rows.filter(pl.col("what") == what)) for what in (SHIFTED, UNPERTURBED))
     dashed = level.mark_line(color=DARK, strokeWidth=1, strokeDash=[4, 3])
     point = {"point": {"size": 12, "color": BLUE}}
     layers = [
         *draw_band(shifted.encode(x), y, "mean", opacity=0.25, exact=exact, line=point, color=BLUE),
         dashed.encode(x, alt.Y("mean:Q"), tooltip=exact),
     ]
-    return layered(layers, width=PANEL, height=HEIGHT, title=titled(metric))
+    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(metric))
 
 
-def _scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
+def _draw_scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
     colour = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
     look: dict[str, Any] = {"title": None, "axis": alt.Axis(grid=False), "scale": alt.Scale(zero=False)}
     shade = alt.Color("of:N", scale=colour, legend=alt.Legend(title=None, orient="bottom"))
-    dots = chart_of(rows).mark_circle(size=12, opacity=0.6)
-    dots = dots.encode(alt.X("x:Q", **look), alt.Y("y:Q", **look), shade, tooltip=tips("of:N", "x", "y", form=".4g"))
-    return layered([dots], width=260, height=260, title=titled(picture))
+    dots = make_chart(rows).mark_circle(size=12, opacity=0.6)
+    dots = dots.encode(
+        alt.X("x:Q", **look), alt.Y("y:Q", **look), shade, tooltip=make_tooltips("of:N", "x", "y", form=".4g")
+    )
+    return layer_charts([dots], width=260, height=260, title=make_title(picture))
 
 
 def draw_perturbations(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
-    """A chart for each sweep, and the points themselves where they have two dimensions."""
+    """Yield a chart for each sweep, and the points themselves where they have two dimensions."""
     for group in groups:
         for over in OVERS:
-            yield [over, *group_words(group)], perturbation_figure(group, over)
-        protocol = protocol_with(group, "drawn")
+            yield [over, *group_words(group)], draw_perturbation(group, over)
+        protocol = require_protocol(group, "drawn")
         if protocol.q == 2 and repetition < protocol.repetitions:
             yield ["points", *group_words(group)], sample_figure(group, repetition=repetition)
 
 
-def sensitivity_rows(group: Group) -> pl.DataFrame:
-    """One row per metric, place and change: the mean similarity over documents with Student's 95 % interval.
+def collect_sensitivity_rows(group: Group) -> pl.DataFrame:
+    """Return one row per metric, place and change: the mean similarity over documents with Student's 95 % interval.
 
     `x` is the share that was inserted, or less the share that was removed.
     """
     rows: list[tuple[object, ...]] = []
     for metric, observed in group.observed.items():
-        at, value = observed.columns, finite(observed.value)
+        at, value = observed.columns, drop_infinite(observed.value)
         x = np.where(at["change"] == "insert", 1.0, -1.0) * at["share"].astype(np.float64)
         rows += [
-            (metric, place, float(share), *mean_interval(value[(at["place"] == place) & (x == share)].tolist()))
+            (metric, place, float(share), *compute_mean_interval(value[(at["place"] == place) & (x == share)].tolist()))
             for place in PLACES
             for share in np.unique(x)
         ]
@@ -351,28 +366,32 @@ def sensitivity_rows(group: Group) -> pl.DataFrame:
     return pl.DataFrame(rows, schema, orient="row").fill_nan(None)
 
 
-def ideal_rows(protocol: Sensitivity) -> pl.DataFrame:
-    """The similarity that each change should have, as a curve."""
+def collect_ideal_rows(protocol: Sensitivity) -> pl.DataFrame:
+    """Return the similarity that each change should have, as a curve."""
     x = np.linspace(-_REMOVED, _INSERTED, 61)
-    ideal = ideal_similarity(np.where(x < 0, "remove", "insert"), np.abs(x), protocol.ideal)
+    ideal = compute_ideal_similarity(np.where(x < 0, "remove", "insert"), np.abs(x), protocol.ideal)
     return pl.DataFrame({"x": x, "ideal": ideal})
 
 
-def sensitivity_figure(group: Group) -> alt.ConcatChart:
+def draw_sensitivity(group: Group) -> alt.ConcatChart:
     """One panel per place of the change: a line for every metric, with its 95 % interval, and the ideal, dashed."""
-    protocol = protocol_with(group, "ideal")
-    rows = sensitivity_rows(group)
+    protocol = require_protocol(group, "ideal")
+    rows = collect_sensitivity_rows(group)
     known = rows.drop_nulls("mean")
     metrics = known["metric"].unique(maintain_order=True).to_list()
-    ideal = ideal_rows(protocol)
-    panels = [_sensitivity_panel(place, known.filter(pl.col("place") == place), ideal, metrics) for place in PLACES]
+    ideal = collect_ideal_rows(protocol)
+    panels = [
+        _draw_sensitivity_panel(place, known.filter(pl.col("place") == place), ideal, metrics) for place in PLACES
+    ]
     line = "Line and band: mean over documents and its 95 % interval; dashed: ideal similarity."
     sides = "Left of 0: a share of the tokens was removed; right of it, a needle of that size was inserted."
-    missing = not_shown([metric for metric in group.observed if metric not in metrics], "undefined")
-    return finished(panels, "Similarity over the size of a change", about(group), line, sides, missing, shared=True)
+    missing = name_left_out([metric for metric in group.observed if metric not in metrics], "undefined")
+    return join_panels(
+        panels, "Similarity over the size of a change", describe_group(group), line, sides, missing, shared=True
+    )
 
 
-def _sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metrics: list[str]) -> alt.LayerChart:
+def _draw_sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metrics: list[str]) -> alt.LayerChart:
     axis = alt.Axis(format="%", values=[-_REMOVED, 0, 0.5, _INSERTED], grid=False)
     x = alt.X("x:Q", title="removed or inserted", axis=axis, scale=alt.Scale(domain=[-_REMOVED, _INSERTED]))
     y = alt.Y("low:Q", title="similarity", scale=alt.Scale(zero=False))
@@ -382,18 +401,18 @@ def _sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metr
     legend = alt.Legend(title=None, orient="bottom", columns=4, symbolOpacity=1)
     colour = alt.Color("metric:N", scale=alt.Scale(domain=metrics, range=colours), legend=legend)
     dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=metrics, range=dashes), legend=legend)
-    exact = tips("metric:N", *_NUMBERS, form=".4f")
-    base = chart_of(rows).encode(x)
+    exact = make_tooltips("metric:N", *_NUMBERS, form=".4f")
+    base = make_chart(rows).encode(x)
     layers = [
         base.mark_area(opacity=0.15).encode(y, alt.Y2("high:Q"), color=colour),
         base.mark_line(strokeWidth=1.5).encode(alt.Y("mean:Q"), color=colour, strokeDash=dash, tooltip=exact),
         base.mark_circle(size=10).encode(alt.Y("mean:Q"), color=colour, tooltip=exact),
-        chart_of(ideal).mark_line(color=DARK, strokeWidth=1.5, strokeDash=[5, 3]).encode(x, alt.Y("ideal:Q")),
+        make_chart(ideal).mark_line(color=DARK, strokeWidth=1.5, strokeDash=[5, 3]).encode(x, alt.Y("ideal:Q")),
     ]
-    return layered(layers, width=PANEL, height=220, title=titled(f"{place} of the text"))
+    return layer_charts(layers, width=PANEL, height=220, title=make_title(f"{place} of the text"))
 
 
 def draw_sensitivities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    """A chart for each group."""
+    """Yield a chart for each group."""
     for group in groups:
-        yield [group.data], sensitivity_figure(group)
+        yield [group.data], draw_sensitivity(group)

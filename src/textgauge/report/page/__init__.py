@@ -1,7 +1,15 @@
 """One HTML page about runs and results."""
 
-from textgauge.report.page.html import page, page_and_summary
+from textgauge.report.page.html import render_page, render_page_and_summary
 from textgauge.report.page.result_files import ResultFile, read_result, read_texts
-from textgauge.report.page.tables import PageTable, table_of
+from textgauge.report.page.tables import PageTable, make_table
 
-__all__ = ["PageTable", "ResultFile", "page", "page_and_summary", "read_result", "read_texts", "table_of"]
+__all__ = [
+    "PageTable",
+    "ResultFile",
+    "make_table",
+    "read_result",
+    "read_texts",
+    "render_page",
+    "render_page_and_summary",
+]

@@ -18,10 +18,10 @@ from textgauge.core.errors import TextgaugeError
 from textgauge.core.show import format_decimals, format_duration
 from textgauge.measure.findings import WorseThanReal
 from textgauge.metrics import CorpusMetric, Metric, get_metric
-from textgauge.metrics.base import parameters
-from textgauge.report.page.result_files import ResultFile, texts_anchor
-from textgauge.report.page.tables import anchor, capitalise
-from textgauge.stats.decisions import leader, split_answer
+from textgauge.metrics.base import get_parameters
+from textgauge.report.page.result_files import ResultFile, make_texts_anchor
+from textgauge.report.page.tables import capitalise, make_anchor
+from textgauge.stats.decisions import format_leader, split_answer
 
 _INFINITE = {math.inf: "∞", -math.inf: "−∞"}
 
@@ -40,38 +40,38 @@ class AnswerCard:
     links: tuple[tuple[str, str], ...] = ()
 
 
-def board_answer(board: Board, target: str) -> AnswerCard:
-    """The first metric of a board with those tied with it, and the first one that nobody has to train."""
+def make_board_card(board: Board, target: str) -> AnswerCard:
+    """Return the first metric of a board with those tied with it, and the first one that nobody has to train."""
     top = [row.metric for row in board.first()]
     sentences = [board.ranking.answer]
     ready = next((row for row in board.ranking if row.rank and _find_metric(row.metric)), None)
     if ready is not None and not any(_find_metric(name) for name in top):
         sentences.append(f"First without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
     heading = f"First for {board.purpose[:1].lower()}{board.purpose[1:]}"
-    return AnswerCard("best", heading, leader(top), tuple(sentences), ((target, "Leaderboard"),))
+    return AnswerCard("best", heading, format_leader(top), tuple(sentences), ((target, "Leaderboard"),))
 
 
-def result_answer(result: ResultFile, target: str, texts: Collection[str]) -> AnswerCard:
-    """What a file of results says; `texts` are the addresses that tables of single texts have."""
+def make_result_card(result: ResultFile, target: str, texts: Collection[str]) -> AnswerCard:
+    """Return what a file of results says; `texts` are the addresses that tables of single texts have."""
     if result.findings:
-        return _concern(result, target, texts)
+        return _make_concern(result, target, texts)
     first, *rest = result.sentences
     shown, more = split_answer(first)
     return AnswerCard("plain", result.heading, shown, (capitalise(more), *rest), ((target, "Numbers"),))
 
 
-def _concern(result: ResultFile, target: str, texts: Collection[str]) -> AnswerCard:
+def _make_concern(result: ResultFile, target: str, texts: Collection[str]) -> AnswerCard:
     worst: WorseThanReal = result.findings[0]
     links = [(target, "Numbers")]
-    if texts_anchor(worst.property) in texts:
-        links.append((texts_anchor(worst.property), "Texts"))
+    if make_texts_anchor(worst.property) in texts:
+        links.append((make_texts_anchor(worst.property), "Texts"))
     shown = f"{worst.shown} {worst.property.replace('_', ' ')}"
     sentences = tuple(one.sentence for one in result.findings)
     return AnswerCard("concern", result.heading, shown, sentences, tuple(links))
 
 
 def _find_metric(name: str) -> Metric | None:
-    """The metric of a name; None for ensembles of a run, which have names of their own, and for unknown ones."""
+    """Return the metric of a name; None for ensembles of a run, which have names of their own, and for unknown ones."""
     try:
         metric: Metric = get_metric(name)
     except TextgaugeError:
@@ -93,26 +93,28 @@ class MetricCard:
     measured: tuple[tuple[str, str], ...]
 
 
-def cards(keys: Sequence[str], found: Sequence[Board], spent: Sequence[MetricTime]) -> list[MetricCard]:
-    """The cards of metrics that this version knows, by name."""
-    return [made for key in sorted(dict.fromkeys(keys)) if (made := _card(key, found, spent))]
+def make_cards(keys: Sequence[str], found: Sequence[Board], spent: Sequence[MetricTime]) -> list[MetricCard]:
+    """Return the cards of metrics that this version knows, by name."""
+    return [made for key in sorted(dict.fromkeys(keys)) if (made := _make_card(key, found, spent))]
 
 
-def _card(key: str, found: Sequence[Board], spent: Sequence[MetricTime]) -> MetricCard | None:
+def _make_card(key: str, found: Sequence[Board], spent: Sequence[MetricTime]) -> MetricCard | None:
     metric = _find_metric(key)
     if metric is None:
         return None
-    what, definition = described(type(metric).__doc__ or "")
+    what, definition = split_docstring(type(metric).__doc__ or "")
     rows = [(board, row) for board in found for row in board.ranking if row.metric == key]
-    places = tuple((board.heading, _place(row, len(board.ranking))) for board, row in rows)
-    measured = tuple((board.heading, _measured(row)) for board, row in rows)
-    return MetricCard(key, anchor(key), metric.label, what, definition, places, _facts(metric, spent), measured)
+    places = tuple((board.heading, _format_place(row, len(board.ranking))) for board, row in rows)
+    measured = tuple((board.heading, _format_measures(row)) for board, row in rows)
+    return MetricCard(
+        key, make_anchor(key), metric.label, what, definition, places, _list_facts(metric, spent), measured
+    )
 
 
-def described(doc: str) -> tuple[str, tuple[str, ...]]:
-    """The first sentence of a docstring and the paragraphs after it, without examples and the source.
+def split_docstring(doc: str) -> tuple[str, tuple[str, ...]]:
+    """Return the first sentence of a docstring and the paragraphs after it, without examples and the source.
 
-    >>> described("One line.\\n\\n    A formula, and\\n    more. Source: Lin 1991.\\n\\n    >>> 1")
+    >>> split_docstring("One line.\\n\\n    A formula, and\\n    more. Source: Lin 1991.\\n\\n    >>> 1")
     ('One line.', ('A formula, and more.',))
     """
     head, *rest = inspect.cleandoc(doc).split("\n\n")
@@ -121,9 +123,9 @@ def described(doc: str) -> tuple[str, tuple[str, ...]]:
     return " ".join(head.split()), tuple(part for part in bare if part)
 
 
-def _facts(metric: Metric, spent: Sequence[MetricTime]) -> tuple[tuple[str, str], ...]:
+def _list_facts(metric: Metric, spent: Sequence[MetricTime]) -> tuple[tuple[str, str], ...]:
     low, high = (_INFINITE.get(end, f"{end:g}") for end in metric.bounds)
-    given = ", ".join(f"{name}={getattr(metric, name)}" for name in parameters(type(metric)))
+    given = ", ".join(f"{name}={getattr(metric, name)}" for name in get_parameters(type(metric)))
     facts = [
         ("Compares", "two corpora" if isinstance(metric, CorpusMetric) else "two texts"),
         ("Values", f"{low} to {high}; {metric.closer} is closer"),
@@ -131,23 +133,23 @@ def _facts(metric: Metric, spent: Sequence[MetricTime]) -> tuple[tuple[str, str]
         ("Input", metric.on),
         ("Parameters", given),
         ("Parts", ", ".join(part.name for part in metric.parts)),
-        ("Cost", "; ".join(_spent(cost) for cost in spent if cost.metric == metric.key)),
+        ("Cost", "; ".join(_format_cost(cost) for cost in spent if cost.metric == metric.key)),
         ("Source", metric.source),
     ]
     return tuple((term, text) for term, text in facts if text)
 
 
-def _spent(cost: MetricTime) -> str:
+def _format_cost(cost: MetricTime) -> str:
     failed = f", {cost.failed:,} failed" if cost.failed else ""
     return f"{format_duration(cost.each)} a trial ({cost.protocol}, mean of {cost.trials:,}{failed})"
 
 
-def _place(row: RankedMetric, count: int) -> str:
+def _format_place(row: RankedMetric, count: int) -> str:
     if math.isnan(row.overall):
         return "not ranked"
     return f"rank {row.rank} of {count}, overall {format_decimals(row.overall)}"
 
 
-def _measured(row: RankedMetric) -> str:
+def _format_measures(row: RankedMetric) -> str:
     known = {name.replace("_", " "): value for name, value in row.measures.items() if not math.isnan(value)}
     return ", ".join(f"{name} {format_decimals(value)}" for name, value in known.items())

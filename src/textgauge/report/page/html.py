@@ -18,24 +18,24 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.leaderboard import Board, grouped_boards
-from textgauge.bench.results import Group, Results, total_times
+from textgauge.bench.leaderboard import Board, group_boards
+from textgauge.bench.results import Group, Results, sum_times
 from textgauge.bench.store import Store
-from textgauge.core.charts import library
+from textgauge.core.charts import get_drawing_library
 from textgauge.core.errors import InputError
-from textgauge.core.show import format_decimals, printable
+from textgauge.core.show import format_decimals, make_printable
 from textgauge.report.figures import KINDS, Figure, FigureKind, draw_figures
-from textgauge.report.page.cards import AnswerCard, board_answer, cards, result_answer
-from textgauge.report.page.result_files import ResultFile, texts_anchor
+from textgauge.report.page.cards import AnswerCard, make_board_card, make_cards, make_result_card
+from textgauge.report.page.result_files import ResultFile, make_texts_anchor
 from textgauge.report.page.tables import (
     WIDTH,
     PageTable,
-    board_sentences,
-    board_table,
     capitalise,
-    table_of,
-    verdict_table,
-    warnings,
+    collect_warnings,
+    format_board,
+    make_board_table,
+    make_table,
+    make_verdict_table,
 )
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ _DIGITS = 6  # of data: as many as tooltips show
 _PANELS = 40  # that words list at most
 
 
-def page(*content: Any, **options: Any) -> str:
-    """The page alone; arguments as for `page_and_summary`."""
-    return page_and_summary(*content, **options)[0]
+def render_page(*content: Any, **options: Any) -> str:
+    """Return the page alone; arguments as for `page_and_summary`."""
+    return render_page_and_summary(*content, **options)[0]
 
 
-def page_and_summary(
+def render_page_and_summary(
     stores: Sequence[Store] = (),
     results: Sequence[ResultFile] = (),
     texts: Sequence[PageTable] = (),
@@ -63,7 +63,7 @@ def page_and_summary(
     lead: Sequence[str] = (),
     charts: Iterable[Figure] = (),
 ) -> tuple[str, Summary]:
-    """An HTML page of runs, of other results, and of tables of single texts; and the sentences of its summary.
+    """Return an HTML page of runs, of other results, and of tables of single texts; and the sentences of its summary.
 
     `lead` are sentences put before those that the runs give, `charts` are further figures. The same content gives
     the same bytes. Whatever comes from a corpus is escaped; the page's policy lets no other script run, nothing load.
@@ -72,69 +72,69 @@ def page_and_summary(
         raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
     runs = [Results(store) for store in stores]
     judged = [item for run in runs for item in run.judged()]
-    groups = sorted(grouped_boards(judged), key=lambda group: group[0].judged[0].protocol.of)
+    groups = sorted(group_boards(judged), key=lambda group: group[0].judged[0].protocol.of)
     single = [board for _, of in groups for board in of]
-    kinds = list(drawn([group for run in runs for group in run.groups()], [of for _, of in groups]))
-    own = drawings(charts)
-    spent = total_times(time for run in runs for time in run.times())
+    kinds = list(draw_kinds([group for run in runs for group in run.groups()], [of for _, of in groups]))
+    own = prepare_drawings(charts)
+    spent = sum_times(time for run in runs for time in run.times())
     rows = [row for result in results for row in result.rows]
     named = [*(item.metric for item in judged), *(str(row["metric"]) for row in rows)]
-    places = _text_places(texts)
-    summary = [(board.purpose, board_sentences(board)) for board, _ in groups]
+    places = _place_texts(texts)
+    summary = [(board.purpose, format_board(board)) for board, _ in groups]
     summary += [(result.heading, list(result.sentences)) for result in results if result.sentences]
     content = {
         "title": title or "Text metrics, measured",
         "lead": list(lead),
-        "answers": _answers([board for board, _ in groups], results, places),
-        "warnings": [*warnings(runs, judged), *(text for result in results for text in result.warnings)],
-        "groups": [(_board_view(board), [_board_view(one) for one in of]) for board, of in groups],
+        "answers": _make_answers([board for board, _ in groups], results, places),
+        "warnings": [*collect_warnings(runs, judged), *(text for result in results for text in result.warnings)],
+        "groups": [(_prepare_board(board), [_prepare_board(one) for one in of]) for board, of in groups],
         "results": results,
         "kinds": [*kinds, *([DrawingGroup("Other figures", own, open=True)] if own else [])],
         "texts": list(zip(places, texts, strict=True)),
-        "cards": cards(named, single, spent),
-        "provenance": _provenance(runs, rows),
+        "cards": make_cards(named, single, spent),
+        "provenance": _make_provenance(runs, rows),
         "version": version("textgauge"),
         "mark_width": WIDTH,
     }
-    return _rendered(content), summary
+    return _render(content), summary
 
 
-def _answers(boards: Sequence[Board], results: Sequence[ResultFile], places: Sequence[str]) -> list[AnswerCard]:
+def _make_answers(boards: Sequence[Board], results: Sequence[ResultFile], places: Sequence[str]) -> list[AnswerCard]:
     """Concerns stand first."""
-    made = [board_answer(board, f"board-{n}") for n, board in enumerate(boards, 1)]
-    made += [result_answer(one, f"result-{n}", places) for n, one in enumerate(results, 1) if one.sentences]
+    made = [make_board_card(board, f"board-{n}") for n, board in enumerate(boards, 1)]
+    made += [make_result_card(one, f"result-{n}", places) for n, one in enumerate(results, 1) if one.sentences]
     return sorted(made, key=lambda answer: answer.kind != "concern")
 
 
-def _board_view(board: Board) -> dict[str, Any]:
-    """What the page shows of a board."""
+def _prepare_board(board: Board) -> dict[str, Any]:
+    """Return what the page shows of a board."""
     return {
         "board": board,
         "question": board.judged[0].protocol.question if len(board.protocols) == 1 else "",
-        "said": board_sentences(board),
-        "ranking": board_table(board),
-        "verdicts": verdict_table(board),
+        "said": format_board(board),
+        "ranking": make_board_table(board),
+        "verdicts": make_verdict_table(board),
     }
 
 
-def _text_places(texts: Sequence[PageTable]) -> list[str]:
-    """The addresses of tables of texts: the first one behind a number is found by its name."""
+def _place_texts(texts: Sequence[PageTable]) -> list[str]:
+    """Return the addresses of tables of texts: the first one behind a number is found by its name."""
     named: list[str] = []
     for n, table in enumerate(texts, 1):
-        place = texts_anchor(table.of) if table.of else ""
+        place = make_texts_anchor(table.of) if table.of else ""
         named.append(place if place and place not in named else f"texts-{n}")
     return named
 
 
-def _provenance(found: Sequence[Results], rows: Sequence[dict[str, Any]]) -> list[PageTable]:
-    """A table of runs and one of signatures; `rows` are those that carry a signature of their own."""
+def _make_provenance(found: Sequence[Results], rows: Sequence[dict[str, Any]]) -> list[PageTable]:
+    """Return a table of runs and one of signatures; `rows` are those that carry a signature of their own."""
     manifests = [(one.store, manifest) for one in found for manifest in one.manifests]
     runs = [_run(store, manifest) for store, manifest in manifests]
     cells = [(cell["metric"], cell["signature"]) for _, manifest in manifests for cell in manifest["cells"]]
     given = [(row["metric"], row["signature"]) for row in rows if row.get("metric") and row.get("signature")]
     signed = [{"metric": metric, "signature": signature} for metric, signature in dict.fromkeys([*cells, *given])]
     tables = [("Runs", runs), ("Signatures: everything that decides a number", signed)]
-    return [table_of(title, of) for title, of in tables if of]
+    return [make_table(title, of) for title, of in tables if of]
 
 
 def _run(store: Store, manifest: dict[str, Any]) -> dict[str, Any]:
@@ -152,53 +152,53 @@ def _run(store: Store, manifest: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rendered(content: dict[str, Any]) -> str:
-    script = "\n".join(_file(name) for name in _SCRIPTS)
-    style = _file("page.css")
-    whole = library() if content["kinds"] else ""
-    hashes = " ".join(f"'sha256-{_digest(text)}'" for text in (script, whole) if text)
+def _render(content: dict[str, Any]) -> str:
+    script = "\n".join(_read_file(name) for name in _SCRIPTS)
+    style = _read_file("page.css")
+    whole = get_drawing_library() if content["kinds"] else ""
+    hashes = " ".join(f"'sha256-{_compute_digest(text)}'" for text in (script, whole) if text)
     policy = (
-        f"default-src 'none'; script-src {hashes}; style-src 'sha256-{_digest(style)}'; img-src data: blob:; "
+        f"default-src 'none'; script-src {hashes}; style-src 'sha256-{_compute_digest(style)}'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
     parts = {"policy": policy, "script": script, "style": style, "library": _pack(whole) if whole else ""}
-    return _templates().get_template("page.html").render(**content, **parts)
+    return _load_templates().get_template("page.html").render(**content, **parts)
 
 
-def _digest(text: str) -> str:
+def _compute_digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 @cache
-def _file(name: str) -> str:
+def _read_file(name: str) -> str:
     return (files(__package__) / "files" / name).read_text(encoding="utf-8")
 
 
 @cache
-def _templates() -> jinja2.Environment:
+def _load_templates() -> jinja2.Environment:
     import jinja2
 
     made = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_file),
+        loader=jinja2.FunctionLoader(_read_file),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: printable(value) if type(value) is str else value,
+        finalize=lambda value: make_printable(value) if type(value) is str else value,
     )
-    made.filters["prose"] = prose
+    made.filters["prose"] = format_prose
     return made
 
 
-def prose(text: str) -> Markup:
-    """A sentence as HTML: all of it escaped, what stands between backticks as code.
+def format_prose(text: str) -> Markup:
+    """Return a sentence as HTML: all of it escaped, what stands between backticks as code.
 
-    >>> prose("`a<b>` & c")
+    >>> format_prose("`a<b>` & c")
     Markup('<code>a&lt;b&gt;</code> &amp; c')
     """
     from markupsafe import Markup, escape
 
-    parts = re.split("`([^`]*)`", printable(text).replace(" %", "\u00a0%"))
+    parts = re.split("`([^`]*)`", make_printable(text).replace(" %", "\u00a0%"))
     return Markup().join(
         Markup("<code>{}</code>").format(part) if place % 2 else escape(part) for place, part in enumerate(parts)
     )
@@ -225,13 +225,13 @@ class DrawingGroup:
     open: bool = False
 
     def choices(self) -> list[str]:
-        """What a reader chooses by: titles, with what is drawn where several have the same."""
+        """Return what a reader chooses by: titles, with what is drawn where several have the same."""
         titles = [drawing.title for drawing in self.drawings]
         return [f"{d.title} ({d.about or d.name})" if titles.count(d.title) > 1 else d.title for d in self.drawings]
 
 
-def drawn(found: Sequence[Group], boards: Sequence[Sequence[Board]]) -> Iterator[DrawingGroup]:
-    """All figures that groups give, kind by kind; `boards` are those of the protocols, by what they are for.
+def draw_kinds(found: Sequence[Group], boards: Sequence[Sequence[Board]]) -> Iterator[DrawingGroup]:
+    """Yield all figures that groups give, kind by kind; `boards` are those of the protocols, by what they are for.
 
     Of each purpose the first kind of a protocol that tells good metrics from bad ones is seen at once.
     """
@@ -239,13 +239,13 @@ def drawn(found: Sequence[Group], boards: Sequence[Sequence[Board]]) -> Iterator
     ranking = [[board.judged[0].protocol for board in of] for of in boards]
     first = {next((k for p in of if any(m.quality for m in p.measures) for k in p.figures), "") for of in ranking}
     for name, kind in KINDS.items():
-        made = drawings(draw_figures(found, kinds=[name]))
+        made = prepare_drawings(draw_figures(found, kinds=[name]))
         if made:
-            yield DrawingGroup(kind.title, made, _finding(kind, single) or made[0].title, name in first)
+            yield DrawingGroup(kind.title, made, _format_finding(kind, single) or made[0].title, name in first)
 
 
-def _finding(kind: FigureKind, boards: Sequence[Board]) -> str:
-    """The ends of the measure that a kind of figure shows; whether they differ, the leaderboard says."""
+def _format_finding(kind: FigureKind, boards: Sequence[Board]) -> str:
+    """Return the ends of the measure that a kind of figure shows; whether they differ, the leaderboard says."""
     board = next((b for b in boards if kind.measure in b.columns and kind.name in b.judged[0].protocol.figures), None)
     if board is None:
         return ""
@@ -258,21 +258,21 @@ def _finding(kind: FigureKind, boards: Sequence[Board]) -> str:
     return f"{capitalise(measure.name.replace('_', ' '))}: from {first} to {last}"
 
 
-def drawings(made: Iterable[Figure]) -> tuple[Drawing, ...]:
+def prepare_drawings(made: Iterable[Figure]) -> tuple[Drawing, ...]:
     """Charts, made ready for a page."""
-    return tuple(_drawing(figure.name, figure.chart.to_dict(validate=False)) for figure in made)
+    return tuple(_prepare_drawing(figure.name, figure.chart.to_dict(validate=False)) for figure in made)
 
 
-def _drawing(name: str, spec: dict[str, Any]) -> Drawing:
-    title, *lines = _texts(spec.get("title"))
+def _prepare_drawing(name: str, spec: dict[str, Any]) -> Drawing:
+    title, *lines = _list_titles(spec.get("title"))
     sentences = [line if line.endswith(".") else f"{line}." for line in lines if line]
-    words = " ".join([*sentences, _panels(spec)]).strip()
-    data = {key: _columns(rows) for key, rows in spec.pop("datasets", {}).items()}
-    return Drawing(name, title or name, lines[0] if lines else "", words, packed({"spec": spec, "data": data}))
+    words = " ".join([*sentences, _describe_panels(spec)]).strip()
+    data = {key: _split_columns(rows) for key, rows in spec.pop("datasets", {}).items()}
+    return Drawing(name, title or name, lines[0] if lines else "", words, pack_json({"spec": spec, "data": data}))
 
 
-def packed(value: Any) -> str:
-    """A value as compressed JSON in base 64: a fifth of the size, and no character of it can end an element."""
+def pack_json(value: Any) -> str:
+    """Return a value as compressed JSON in base 64: a fifth of the size, and no character of it can end an element."""
     return _pack(json.dumps(value, separators=(",", ":")))
 
 
@@ -280,25 +280,25 @@ def _pack(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """The data by columns and without digits that nobody sees."""
+def _split_columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return the data by columns and without digits that nobody sees."""
     names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [_short(row.get(name)) for row in rows] for name in names}
+    return {name: [_round_value(row.get(name)) for row in rows] for name in names}
 
 
-def _short(value: Any) -> Any:
+def _round_value(value: Any) -> Any:
     return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
-def _panels(spec: dict[str, Any]) -> str:
-    """The titles of the panels, which name metrics and often their numbers."""
-    parts = [", ".join(filter(None, _texts(panel.get("title")))) for panel in spec.get("concat", ())]
+def _describe_panels(spec: dict[str, Any]) -> str:
+    """Return the titles of the panels, which name metrics and often their numbers."""
+    parts = [", ".join(filter(None, _list_titles(panel.get("title")))) for panel in spec.get("concat", ())]
     named = [part for part in parts if part]
     more = f"; and {len(named) - _PANELS} more" if len(named) > _PANELS else ""
     return f"Panels: {'; '.join(named[:_PANELS])}{more}." if named else ""
 
 
-def _texts(title: Any) -> list[str]:
+def _list_titles(title: Any) -> list[str]:
     """Title and subtitles of a chart, the title first; empty where it has none."""
     if not isinstance(title, dict):
         return [title if isinstance(title, str) else ""]

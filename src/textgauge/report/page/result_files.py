@@ -18,7 +18,7 @@ from typing import Any
 
 from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.core.registry import Registry
-from textgauge.core.result import parsed_result
+from textgauge.core.result import parse_result
 from textgauge.core.show import ARROWS, Row, format_cell
 from textgauge.data.formats import read_table
 from textgauge.data.packing import get_suffix, read_text
@@ -26,7 +26,7 @@ from textgauge.data.tables import parse_number
 from textgauge.measure.findings import WorseThanReal, find_worse_rows
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties
-from textgauge.report.page.tables import PageCell, PageTable, Span, anchor, axis_of, cell, table_of
+from textgauge.report.page.tables import PageCell, PageTable, Span, find_axis, make_anchor, make_cell, make_table
 
 _LARGEST = 1e300  # that can be drawn
 _HIDDEN = frozenset({"interval", "adjustment", "signature"})  # long, and in the provenance or the CSV
@@ -98,7 +98,7 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     return ResultFile(
         name,
         f"{heading} ({name})" if heading else name,
-        (_result_table(title, command, rows, worse),),
+        (_make_result_table(title, command, rows, worse),),
         (str(answer),) if answer else (),
         tuple(row for row in rows if "metric" in row),
         tuple(worse),
@@ -106,9 +106,9 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     )
 
 
-def texts_anchor(of: str) -> str:
+def make_texts_anchor(of: str) -> str:
     """Return the address of the table of the texts behind a metric or a property."""
-    return anchor(of).replace("metric-", "texts-of-", 1)
+    return make_anchor(of).replace("metric-", "texts-of-", 1)
 
 
 def write_flat(value: Any) -> Any:
@@ -120,18 +120,18 @@ def write_flat(value: Any) -> Any:
 
 def _parse(path: str | os.PathLike[str]) -> Row:
     try:
-        return parsed_result(read_text(path))
+        return parse_result(read_text(path))
     except InputError as error:
         prefix = "" if str(path) in str(error) else f"{path}: "
         raise InputError(f"{prefix}{error}") from None
 
 
-def _result_table(title: str, command: str, rows: list[Row], worse: Sequence[WorseThanReal]) -> PageTable:
+def _make_result_table(title: str, command: str, rows: list[Row], worse: Sequence[WorseThanReal]) -> PageTable:
     """Return a table less columns that say nothing; metrics lead to their cards, intervals are drawn."""
     if command == "describe":
         about = {declared.name: declared.about for declared in list_properties()}
         rows = [row | {"about": about.get(row.get("property", ""))} for row in rows]
-    table = table_of(title, rows)
+    table = make_table(title, rows)
     told = {name for row in rows for name, value in row.items() if value is not None} - _HIDDEN
     _, _, first = _KINDS.get(command, ("", "", ()))
     first = tuple(name for name in first if name not in _SIDES or len({row.get(name) for row in rows}) > 1)
@@ -147,8 +147,8 @@ def _result_table(title: str, command: str, rows: list[Row], worse: Sequence[Wor
     )
     order = sorted(range(len(columns)), key=lambda n: first.index(columns[n].name) if columns[n].name in first else 99)
     columns = tuple(columns[n] for n in order)
-    arrows = _better_ends(command, rows)
-    cells = tuple(tuple(_cell(column.name, row, arrows) for column in columns) for row in rows[: len(table.rows)])
+    arrows = _find_better_ends(command, rows)
+    cells = tuple(tuple(_make_cell(column.name, row, arrows) for column in columns) for row in rows[: len(table.rows)])
     drawn = "Lines are intervals, each on a scale of its own."
     tick = "A stroke is the mean if both corpora had one source." if "null" in told else ""
     lines = (table.about, drawn, tick) if told >= {"low", "high"} else (table.about,)
@@ -157,7 +157,7 @@ def _result_table(title: str, command: str, rows: list[Row], worse: Sequence[Wor
     return replace(table, columns=columns, rows=cells, about=" ".join(filter(None, lines)), flagged=flagged)
 
 
-def _better_ends(command: str, rows: Sequence[Row]) -> dict[str, str]:
+def _find_better_ends(command: str, rows: Sequence[Row]) -> dict[str, str]:
     """Return an arrow for each metric or property: which way is closer, or better."""
     if command == "describe":
         ends = {"lower": "↓", "higher": "↑"}
@@ -171,27 +171,27 @@ def _better_ends(command: str, rows: Sequence[Row]) -> dict[str, str]:
     return arrows
 
 
-def _cell(name: str, row: Row, arrows: Mapping[str, str]) -> PageCell:
+def _make_cell(name: str, row: Row, arrows: Mapping[str, str]) -> PageCell:
     value = row.get(name)
     if name == "metric":
-        return cell(value, link=anchor(str(value)))
+        return make_cell(value, link=make_anchor(str(value)))
     if name == "property":
-        made = cell(value)
+        made = make_cell(value)
         return replace(made, shown=f"{made.shown.replace('_', ' ')} {arrows.get(str(value), '')}".rstrip())
     if name == "null":
-        return replace(cell(value), note=_ends(row, "null_low", "null_high"))
+        return replace(make_cell(value), note=_format_ends(row, "null_low", "null_high"))
     if name not in ("value", "mean"):
-        return cell(value)
-    made = cell(value, link=texts_anchor(str(row.get("metric") or row.get("property"))))
+        return make_cell(value)
+    made = make_cell(value, link=make_texts_anchor(str(row.get("metric") or row.get("property"))))
     arrow = arrows.get(str(row.get("metric")), "") if value is not None else ""
-    made = replace(made, note=_ends(row, "low", "high"), shown=f"{made.shown} {arrow}".rstrip())
+    made = replace(made, note=_format_ends(row, "low", "high"), shown=f"{made.shown} {arrow}".rstrip())
     if not _is_number(row.get("low")):
         return made
     span = Span(*(row[n] if _is_number(row.get(n)) else math.nan for n in (name, "low", "high", "null")))
-    return replace(made, mark=span.drawn(*axis_of([span])))
+    return replace(made, mark=span.drawn(*find_axis([span])))
 
 
-def _ends(row: Mapping[str, Any], *names: str) -> str:
+def _format_ends(row: Mapping[str, Any], *names: str) -> str:
     ends = [row.get(name) for name in names]
     return "–".join(map(format_cell, ends)) if all(map(_is_number, ends)) else ""
 
@@ -211,22 +211,22 @@ def read_texts(path: str | os.PathLike[str]) -> list[PageTable]:
     else:
         columns = {name: _parse_numbers(cells) for name, cells in read_table(path).columns.items()}
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return list(_text_tables(Path(path).stem, rows))
+    return list(_make_text_tables(Path(path).stem, rows))
 
 
-def _text_tables(title: str, rows: list[Row]) -> Iterator[PageTable]:
+def _make_text_tables(title: str, rows: list[Row]) -> Iterator[PageTable]:
     if all("kind" in row for row in rows):
-        yield from _explanation_tables(rows)
+        yield from _make_explanation_tables(rows)
     elif all("nearest_train" in row and "syntactic" in row for row in rows):
         about = "Nearest to a training text by wording first; marked: words that this training text does not have."
         ordered = sorted(rows, key=lambda row: _rank(row["syntactic"]))
-        yield replace(_text_table(title, about, ordered, _new_words), of="near_copies")
+        yield replace(_make_text_table(title, about, ordered, _find_new_words), of="near_copies")
     else:
-        yield _text_table(title, "", rows)
+        yield _make_text_table(title, "", rows)
 
 
-def _explanation_tables(rows: list[Row]) -> Iterator[PageTable]:
-    telling = _separating_words(rows)
+def _make_explanation_tables(rows: list[Row]) -> Iterator[PageTable]:
+    telling = _find_separating_words(rows)
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         rest = {name: value for name, value in row.items() if name not in ("kind", "metric", "of")}
@@ -239,11 +239,11 @@ def _explanation_tables(rows: list[Row]) -> Iterator[PageTable]:
         first = "contribution" if any("contribution" in row for row in part) else "z"
         strength = [(_rank(row.get(first)), _rank(row.get("distance")), n) for n, row in enumerate(part)]
         ordered = [part[n] for _, _, n in sorted(strength)]
-        made = _text_table(title, about, ordered, lambda row: telling.get(row.get("side"), frozenset()))
+        made = _make_text_table(title, about, ordered, lambda row: telling.get(row.get("side"), frozenset()))
         yield replace(made, of=metric if kind == "text" else "")
 
 
-def _separating_words(rows: list[Row]) -> dict[Any, frozenset[str]]:
+def _find_separating_words(rows: list[Row]) -> dict[Any, frozenset[str]]:
     """Return the words that speak for each side, in lower case."""
     terms = [(str(row.get("term")).lower(), row.get("z")) for row in rows if row["kind"] == "term"]
     known = [(term, z) for term, z in terms if isinstance(z, int | float)]
@@ -253,15 +253,15 @@ def _separating_words(rows: list[Row]) -> dict[Any, frozenset[str]]:
     }
 
 
-def _new_words(row: Row) -> frozenset[str]:
+def _find_new_words(row: Row) -> frozenset[str]:
     own, train = (
         frozenset(map(str.lower, _WORD.findall(str(row.get(name) or "")))) for name in ("text", "nearest_train")
     )
     return own - train
 
 
-def _text_table(title: str, about: str, rows: list[Row], telling: Telling = lambda _: frozenset()) -> PageTable:
-    table = table_of(title, rows, about=about)
+def _make_text_table(title: str, about: str, rows: list[Row], telling: Telling = lambda _: frozenset()) -> PageTable:
+    table = make_table(title, rows, about=about)
     known = {column.name for column in table.columns} & _OF_TEXTS
     columns = tuple(replace(column, extra=bool(known) and column.name not in _OF_TEXTS) for column in table.columns)
     place = next((n for n, column in enumerate(columns) if column.name == "text"), None)

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from textgauge.bench.leaderboard import Board, RankedMetric
 from textgauge.bench.protocols.base import Measure
-from textgauge.bench.results import NUMBERS, Judged, Results, detailed
-from textgauge.core.show import count_of, format_cell, format_decimals, format_interval, listed, plain
+from textgauge.bench.results import NUMBERS, Judged, Results, list_verdicts
+from textgauge.core.show import drop_nonfinite, format_cell, format_count, format_decimals, format_interval, join_words
 
 _FEW = 2  # measures that a table shows at first, besides overall
 WIDTH = 72  # pixels of a drawn interval
@@ -53,8 +53,8 @@ class Span:
         return Mark(left, right, at, _place_on_axis(self.tick, start, stop) if math.isfinite(self.tick) else None)
 
 
-def axis_of(spans: Sequence[Span]) -> tuple[float, float]:
-    """The least and the largest known number of spans."""
+def find_axis(spans: Sequence[Span]) -> tuple[float, float]:
+    """Return the least and the largest known number of spans."""
     known = [v for s in spans for v in (s.value, s.low, s.high, s.tick) if math.isfinite(v)]
     return (min(known), max(known)) if known else (0.0, 1.0)
 
@@ -131,7 +131,7 @@ class PageTable:
         return [(column.label, column.about) for column in self.columns if column.about and not column.hidden]
 
     def numeric(self, place: int) -> bool:
-        """Whether a column holds numbers."""
+        """Return whether a column holds numbers."""
         return self._numbers[place]
 
     @cached_property
@@ -139,24 +139,24 @@ class PageTable:
         return [any(row[place].numeric for row in self.rows) for place in range(len(self.columns))]
 
 
-def table_of(title: str, rows: Sequence[Mapping[str, Any]], *, about: str = "") -> PageTable:
-    """A table of flat rows as they are; beyond some hundred rows it is cut, and says so."""
+def make_table(title: str, rows: Sequence[Mapping[str, Any]], *, about: str = "") -> PageTable:
+    """Return a table of flat rows as they are; beyond some hundred rows it is cut, and says so."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     kept = rows[:MOST_ROWS]
     cut = f"The first {len(kept)} of {len(rows):,} rows." if len(kept) < len(rows) else ""
-    numbers = {name: any(cell(row.get(name)).numeric for row in kept) for name in names}
+    numbers = {name: any(make_cell(row.get(name)).numeric for row in kept) for name in names}
     columns = tuple(PageColumn(name, first="descending" if numbers[name] else "ascending") for name in names)
-    cells = tuple(tuple(cell(row.get(name)) for name in names) for row in kept)
+    cells = tuple(tuple(make_cell(row.get(name)) for name in names) for row in kept)
     return PageTable(title, columns, cells, " ".join(filter(None, (about, cut))))
 
 
-def cell(value: Any, *, mark: Mark | None = None, link: str = "") -> PageCell:
-    """A cell of any plain value: four digits of a number, a dash for nothing, the beginning of a very long text.
+def make_cell(value: Any, *, mark: Mark | None = None, link: str = "") -> PageCell:
+    """Return a cell of any plain value: four digits of a number, a dash for nothing, the beginning of a very long text.
 
-    >>> cell(0.123456).shown, cell(0.123456).exact, cell(None).shown
+    >>> make_cell(0.123456).shown, make_cell(0.123456).exact, make_cell(None).shown
     ('0.1235', '0.123456', '–')
     """
-    kept = plain(value)
+    kept = drop_nonfinite(value)
     if isinstance(kept, list | tuple):
         kept = ", ".join(map(str, kept))
     if isinstance(kept, str) and len(kept) > _MOST_CHARACTERS:
@@ -169,57 +169,57 @@ def _place_on_axis(value: float, start: float, stop: float) -> float:
     return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
 
 
-def board_table(board: Board) -> PageTable:
+def make_board_table(board: Board) -> PageTable:
     """A leaderboard with rank ranges and the intervals of measures drawn; the numbers are those of the ranking."""
     rows, names = board.ranking.rows, sorted(board.columns, key=lambda name: name not in board.averaged)
-    drawn = {name: _cells(board, name) for name in names}
+    drawn = {name: _make_cells(board, name) for name in names}
     first = _FEW if len(names) > _FEW + 1 else len(names)
-    overall = axis_of([Span(row.overall, row.low, row.high) for row in rows])
+    overall = find_axis([Span(row.overall, row.low, row.high) for row in rows])
     several = any(not math.isnan(row.new_data_low) for row in rows)
     columns = (
         PageColumn("metric"),
         PageColumn("rank", "The ranks that the metric may have; all ranges hold together at 95 %."),
         PageColumn(
             "overall",
-            f"{_made_of(board)} Beneath: its 95 % interval for {board.ranking.scope}.",
+            f"{_describe_overall(board)} Beneath: its 95 % interval for {board.ranking.scope}.",
             first="descending",
             better="↑",
         ),
         *([PageColumn("new data sets", "The 95 % interval of overall for new data sets.")] if several else []),
-        *(_column(name, board.columns[name], extra=place >= first) for place, name in enumerate(names)),
+        *(_make_column(name, board.columns[name], extra=place >= first) for place, name in enumerate(names)),
         PageColumn("tier", "A tier ends only where every metric above is better than every metric below."),
         *(PageColumn(name, hidden=True) for name in ("overall_low", "overall_high", "rank_low", "rank_high")),
     )
     cells = tuple(
         (
-            cell(row.metric, link=anchor(row.metric)),
+            make_cell(row.metric, link=make_anchor(row.metric)),
             _make_rank_cell(row, len(rows)),
-            _overall(row, overall),
-            *([cell(format_interval(row.new_data_low, row.new_data_high))] if several else []),
+            _make_overall_cell(row, overall),
+            *([make_cell(format_interval(row.new_data_low, row.new_data_high))] if several else []),
             *(drawn[name][place] for name in names),
-            cell(row.tier),
-            *map(cell, (row.low, row.high, row.rank_low, row.rank_high)),
+            make_cell(row.tier),
+            *map(make_cell, (row.low, row.high, row.rank_low, row.rank_high)),
         )
         for place, row in enumerate(rows)
     )
     starts = frozenset(n for n in range(1, len(rows)) if rows[n].tier != rows[n - 1].tier)
-    return PageTable(f"{board.title}: metrics by overall score", columns, cells, _reading(board), starts, "rank")
+    return PageTable(f"{board.title}: metrics by overall score", columns, cells, _explain_table(board), starts, "rank")
 
 
-def verdict_table(board: Board) -> PageTable:
-    """Every measure of every metric with its intervals: the numbers of `leaderboard --detail`."""
+def make_verdict_table(board: Board) -> PageTable:
+    """Return every measure of every metric with its intervals: the numbers of `leaderboard --detail`."""
     names = ("data", "protocol", "metric", "measure", *NUMBERS, "scope", "repetitions", "reason")
-    rows = tuple(tuple(cell(row[name]) for name in names) for row in detailed(board.judged))
+    rows = tuple(tuple(make_cell(row[name]) for name in names) for row in list_verdicts(board.judged))
     columns = tuple(PageColumn(name, first="descending" if name in NUMBERS else "ascending") for name in names)
     return PageTable(f"{board.title}: all numbers", columns, rows)
 
 
-def anchor(metric: str) -> str:
-    """The address of a metric's card in the page."""
+def make_anchor(metric: str) -> str:
+    """Return the address of a metric's card in the page."""
     return "metric-" + "".join(c if c.isalnum() else f"-{ord(c):x}-" for c in metric)
 
 
-def _column(name: str, measures: Sequence[Measure], *, extra: bool) -> PageColumn:
+def _make_column(name: str, measures: Sequence[Measure], *, extra: bool) -> PageColumn:
     larger = measures[0].best == "larger"
     about = measures[0].about if len(measures) == 1 else f"mean of {', '.join(m.name for m in measures)}"
     sentence = f"{capitalise(about)}. " if about else ""
@@ -228,10 +228,10 @@ def _column(name: str, measures: Sequence[Measure], *, extra: bool) -> PageColum
     return PageColumn(name, f"{sentence}{best}", extra=extra, first=order, better="↑" if larger else "↓")
 
 
-def _overall(row: RankedMetric, axis: tuple[float, float]) -> PageCell:
+def _make_overall_cell(row: RankedMetric, axis: tuple[float, float]) -> PageCell:
     mark = Span(row.overall, row.low, row.high).drawn(*axis) if row.low == row.low else None
     ends = "" if mark is None else f"{format_decimals(row.low)}–{format_decimals(row.high)}"
-    return replace(_decimals(row.overall, mark), note=ends)
+    return replace(_make_decimal_cell(row.overall, mark), note=ends)
 
 
 def _make_rank_cell(row: RankedMetric, count: int) -> PageCell:
@@ -242,64 +242,64 @@ def _make_rank_cell(row: RankedMetric, count: int) -> PageCell:
     return PageCell(row.rank, f"{row.rank}{ends}", mark)
 
 
-def _cells(board: Board, name: str) -> list[PageCell]:
-    """The cells of a column; an interval is drawn where the number is that of one verdict."""
+def _make_cells(board: Board, name: str) -> list[PageCell]:
+    """Return the cells of a column; an interval is drawn where the number is that of one verdict."""
     counted = {measure.name for measure in board.columns[name]}
-    spans = [_span(board, row.metric, counted) for row in board.ranking]
-    start, stop = axis_of([span for span in spans if span])
+    spans = [_find_span(board, row.metric, counted) for row in board.ranking]
+    start, stop = find_axis([span for span in spans if span])
     return [
-        _decimals(row.measures[name], span.drawn(start, stop) if span else None)
+        _make_decimal_cell(row.measures[name], span.drawn(start, stop) if span else None)
         for row, span in zip(board.ranking, spans, strict=True)
     ]
 
 
-def _decimals(value: float, mark: Mark | None = None) -> PageCell:
-    known = plain(value)
+def _make_decimal_cell(value: float, mark: Mark | None = None) -> PageCell:
+    known = drop_nonfinite(value)
     return PageCell(known, format_decimals(known), mark)
 
 
-def _span(board: Board, metric: str, counted: Collection[str]) -> Span | None:
+def _find_span(board: Board, metric: str, counted: Collection[str]) -> Span | None:
     found = [v for item in board.judged if item.metric == metric for v in item.verdicts if v.measure in counted]
     return Span(found[0].value, found[0].low, found[0].high) if len(found) == 1 else None
 
 
-def _made_of(board: Board) -> str:
+def _describe_overall(board: Board) -> str:
     if not board.first():
         return "These measures have no best end in common: they are shown, not averaged."
-    return next(text for text in _notes(board) if text.startswith("Overall is "))
+    return next(text for text in _format_notes(board) if text.startswith("Overall is "))
 
 
-def _notes(board: Board) -> list[str]:
+def _format_notes(board: Board) -> list[str]:
     """The notes of the ranking as sentences: what overall is made of, what chance gives, what ranks are about."""
     return [f"{capitalise(text)}.".replace("_", " ") for text in board.ranking.notes]
 
 
-def _reading(board: Board) -> str:
-    made_of = [] if board.first() else [_made_of(board)]
-    about = listed(dict.fromkeys(row["scope"] for row in detailed(board.judged)))
+def _explain_table(board: Board) -> str:
+    made_of = [] if board.first() else [_describe_overall(board)]
+    about = join_words(dict.fromkeys(row["scope"] for row in list_verdicts(board.judged)))
     lines = f"Lines of measures are 95 % intervals for {about}; a rule separates tiers."
-    return " ".join([*made_of, *_notes(board), lines])
+    return " ".join([*made_of, *_format_notes(board), lines])
 
 
-def board_sentences(board: Board) -> list[str]:
-    """The best metrics of a board, the metrics that it cannot rank, and what it rests on."""
+def format_board(board: Board) -> list[str]:
+    """Return the best metrics of a board, the metrics that it cannot rank, and what it rests on."""
     missing = [row.metric for row in board.ranking if math.isnan(row.overall)]
     have = "has" if len(missing) == 1 else "have"
-    unranked = [f"{_code(missing)} {have} no overall score here."] if missing and board.first() else []
-    return [board.ranking.answer, *unranked, _rests_on(board)]
+    unranked = [f"{_join_codes(missing)} {have} no overall score here."] if missing and board.first() else []
+    return [board.ranking.answer, *unranked, _format_basis(board)]
 
 
-def _rests_on(board: Board) -> str:
-    data = _code(board.data)
+def _format_basis(board: Board) -> str:
+    data = _join_codes(board.data)
     few, many = (end(board.repetitions, default=0) for end in (min, max))
-    repeated = count_of(many, "repetition") if few == many else f"{few} to {many} repetitions"
+    repeated = format_count(many, "repetition") if few == many else f"{few} to {many} repetitions"
     if not board.units:
         return f"This rests on {repeated} with {data}."
     units = " to ".join(f"{n:,}" for n in dict.fromkeys((min(board.units), max(board.units))))
     return f"This rests on {units} resampled units{f' and {repeated}' if board.repetitions else ''} of {data}."
 
 
-def warnings(results: Sequence[Results], judged: Sequence[Judged]) -> list[str]:
+def collect_warnings(results: Sequence[Results], judged: Sequence[Judged]) -> list[str]:
     """What a reader must know before trusting the numbers: what is missing, and every reason a verdict carries."""
     missing = sum(item.missing for item in judged)
     total = sum(one.count for one in results)
@@ -307,7 +307,8 @@ def warnings(results: Sequence[Results], judged: Sequence[Judged]) -> list[str]:
     if missing:
         verb = "is" if missing == 1 else "are"
         said.append(
-            f"{missing} of {count_of(total, 'result')} {verb} missing; the same `textgauge run` command computes them."
+            f"{missing} of {format_count(total, 'result')} {verb} missing; "
+            "the same `textgauge run` command computes them."
         )
     found: dict[tuple[str, str, str], list[str]] = {}
     for item in judged:
@@ -322,9 +323,9 @@ def warnings(results: Sequence[Results], judged: Sequence[Judged]) -> list[str]:
 
 
 def capitalise(text: str) -> str:
-    """The text with a capital first letter; the others stay."""
+    """Return the text with a capital first letter; the others stay."""
     return text[:1].upper() + text[1:]
 
 
-def _code(names: Iterable[str]) -> str:
-    return listed(f"`{name}`" for name in names)
+def _join_codes(names: Iterable[str]) -> str:
+    return join_words(f"`{name}`" for name in names)

@@ -3,7 +3,7 @@
 import pytest
 
 from textgauge.bench.inputs.kinds import Paraphrases, RatedPairs, StepsAndReference, TwoCorpora, drop_none, load_data
-from textgauge.bench.protocols import known_protocols, protocols_named
+from textgauge.bench.protocols import find_protocols, list_protocols
 from textgauge.core.errors import ArgumentError, InputError
 
 TEXTS = {"left": ["a cat", "a dog"], "right": ["one cat", "a cow"]}
@@ -29,7 +29,7 @@ def test_missing_and_unread_values_are_errors_that_name_them(kind, given, compla
 
 
 def test_of_a_family_those_whose_data_are_there_are_loaded():
-    kinds = [kind.data for kind in protocols_named("alignment")]
+    kinds = [kind.data for kind in find_protocols("alignment")]
     rated, compared = load_data("alignment", kinds, {"rated": "sample:articles"}, 0)
     assert (rated.name, compared) == ("sample:articles", None)
     with pytest.raises(InputError, match="alignment has no column label; it has document, text, summary"):
@@ -47,5 +47,5 @@ def test_every_value_that_a_protocol_reads_is_an_argument_of_run():
     import textgauge
 
     arguments = inspect.signature(textgauge.run).parameters
-    for kind in known_protocols().values():
+    for kind in list_protocols().values():
         assert {*kind.data.needs, *kind.data.takes} - {"scores"} <= set(arguments)  # columns that metrics name

@@ -12,8 +12,8 @@ from textgauge.bench.protocols.base import RESAMPLES
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.stats import orders
-from textgauge.stats.correlation import draws, pearson, spearman
-from textgauge.stats.orders import accuracy_eq, kendall_b, kendall_b_draws, row_counts
+from textgauge.stats.correlation import draw_weights, pearson, spearman
+from textgauge.stats.orders import accuracy_eq, count_rows, kendall_b, resample_kendall_b
 
 
 def observed(n=240, seed=0, **columns):
@@ -86,22 +86,22 @@ def test_means_of_groups(sets):
         assert found["system_kendall"].value == pytest.approx(kendall_b(mine, people))
         assert found["system_accuracy"].value == pytest.approx(accuracy_eq(mine, people))
         return
-    ranks = orders.ranks(mine), orders.ranks(people)
+    ranks = orders.rank_sets(mine), orders.rank_sets(people)
     assert found["set_pearson"].value == pytest.approx(pearson(mine, people))
     assert found["order_correlation"].value == pytest.approx(spearman(*ranks))
     for name, of in (("coinciding_ranks", "coinciding"), ("swaps", "swaps"), ("inversions", "inversions")):
         assert found[name].value == getattr(orders, of)(*ranks)
     random = np.array([False, False, False, True, True])
-    assert found["variability"].value == pytest.approx(orders.variability(mine, random))
+    assert found["variability"].value == pytest.approx(orders.compute_variability(mine, random))
     assert found["disqualified"].value == (ranks[0][random].min() < ranks[0][~random].max())
 
 
 def test_first_order_draws_follow_exact_ones():
     seen = observed(300)
     gold, metric = seen.columns["rating"], -seen.value
-    (weights,) = draws(300, 200, 1)
+    (weights,) = draw_weights(300, 200, 1)
     exact = [kendall_b(np.repeat(gold, row), np.repeat(metric, row)) for row in weights]
-    close = kendall_b_draws(row_counts(gold, metric), weights)
+    close = resample_kendall_b(count_rows(gold, metric), weights)
     assert np.corrcoef(exact, close)[0, 1] > 0.98
     assert np.std(close) == pytest.approx(np.std(exact), rel=0.05)
 

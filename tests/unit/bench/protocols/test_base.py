@@ -16,11 +16,11 @@ from textgauge.bench.protocols import (
     Protocol,
     Sources,
     base,
-    known_protocols,
-    protocols_named,
+    find_protocols,
+    list_protocols,
     register_protocol,
 )
-from textgauge.bench.protocols.base import over_repetitions
+from textgauge.bench.protocols.base import summarise_repetitions
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus, Draws
 from textgauge.report.figures import KINDS
@@ -46,7 +46,7 @@ class Halves(Protocol):
 
     def judge(self, observations):
         same, other = (observations.of("kind", kind).value[0] for kind in ("same", "other"))
-        return [over_repetitions("halves_apart", [float(same < other)])]
+        return [summarise_repetitions("halves_apart", [float(same < other)])]
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def registry(monkeypatch):
 
 
 def test_every_protocol_declares_data_metrics_measures_and_known_figures():
-    for kind in known_protocols().values():
+    for kind in list_protocols().values():
         assert kind.heading, kind.name
         assert kind.question.endswith("?"), kind.name
         assert kind.data.about
@@ -69,9 +69,9 @@ def test_every_protocol_declares_data_metrics_measures_and_known_figures():
 
 
 def test_a_family_is_a_name_of_several_protocols():
-    assert [kind.name for kind in protocols_named("alignment")] == ["axis", "comparisons"]
-    assert [kind.name for kind in protocols_named("ksc")] == ["ksc"]
-    assert protocols_named("nobody") == []
+    assert [kind.name for kind in find_protocols("alignment")] == ["axis", "comparisons"]
+    assert [kind.name for kind in find_protocols("ksc")] == ["ksc"]
+    assert find_protocols("nobody") == []
 
 
 @pytest.mark.usefixtures("registry")
@@ -89,7 +89,7 @@ def test_a_taken_name_is_refused():
     taken = type("Other", (Halves,), {"name": "ksc"})
     with pytest.raises(InputError, match="registered already"):
         register_protocol(taken)
-    assert known_protocols()["ksc"] is Ksc
+    assert list_protocols()["ksc"] is Ksc
 
 
 @pytest.mark.usefixtures("registry")
@@ -98,7 +98,7 @@ def test_packages_name_their_protocols_by_entry_point(monkeypatch):
     monkeypatch.setattr(metadata, "entry_points", lambda group: [plugin] if group == plugin.group else [])
     monkeypatch.setattr(EntryPoint, "load", lambda self: Halves)
     monkeypatch.setattr(base.PROTOCOLS, "_is_loaded", False)
-    assert known_protocols()["halves"] is Halves
+    assert list_protocols()["halves"] is Halves
 
 
 @dataclass(frozen=True, kw_only=True)

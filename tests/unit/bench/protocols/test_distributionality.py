@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from textgauge.bench.protocols import Distributionality, Observations, PairSources
-from textgauge.bench.protocols.distributionality import different_pairs, double_lottery, pseudo_values
+from textgauge.bench.protocols.distributionality import compute_pseudo_values, draw_different_pairs, draw_double_lottery
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 
@@ -61,12 +61,12 @@ def plain_density(values, grid):
 
 
 def test_corpora_by_double_lottery():
-    masks = double_lottery(50, 15, np.random.default_rng(0))
+    masks = draw_double_lottery(50, 15, np.random.default_rng(0))
     assert masks.sum(axis=1).tolist() == [50] * 16
     assert masks[:, 50:].sum(axis=1).tolist() == [round(50 * i / 15) for i in range(16)]
     assert masks[0, :50].all()
     assert masks[15, 50:].all()
-    drawn = np.array([double_lottery(4, 2, np.random.default_rng(seed))[1] for seed in range(2_000)])
+    drawn = np.array([draw_double_lottery(4, 2, np.random.default_rng(seed))[1] for seed in range(2_000)])
     assert np.abs(drawn.mean(axis=0) - 0.5).max() < 4 * 0.5 / math.sqrt(2_000)
     assert abs(np.corrcoef(drawn[:, 0], drawn[:, 4])[0, 1]) < 0.1
 
@@ -109,7 +109,7 @@ def test_no_text_is_drawn_twice():
     other = Corpus.of(["same", "x", "y", "z", "a", "w"])
     sources = PairSources("made", same, other)
     for seed in range(20):
-        rows = different_pairs(sources, 3, np.random.default_rng(seed)).tolist()
+        rows = draw_different_pairs(sources, 3, np.random.default_rng(seed)).tolist()
         texts = [side.texts[row] for row in rows for side in (same, other)]
         assert len(set(texts)) == 6
     with pytest.raises(InputError, match="made has 3 pairs whose texts all differ, but n=4 are needed"):
@@ -179,7 +179,7 @@ def test_intervals_over_repetitions_are_those_of_the_jackknife():
     assert verdict.std / math.sqrt(3) == pytest.approx(error)
     assert np.mean(verdict.values) == pytest.approx(verdict.value)
     assert verdict.high - verdict.value == pytest.approx(4.302653 * error, rel=1e-6)
-    assert pseudo_values(np.array([0.7])).tolist() == [0.7]
+    assert compute_pseudo_values(np.array([0.7])).tolist() == [0.7]
 
 
 def test_several_samples_are_averaged_and_kept_apart():

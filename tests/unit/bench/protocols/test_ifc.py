@@ -5,21 +5,21 @@ import polars as pl
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.inputs.sources import learned_steps, natural, read_steps, step_role
+from textgauge.bench.inputs.sources import format_step_role, make_learned_steps, make_natural_key, read_steps
 from textgauge.bench.protocols.base import Observations, Sources
-from textgauge.bench.protocols.ifc import SELF, STEP, Ifc, type_token_ratio
+from textgauge.bench.protocols.ifc import SELF, STEP, Ifc, compute_type_token_ratio
 from textgauge.bench.results import Group
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics
-from textgauge.report.figures.sweeps import draw_studies, ifc_figure, ifc_line, ifc_points, ttr_points
+from textgauge.report.figures.sweeps import collect_ifc_points, collect_ttr_points, draw_ifc, draw_studies, fit_ifc_line
 
 SMALL = Ifc(n=6, repetitions=3)
 
 
 def sources(*, steps=4, size=20, order=0):
     rows = np.random.default_rng(order).permutation(size)
-    roles = ["reference", *(step_role(i + 1) for i in range(steps))]
+    roles = ["reference", *(format_step_role(i + 1) for i in range(steps))]
     return Sources("data", {role: Corpus.of([f"{role} {i} word" for i in rows]) for role in roles})
 
 
@@ -40,7 +40,7 @@ def test_every_step_meets_the_reference_and_the_reference_itself():
     for (left, right), kind, step in zip(
         drawn(SMALL, sources()), batch.columns["kind"], batch.columns["step"], strict=False
     ):
-        role = "reference" if kind == SELF else step_role(step)
+        role = "reference" if kind == SELF else format_step_role(step)
         assert (len(left), len(right)) == (6, 6)
         assert {text.split()[0] for text in left} == {"reference"}
         assert {text.split()[0] for text in right} == {role}
@@ -54,15 +54,15 @@ def test_as_many_texts_as_fit():
 
 def test_repeated_texts_count_as_often_as_they_were_written():
     corpora = {"reference": Corpus.of([f"a {i}" for i in range(20)])}
-    corpora |= {step_role(i): Corpus.of(["the same"] * 10) for i in (1, 2, 3)}
+    corpora |= {format_step_role(i): Corpus.of(["the same"] * 10) for i in (1, 2, 3)}
     (batch,) = Ifc(repetitions=1).trials(Sources("x", corpora), 0)
     assert batch.draws.right.sum(axis=1).tolist() == [10] * 4
     assert batch.columns["ttr"][:3].tolist() == [2 / 20] * 3
 
 
 def test_type_token_ratio_of_plain_texts():
-    assert type_token_ratio(Corpus.of(["a b", "A c!"])) == 4 / 5
-    assert np.isnan(type_token_ratio(Corpus.of(["", " "])))
+    assert compute_type_token_ratio(Corpus.of(["a b", "A c!"])) == 4 / 5
+    assert np.isnan(compute_type_token_ratio(Corpus.of(["", " "])))
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,15 @@ def test_a_folder_of_steps_is_read_in_natural_order(tmp_path):
     assert [corpus.texts[0] for corpus in found.corpora.values()] == ["a", *(f"text of {i}" for i in (1, 2, 9, 10))]
     named = read_steps([str(folder / "step9.txt"), str(folder / "step10.txt")], str(reference))
     assert list(named.corpora) == ["reference", "step-001", "step-002"]
-    assert sorted(["a2b10", "a10", "a2b9"], key=natural) == ["a2b9", "a2b10", "a10"]
+    assert sorted(["a2b10", "a10", "a2b9"], key=make_natural_key) == ["a2b9", "a2b10", "a10"]
 
 
 @pytest.fixture(scope="module")
 def group(tmp_path_factory):
     """Built-in texts and a trigram model that has seen more and more of them, under metrics that need no model."""
-    plan = Plan(Ifc(repetitions=3), learned_steps(steps=6, per_step=150, texts=600), get_corpus_metrics("jsd,cbdf"))
+    plan = Plan(
+        Ifc(repetitions=3), make_learned_steps(steps=6, per_step=150, texts=600), get_corpus_metrics("jsd,cbdf")
+    )
     store = Store(tmp_path_factory.mktemp("run"))
     run([plan], store)
     observed = {}
@@ -153,16 +155,16 @@ def test_distances_of_a_model_that_learns_fall(group):
 
 
 def test_the_figure_shows_the_numbers(group):
-    points, words = ifc_points([group], "jsd"), ttr_points([group])
+    points, words = collect_ifc_points([group], "jsd"), collect_ttr_points([group])
     assert points.filter(pl.col("step") > 0).shape == (18, 4)
     np.testing.assert_array_equal(points["value"].to_numpy(), group.observed["jsd"].value)
     np.testing.assert_array_equal(words["value"].to_numpy(), group.observed["jsd"].columns["ttr"])
-    line = ifc_line(points)
+    line = fit_ifc_line(points)
     at = points.filter(pl.col("step") > 0)
     slope, start = np.polyfit(at["step"].to_numpy(), at["value"].to_numpy(), 1)
     np.testing.assert_allclose(line["fit"].to_numpy(), start + slope * line["step"].to_numpy())
     assert (line["low"] < line["fit"]).all()
-    chart = ifc_figure([group]).to_dict()
+    chart = draw_ifc([group]).to_dict()
     assert [panel["title"]["text"] for panel in chart["concat"]] == ["jsd", "cbdf", "type–token ratio"]
     assert "step by step" in chart["title"]["text"]
 
@@ -175,8 +177,8 @@ def test_the_band_of_several_training_runs_is_the_spread_of_their_lines(group):
         Group(name, group.protocol, 0, "", {"jsd": Observations(value, seen.batch, seen.columns)})
         for name, value in zip(names, values, strict=True)
     ]
-    line = ifc_line(ifc_points(runs, "jsd"))
-    lines = np.array([ifc_line(ifc_points([run], "jsd"))["fit"].to_numpy() for run in runs])
+    line = fit_ifc_line(collect_ifc_points(runs, "jsd"))
+    lines = np.array([fit_ifc_line(collect_ifc_points([run], "jsd"))["fit"].to_numpy() for run in runs])
     np.testing.assert_allclose(line["fit"].to_numpy(), lines.mean(axis=0))
     reach = 4.302653 * lines.std(axis=0, ddof=1) / np.sqrt(3)  # Student's t with 2 degrees of freedom
     np.testing.assert_allclose((line["high"] - line["fit"]).to_numpy(), reach, rtol=1e-6)

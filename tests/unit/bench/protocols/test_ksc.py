@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from textgauge.bench.protocols import Ksc, Sources
 from textgauge.bench.protocols.base import Observations
-from textgauge.bench.protocols.ksc import shares
+from textgauge.bench.protocols.ksc import compute_shares
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 
@@ -37,7 +37,7 @@ def corpora_of(batch, k):
 @given(st.integers(3, 30), st.integers(0, 500))
 def test_shares_fall_from_all_to_none_by_rounded_steps(k, more):
     n = k - 1 + more
-    first = shares(k, n)
+    first = compute_shares(k, n)
     exact = [n * (k - i) / (k - 1) for i in range(1, k + 1)]
     assert len(first) == k
     assert (first[0], first[-1]) == (n, 0)
@@ -54,7 +54,7 @@ def test_the_order_of_the_paper_runs_over_the_same_corpora_from_the_other_end():
 
 @pytest.mark.parametrize(("k", "n"), [(3, 2), (5, 10), (7, 100), (12, 25)])
 def test_disjoint_draws_use_no_text_twice_and_all_they_need(k, n):
-    first = shares(k, n)
+    first = compute_shares(k, n)
     data = sources(int(first.sum()), int((n - first).sum()))
     batches = list(Ksc(k=k, n=n, repetitions=2).trials(data, seed=0))
     assert [batch.number for batch in batches] == [0, 1]
@@ -71,7 +71,7 @@ def test_lottery_draws_may_share_texts_but_hold_none_twice():
     (batch,) = Ksc(k=k, n=n, repetitions=1, draw="lottery").trials(sources(n, n), seed=0)
     corpora = corpora_of(batch, k)
     assert [len(corpus) for corpus in corpora] == [n] * k
-    assert [sum(text[0] == "a" for text in corpus) for corpus in corpora] == shares(k, n).tolist()
+    assert [sum(text[0] == "a" for text in corpus) for corpus in corpora] == compute_shares(k, n).tolist()
     assert len(frozenset().union(*corpora)) <= 2 * n
     assert corpora[0] & corpora[1]
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.protocols import Perturbation
 from textgauge.bench.protocols.base import RESAMPLES, Observations
-from textgauge.bench.protocols.perturbation import POINTS, blobs, on_points, rise_measures, sample
+from textgauge.bench.protocols.perturbation import POINTS, draw_blobs, draw_sample, get_point_metrics, measure_rise
 from textgauge.core.errors import InputError
 from textgauge.metrics import list_metrics
-from textgauge.stats.resampling import resampled_sums
+from textgauge.stats.resampling import resample_sums
 
 TINY = Perturbation(n=30, repetitions=2, largest_q=3, steps=2)
 
@@ -29,7 +29,7 @@ TINY = Perturbation(n=30, repetitions=2, largest_q=3, steps=2)
 )
 def test_a_group_of_neighbours_moves_by_delta_and_the_rest_stays(n, q, p, delta, direction, seed):
     rng = np.random.default_rng(seed)
-    drawn = sample(*blobs(rng, n=n, q=q, sigma=0.1), rng, direction=direction)
+    drawn = draw_sample(*draw_blobs(rng, n=n, q=q, sigma=0.1), rng, direction=direction)
     group, steps = drawn.group(p), drawn.moved(p, delta) - drawn.B[drawn.group(p)]
     assert len(set(group.tolist())) == len(group) == round(p * n)
     assert np.linalg.norm(steps, axis=1) == pytest.approx(np.full(len(group), delta))
@@ -61,9 +61,9 @@ def test_trials_compare_a_with_b_and_the_moved_group(seed, direction):
 
 def test_outward_is_away_from_the_centroid_of_the_own_blob():
     rng = np.random.default_rng(1)
-    A, B, blob = blobs(rng, n=50, q=3, sigma=0.1)
+    A, B, blob = draw_blobs(rng, n=50, q=3, sigma=0.1)
     for _ in range(5):
-        drawn = sample(A, B, blob, rng, direction="outward")
+        drawn = draw_sample(A, B, blob, rng, direction="outward")
         own = blob == blob[drawn.order[0]]
         away = B[drawn.order[0]] - B[own].mean(axis=0)
         assert drawn.direction == pytest.approx(away / np.linalg.norm(away))
@@ -114,7 +114,7 @@ def test_what_makes_no_sense_is_refused(options, complaint):
 
 def test_a_curve_that_saturates_and_falls_is_measured_against_its_top():
     deltas = np.linspace(0.0, 4.0, 5)
-    found = rise_measures(np.array([[0.0, 2.0, 2.0, 2.0, 1.0]]), deltas, np.ones((1, 1)))[:, 0]
+    found = measure_rise(np.array([[0.0, 2.0, 2.0, 2.0, 1.0]]), deltas, np.ones((1, 1)))[:, 0]
     assert found == pytest.approx((6.5 / 8, 0.1 / 4, 1.0))
 
 
@@ -130,7 +130,7 @@ def test_a_curve_that_saturates_and_falls_is_measured_against_its_top():
 def test_tenth_rise_is_where_a_tenth_of_the_largest_rise_is_first_passed(curve, tenth):
     deltas = np.linspace(0.0, 4.0, 5)
     for scale in (1.0, 1e-6, 1e6):
-        found = rise_measures(scale * np.array([curve]), deltas, np.ones((1, 1)))[:, 0]
+        found = measure_rise(scale * np.array([curve]), deltas, np.ones((1, 1)))[:, 0]
         assert found[1] == pytest.approx(tenth)
 
 
@@ -164,8 +164,8 @@ def test_a_repetition_that_is_left_out_does_not_shift_the_resamples_of_the_other
     lacking = curves.copy()
     lacking[1, 1] = np.nan
     verdicts = Perturbation().judge(observed(lacking))
-    counts = resampled_sums(np.eye(4), RESAMPLES, 0)[:, [0, 2, 3]]
-    expected = rise_measures(curves[[0, 2, 3]], np.linspace(0, 1, 3), counts[counts.any(axis=1)])
+    counts = resample_sums(np.eye(4), RESAMPLES, 0)[:, [0, 2, 3]]
+    expected = measure_rise(curves[[0, 2, 3]], np.linspace(0, 1, 3), counts[counts.any(axis=1)])
     for verdict, row in zip(verdicts, expected, strict=True):
         draws = np.array(verdict.draws)
         assert verdict.units == 3
@@ -175,7 +175,7 @@ def test_a_repetition_that_is_left_out_does_not_shift_the_resamples_of_the_other
 
 
 def test_every_metric_of_embeddings_runs_and_nothing_runs_twice(tmp_path):
-    metrics = on_points([metric for metric in list_metrics(kind="corpus") if not metric.reads_texts])
+    metrics = get_point_metrics([metric for metric in list_metrics(kind="corpus") if not metric.reads_texts])
     assert len(metrics) > 15
     plan, store = Plan(TINY, POINTS, metrics), Store(tmp_path)
     report = run([plan], store)
@@ -189,7 +189,7 @@ def test_every_metric_of_embeddings_runs_and_nothing_runs_twice(tmp_path):
 @pytest.mark.parametrize("name", ["jsd", "energy@chrf", "irpr@words:cosine"])
 def test_what_points_cannot_give_is_refused(name):
     with pytest.raises(InputError, match=r"has points alone|not embedded"):
-        on_points(name)
+        get_point_metrics(name)
 
 
 def test_the_command_needs_no_sources(run, tmp_path):

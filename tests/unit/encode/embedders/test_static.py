@@ -9,7 +9,7 @@ import pytest
 
 from textgauge import compare
 from textgauge.core.errors import ResourceError
-from textgauge.encode.embedders import embedder
+from textgauge.encode.embedders import get_embedder
 
 WORDS = {"[UNK]": 0, "red": 1, "cat": 2, "dog": 3}
 TABLE = np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 2.0], [3.0, 4.0]], dtype=np.float32)
@@ -88,4 +88,4 @@ def test_it_serves_metrics_by_name(write):
     cosine = means[0] @ means[1] / np.linalg.norm(means[0]) / np.linalg.norm(means[1])
     assert report[f"medoid@{name}"].value == pytest.approx(1 - cosine)
     assert "files=" in report[f"medoid@{name}"].signature
-    assert embedder(name).dimension == 2
+    assert get_embedder(name).dimension == 2

@@ -12,8 +12,8 @@ import pytest
 from textgauge.core.errors import UnknownName
 from textgauge.data import Corpus
 from textgauge.data.cache import encode_cached
-from textgauge.encode.embedders import Embedder, embedder
-from textgauge.encode.embedders.whole import WholeEmbedder, WordSpans, cut_text, group_words, pool_windows
+from textgauge.encode.embedders import Embedder, get_embedder
+from textgauge.encode.embedders.whole import WholeEmbedder, WordSpans, average_windows, cut_text, group_words
 from textgauge.metrics import get_metric
 
 ROOM = 16
@@ -101,10 +101,10 @@ def test_every_word_counts_alike():
 
 def test_vectors_have_the_mean_length_of_their_windows():
     rows = np.array([[3.0, 4.0], [0.0, 1.0]])
-    assert np.linalg.norm(pool_windows(rows, [1, 1])) == pytest.approx(3.0)
-    assert np.linalg.norm(pool_windows(rows, [1, 3])) == pytest.approx(2.0)
-    assert np.linalg.norm(pool_windows(np.eye(5), [1, 2, 3, 4, 5])) == pytest.approx(1.0)
-    assert pool_windows(np.array([[1.0], [-1.0]]), [2, 2]).tolist() == [0.0]
+    assert np.linalg.norm(average_windows(rows, [1, 1])) == pytest.approx(3.0)
+    assert np.linalg.norm(average_windows(rows, [1, 3])) == pytest.approx(2.0)
+    assert np.linalg.norm(average_windows(np.eye(5), [1, 2, 3, 4, 5])) == pytest.approx(1.0)
+    assert average_windows(np.array([[1.0], [-1.0]]), [2, 2]).tolist() == [0.0]
 
 
 def test_texts_that_share_passages_share_their_cost():
@@ -126,11 +126,11 @@ def test_what_reads_everything_stays_as_it_is():
 
 def test_an_embedder_that_does_not_tell_where_it_stops_is_refused():
     with pytest.raises(UnknownName, match="does not declare how much"):
-        embedder("whole:api:some-model")
+        get_embedder("whole:api:some-model")
     with pytest.raises(UnknownName, match="whole:whole"):
-        embedder("whole:whole:minilm")
+        get_embedder("whole:whole:minilm")
     with pytest.raises(UnknownName, match="nosuch"):
-        embedder("whole:nosuch")
+        get_embedder("whole:nosuch")
 
 
 @pytest.fixture
@@ -146,13 +146,13 @@ def test_the_same_text_has_the_same_bits(
 ):
     need(name)
     need("wordpiece")
-    whole = embedder(f"whole:{name}")
+    whole = get_embedder(f"whole:{name}")
     assert isinstance(whole, Embedder)
     texts = ["a short text", "", story, story[200:], "lone \ud800 surrogate " * 90]
     expected = whole.encode(texts)
-    np.testing.assert_array_equal(expected[:2], embedder(name).encode(texts[:2]))
+    np.testing.assert_array_equal(expected[:2], get_embedder(name).encode(texts[:2]))
     for row, text in enumerate(texts):
-        fresh = WholeEmbedder.of(embedder(name))
+        fresh = WholeEmbedder.of(get_embedder(name))
         np.testing.assert_array_equal(fresh.encode([text], batch_size=1)[0], expected[row])
     assert whole.encode([]).shape == (0, whole.dimension)
 
@@ -171,9 +171,9 @@ def test_the_end_of_a_text_counts(story: str, need: Callable[[str], Path], tmp_p
 def test_it_is_cached_under_its_own_key(story: str, need: Callable[[str], Path], tmp_path: Path):
     need("minilm")
     need("wordpiece")
-    vectors = [encode_cached(embedder(name), [story], cache_dir=tmp_path) for name in ("minilm", "whole:minilm")]
+    vectors = [encode_cached(get_embedder(name), [story], cache_dir=tmp_path) for name in ("minilm", "whole:minilm")]
     assert not np.array_equal(*vectors)
-    again = encode_cached(embedder("whole:minilm"), [story], cache_dir=tmp_path)
+    again = encode_cached(get_embedder("whole:minilm"), [story], cache_dir=tmp_path)
     np.testing.assert_array_equal(again, vectors[1])
 
 

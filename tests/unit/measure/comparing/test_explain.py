@@ -8,7 +8,7 @@ import pytest
 
 from textgauge import compare
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Corpus
 from textgauge.measure.explaining import Explanation, explain
 
@@ -65,7 +65,7 @@ def test_nearest_texts_of_token_metrics_are_by_their_counts():
 
 def test_nearest_counts_do_not_depend_on_blocks():
     whole = explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts()
-    with cap_sizes(2):
+    with limit_sizes(2):
         assert explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts() == whole
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from textgauge import Comparison
 from textgauge.core.errors import InputError
-from textgauge.measure.confounds import separating_terms
+from textgauge.measure.confounds import find_separating_terms
 from textgauge.measure.explaining import explain
 
 REFERENCE = ["the cat sat on the mat", "a cat and a dog", "the dog ran"] * 3
@@ -33,7 +33,7 @@ def plain(prior):
 
 @pytest.mark.parametrize("prior", [1.0, 50.0, None])
 def test_log_odds_and_z_scores_are_those_of_the_paper(prior):
-    terms = separating_terms(Comparison(REFERENCE, CANDIDATE), prior=prior)
+    terms = find_separating_terms(Comparison(REFERENCE, CANDIDATE), prior=prior)
     smaller = min(len(" ".join(texts).split()) for texts in (REFERENCE, CANDIDATE))
     expected = plain(0.2 * smaller if prior is None else prior)
     rows = {row["term"]: (row["log_odds"], row["z"]) for row in terms.to_dicts()}
@@ -43,7 +43,7 @@ def test_log_odds_and_z_scores_are_those_of_the_paper(prior):
 
 
 def test_words_come_from_the_candidate_down_to_the_reference():
-    terms = separating_terms(Comparison(REFERENCE, CANDIDATE))
+    terms = find_separating_terms(Comparison(REFERENCE, CANDIDATE))
     assert (np.diff(terms.z) <= 0).all()
     assert {row["term"] for row in terms.top(2, "candidate")} == {"bank", "card"}
     assert terms.top(1, "reference")[0] == terms.to_dicts()[-1]
@@ -54,8 +54,8 @@ def test_words_come_from_the_candidate_down_to_the_reference():
 
 
 def test_exchanged_corpora_exchange_the_signs():
-    there = {row["term"]: row["z"] for row in separating_terms(Comparison(REFERENCE, CANDIDATE)).to_dicts()}
-    back = {row["term"]: -row["z"] for row in separating_terms(Comparison(CANDIDATE, REFERENCE)).to_dicts()}
+    there = {row["term"]: row["z"] for row in find_separating_terms(Comparison(REFERENCE, CANDIDATE)).to_dicts()}
+    back = {row["term"]: -row["z"] for row in find_separating_terms(Comparison(CANDIDATE, REFERENCE)).to_dicts()}
     assert back == pytest.approx(there)
 
 
@@ -65,11 +65,11 @@ def test_exchanged_corpora_exchange_the_signs():
     ids=["embeddings", "one word", "no words"],
 )
 def test_without_two_words_there_are_no_terms(reference, candidate):
-    assert len(separating_terms(Comparison(reference, candidate))) == 0
+    assert len(find_separating_terms(Comparison(reference, candidate))) == 0
 
 
 def test_a_corpus_without_words_beside_one_with_words():
-    terms = separating_terms(Comparison([" ", "\t"], ["a cat", "a dog"]))
+    terms = find_separating_terms(Comparison([" ", "\t"], ["a cat", "a dog"]))
     assert np.isfinite(terms.z).all()
 
 

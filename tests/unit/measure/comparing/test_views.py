@@ -13,7 +13,7 @@ import pytest
 from textgauge import compare
 from textgauge.core.errors import InputError
 from textgauge.core.progress import listen
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Corpus
 from textgauge.encode import embedders
 from textgauge.encode.encoders import Encoder
@@ -54,7 +54,7 @@ def letters(monkeypatch, tmp_path):
 
 @pytest.fixture
 def small():
-    with cap_sizes(64):
+    with limit_sizes(64):
         yield
 
 
@@ -103,7 +103,7 @@ def test_order_partition_and_block_do_not_matter(texts, letters, small, tmp_path
     options = {"ci": True, "permutations": 19, "test": True}
     first = compare(*write(tmp_path, texts), metrics=metrics, **options)
     turned = [side[::-1] for side in texts]
-    with cap_sizes(37):
+    with limit_sizes(37):
         second = compare(*write(tmp_path, turned), metrics=metrics, **options)
     for one, other in zip(first, second, strict=True):
         for name in ("value", "low", "high", "null", "null_low", "p_value", "p_adjusted"):

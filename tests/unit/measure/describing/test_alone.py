@@ -57,9 +57,9 @@ def test_counts_are_those_of_a_plain_twin():
 
 
 def tokens(text):
-    from textgauge.encode.tokenizers import words_of
+    from textgauge.encode.tokenizers import split_folded_words
 
-    return words_of(text)
+    return split_folded_words(text)
 
 
 def test_numbers_of_meaning_are_those_of_a_plain_twin():

@@ -10,7 +10,7 @@ import pytest
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.progress import listen
 from textgauge.data import Corpus
-from textgauge.measure.describing import Measuring, gather
+from textgauge.measure.describing import Measuring, load_sets
 from textgauge.measure.describing import describe as run
 from textgauge.measure.findings import find_warnings
 from textgauge.metrics.properties import list_properties
@@ -281,7 +281,7 @@ def test_another_language_is_warned_about():
 
 
 def test_a_large_train_corpus_is_sampled_for_its_yardsticks_and_that_is_said():
-    sets = gather(GENERATED, TRAIN, TEST, None)
+    sets = load_sets(GENERATED, TRAIN, TEST, None)
     measuring = Measuring(sets, None, "marks", "lengths", ["x"], lambda _: None, train_sample=3)
     warnings = find_warnings(measuring.generated(), measuring.test(), measuring.train)
     assert [text for text in warnings if text.startswith("train:")] == [

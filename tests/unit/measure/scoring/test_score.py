@@ -7,7 +7,7 @@ from scipy.stats import kstest
 
 from textgauge import Corpus, contrast, get_metric, score
 from textgauge.core.errors import InputError
-from textgauge.stats.rankings import holm
+from textgauge.stats.rankings import adjust_by_holm
 
 LEFT = ["a red cat", "one dog", "the old bridge", "we like tea", "nothing here"]
 RIGHT = ["a red dog", "one dog", "an old bridge", "we drink tea", "other words"]
@@ -166,7 +166,7 @@ def test_p_values_of_several_metrics_are_adjusted_in_rows_and_answer():
     better, worse, references = _systems(40, (0.62, 0.5), 3)
     found = contrast(left=better, baseline=worse, right=references, metrics="jaccard,bleu,chrf")
     raw = np.array([row.p_randomisation for row in found])
-    assert np.array([row.p_adjusted for row in found]) == pytest.approx(holm(raw))
+    assert np.array([row.p_adjusted for row in found]) == pytest.approx(adjust_by_holm(raw))
     assert [row["p_adjusted"] for row in found.to_dicts()] == [row.p_adjusted for row in found]
     assert all("adjusted p" in row for row in found.readable())
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus import classifiers
@@ -11,7 +11,7 @@ from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.numerics import held_out as _held_out
 from textgauge.metrics.numerics.held_out import HeldOut, TrainTest
 from textgauge.metrics.registry import get_metric
-from textgauge.metrics.uncertainty import likely_range, wilson
+from textgauge.metrics.uncertainty import estimate_likely_range, wilson
 
 BOTH = [Classifier(on="given"), ClassifierTwoSample(on="given")]
 CHANCE = {"value": 0.5, "accuracy": 0.5, "balanced": 0.5, "f1": 0.5}
@@ -87,7 +87,7 @@ class TestValue:
     def test_repeats_average_over_splits(self, metric):
         comparison = Comparison(cloud(1, 50), cloud(2, 50, shift=1.0))
         repeated = type(metric)(on="given", repeats=3)
-        once = [_held_out.scores([outcome])["f1"] for outcome in repeated._outcomes(comparison)]
+        once = [_held_out.average_scores([outcome])["f1"] for outcome in repeated._outcomes(comparison)]
         assert repeated.compute(comparison)["f1"] == pytest.approx(np.mean(once))
         assert once[0] == metric.compute(comparison)["f1"]
 
@@ -120,7 +120,7 @@ def test_many_large_equal_loop():
     joint = Corpus.of(np.vstack([cloud(1, 90), cloud(2, 90, shift=1.5), cloud(1, 20)]))
     left, right = (np.random.default_rng(seed).random((8, 200)) < np.linspace(0.1, 0.9, 8)[:, None] for seed in (0, 1))
     draws, metric = Draws(left, right), Classifier(on="given", repeats=2)
-    with cap_sizes(30):
+    with limit_sizes(30):
         many, loop = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
     for name, values in loop.items():
         np.testing.assert_array_equal(many[name], values)
@@ -181,10 +181,12 @@ class TestUncertainty:
     def test_interval_of_each_part(self):
         truth, right = np.arange(40) < 10, np.arange(40) % 5 > 0
         outcome = HeldOut(truth, np.where(right, truth, ~truth).astype(float))
-        for name, value in _held_out.scores([outcome]).items():
-            low, high = likely_range([outcome], name, share=0.2, reach=1.96)
+        for name, value in _held_out.average_scores([outcome]).items():
+            low, high = estimate_likely_range([outcome], name, share=0.2, reach=1.96)
             assert low < value < high
-        widths = [np.ptp(likely_range([outcome], name, share=0.2, reach=1.96)) for name in ("accuracy", "balanced")]
+        widths = [
+            np.ptp(estimate_likely_range([outcome], name, share=0.2, reach=1.96)) for name in ("accuracy", "balanced")
+        ]
         assert widths[1] > widths[0]
 
 

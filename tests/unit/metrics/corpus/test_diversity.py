@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from textgauge.core.errors import ParameterError
 from textgauge.data import Comparison, Draws
-from textgauge.metrics.corpus.diversity import SelfBleuGap, closest_lengths
+from textgauge.metrics.corpus.diversity import SelfBleuGap, find_closest_lengths
 from textgauge.metrics.corpus_metric import CorpusMetric
 
 
@@ -64,7 +64,7 @@ def test_repeated_texts_score_1_and_strangers_0() -> None:
 
 
 def test_closest_length_leaves_the_text_itself_out() -> None:
-    assert closest_lengths(np.array([3, 5, 5, 9, 7, 1])).tolist() == [1, 5, 5, 7, 5, 3]
+    assert find_closest_lengths(np.array([3, 5, 5, 9, 7, 1])).tolist() == [1, 5, 5, 7, 5, 3]
 
 
 def test_many_draws_equal_single_comparisons() -> None:

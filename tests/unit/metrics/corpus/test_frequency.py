@@ -16,8 +16,8 @@ from textgauge.metrics.corpus.frequency import (
     JensenShannon,
     KullbackLeibler,
     Zipf,
-    top_weights,
-    zipf_slopes,
+    fit_zipf_slopes,
+    mark_top_tokens,
 )
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.token_counts import CountMetric
@@ -82,9 +82,9 @@ def test_zipf_of_the_paper_is_a_line_over_rounded_log_ranks_without_the_last() -
         if step not in x:
             x.append(step)
             y.append(np.log(count))
-    assert zipf_slopes(counts, top=5000, rounded=True)[0] == pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-12)
-    assert zipf_slopes(counts, top=5000)[0] != pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-3)
-    assert np.isnan(zipf_slopes(np.array([[5.0, 2.0]]), top=5000, rounded=True)[0])
+    assert fit_zipf_slopes(counts, top=5000, rounded=True)[0] == pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-12)
+    assert fit_zipf_slopes(counts, top=5000)[0] != pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-3)
+    assert np.isnan(fit_zipf_slopes(np.array([[5.0, 2.0]]), top=5000, rounded=True)[0])
 
 
 def test_padding_fills_texts_up_to_the_longest_of_their_own_source() -> None:
@@ -110,7 +110,7 @@ def test_a_corpus_outside_the_most_frequent_tokens_has_no_chi() -> None:
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(2, 12))
 def test_ties_at_the_cut_share_the_places_left(row: list[int], top: int) -> None:
     totals = np.array([row], dtype=float)
-    weights = top_weights(totals, top)[0]
+    weights = mark_top_tokens(totals, top)[0]
     assert weights.sum() == pytest.approx(min(top, np.count_nonzero(row)))
     assert (weights[totals[0] == 0] == 0).all()
     for low, high in zip(np.argsort(row)[:-1], np.argsort(row)[1:], strict=True):

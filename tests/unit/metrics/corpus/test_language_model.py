@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from textgauge.core.errors import ParameterError
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.metrics.corpus.vocabulary import CrossEntropy, ngram_table, witten_bell
+from textgauge.metrics.corpus.vocabulary import CrossEntropy, number_ngrams, witten_bell
 from textgauge.metrics.corpus_metric import CorpusMetric
 
 FARM = ["the cow sees the dog", "a dog and a cow", "the hen", "the cow sees the hen"]
@@ -66,7 +66,7 @@ def test_probabilities_of_a_context_sum_to_1() -> None:
     endings = ["c", "d", "e", "a", "b", ""]
     continued = [f"{context} {token}" for context in ("a b", "e") for token in endings]
     corpus = Corpus.of(["a b c", "a b d d", "b a", *continued])
-    table = ngram_table(corpus, "words", 3)
+    table = number_ngrams(corpus, "words", 3)
     learnt = np.arange(len(corpus)) < 3
     counts = [order.counts.T @ learnt[:, None].astype(float) for order in table.orders]
     probabilities = witten_bell(table.orders, counts, np.array([6.0]))[:, 0]

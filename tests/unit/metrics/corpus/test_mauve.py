@@ -6,10 +6,17 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.corpus import mauve
-from textgauge.metrics.corpus.mauve import Mauve, area_under, cluster, divergence_curve, frontier_integral, smoothed
+from textgauge.metrics.corpus.mauve import (
+    Mauve,
+    cluster,
+    compute_area,
+    compute_divergence_curve,
+    compute_frontier_integral,
+    smooth,
+)
 from textgauge.metrics.registry import get_metric
 
 METRIC = Mauve(on="given")
@@ -28,7 +35,7 @@ def value(P, Q, metric=METRIC):
 class TestCurve:
     def test_by_hand(self):
         p, q, half = np.array([1.0, 0.0]), np.array([0.5, 0.5]), 0.5
-        x, y = divergence_curve(p, q, scaling=1.0, points=3)[2]
+        x, y = compute_divergence_curve(p, q, scaling=1.0, points=3)[2]
         mixture = half * p + half * q
         assert x == pytest.approx(math.exp(-sum(q * np.log(q / mixture))))
         assert y == pytest.approx(math.exp(-math.log(1 / mixture[0])))
@@ -37,15 +44,17 @@ class TestCurve:
         rng = np.random.default_rng(0)
         p, q = rng.dirichlet(np.ones(6), size=(2, 5))
         padded = [np.pad(side, ((0, 0), (0, 3))) for side in (p, q)]
-        one_by_one = [float(area_under(divergence_curve(*pair))) for pair in zip(p, q, strict=True)]
-        assert area_under(divergence_curve(*padded)) == pytest.approx(one_by_one, abs=1e-14)
+        one_by_one = [float(compute_area(compute_divergence_curve(*pair))) for pair in zip(p, q, strict=True)]
+        assert compute_area(compute_divergence_curve(*padded)) == pytest.approx(one_by_one, abs=1e-14)
 
     def test_area_and_integral_are_symmetric_and_bounded(self):
         p, q = np.array([0.5, 0.3, 0.2, 0.0]), np.array([0.0, 0.1, 0.2, 0.7])
-        assert area_under(divergence_curve(p, q)) == pytest.approx(area_under(divergence_curve(q, p)), abs=1e-14)
-        assert frontier_integral(p, q) == pytest.approx(frontier_integral(q, p), abs=1e-14)
-        assert frontier_integral(p, p) == 0.0
-        assert area_under(divergence_curve(p, p)) == 1.0
+        assert compute_area(compute_divergence_curve(p, q)) == pytest.approx(
+            compute_area(compute_divergence_curve(q, p)), abs=1e-14
+        )
+        assert compute_frontier_integral(p, q) == pytest.approx(compute_frontier_integral(q, p), abs=1e-14)
+        assert compute_frontier_integral(p, p) == 0.0
+        assert compute_area(compute_divergence_curve(p, p)) == 1.0
 
     def test_integral_is_the_integral(self):
         p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.1, 0.7])
@@ -54,10 +63,10 @@ class TestCurve:
         terms = share[:, 0] * (p * np.log(p / mixture)).sum(axis=1) + (1 - share[:, 0]) * (q * np.log(q / mixture)).sum(
             axis=1
         )
-        assert frontier_integral(p, q) == pytest.approx(2 * terms.mean(), abs=1e-7)
+        assert compute_frontier_integral(p, q) == pytest.approx(2 * terms.mean(), abs=1e-7)
 
     def test_smoothing_adds_half_a_text(self):
-        assert smoothed(np.array([3.0, 0.0])).tolist() == [3.5 / 4, 0.5 / 4]
+        assert smooth(np.array([3.0, 0.0])).tolist() == [3.5 / 4, 0.5 / 4]
 
 
 class TestCluster:
@@ -124,7 +133,7 @@ class TestMetric:
         several = value(P, Q, metric)
         left, right = sides(80, 80)
         each = [
-            METRIC._value("value", *(mauve._counts(side[None], labels, 8) for side in (left, right)))[0]
+            METRIC._value("value", *(mauve._count_buckets(side[None], labels, 8) for side in (left, right)))[0]
             for (labels,) in metric._clustered([metric._union(Comparison(P, Q).joint, left, right)])
         ]
         assert len(set(each)) > 1
@@ -154,7 +163,7 @@ def test_ranks_are_those_of_the_contents(d, dtype):
     rows = np.random.default_rng(d).integers(-2, 3, (60, d)).astype(dtype)
     contents = [row.tobytes() for row in rows]
     order = sorted(set(contents))
-    assert mauve._ranks(rows).tolist() == [order.index(content) for content in contents]
+    assert mauve._rank_rows(rows).tolist() == [order.index(content) for content in contents]
 
 
 class TestMany:
@@ -177,7 +186,7 @@ class TestMany:
         masks = np.array([np.random.default_rng(draw).permutation(120) for draw in range(5)])
         draws = Draws(masks < 40, masks >= 70)
         many = METRIC.compute_many(joint, draws)["value"]
-        with cap_sizes(150):
+        with limit_sizes(150):
             assert (METRIC.compute_many(joint, draws)["value"] == many).all()
 
     def test_permutations_share_one_clustering(self, monkeypatch):

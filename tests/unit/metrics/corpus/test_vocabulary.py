@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textgauge.data import Comparison, Draws
-from textgauge.metrics.corpus.vocabulary import TypeTokenGap, VocabularyOverlap, expected_types
+from textgauge.metrics.corpus.vocabulary import TypeTokenGap, VocabularyOverlap, estimate_types
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.token_counts import CountMetric
 
@@ -30,15 +30,15 @@ def test_a_candidate_without_new_words_has_none() -> None:
 def test_expected_types_equal_the_mean_over_all_samples(sample: int) -> None:
     tokens = "aaabbc"
     every = [len(set(chosen)) for chosen in combinations(tokens, sample)]
-    assert expected_types(np.array([3.0, 2.0, 1.0, 0.0]), sample) == pytest.approx(np.mean(every), abs=1e-12)
+    assert estimate_types(np.array([3.0, 2.0, 1.0, 0.0]), sample) == pytest.approx(np.mean(every), abs=1e-12)
 
 
 def test_ratios_are_taken_at_the_smaller_size() -> None:
     score = TypeTokenGap(on="words")(reference=FARM, candidate=TOWN)
     counts = np.array([3.0, 2, 1, 2, 2, 1, 1])
     assert score.parts["candidate"] == 1
-    assert score.parts["reference"] == pytest.approx(expected_types(counts, 4) / 4)
-    assert score.value == pytest.approx(1 - expected_types(counts, 4) / 4)
+    assert score.parts["reference"] == pytest.approx(estimate_types(counts, 4) / 4)
+    assert score.value == pytest.approx(1 - estimate_types(counts, 4) / 4)
     plain = TypeTokenGap(on="words", rarefy=False)(reference=FARM, candidate=TOWN)
     assert plain.parts["reference"] == pytest.approx(7 / 12)
 

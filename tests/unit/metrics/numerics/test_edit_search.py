@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.core.sizes import cap_sizes
-from textgauge.encode.tokenizers import Tokens, tokenizer
-from textgauge.metrics.numerics.search import best_matches
+from textgauge.core.sizes import limit_sizes
+from textgauge.encode.tokenizers import Tokens, get_tokenizer
+from textgauge.metrics.numerics.search import find_best_matches
 
 WORDS = st.lists(st.sampled_from("abcdefgh"), max_size=8)
 CORPUS = st.lists(WORDS.map(" ".join), max_size=30)
@@ -21,7 +21,7 @@ Found = list[tuple[int, int, float]]
 @pytest.fixture
 def counting() -> Iterator[None]:
     """The search by counting for the smallest corpora too, in small steps."""
-    with cap_sizes(2):
+    with limit_sizes(2):
         yield
 
 
@@ -48,12 +48,12 @@ def plain(queries: list[str], documents: list[str]) -> Found:
 
 
 def tokens(queries: list[str], documents: list[str]) -> tuple[Tokens, Tokens]:
-    both = tokenizer("whitespace").encode([*queries, *documents])
+    both = get_tokenizer("whitespace").encode([*queries, *documents])
     return both.take(np.arange(len(queries))), both.take(np.arange(len(queries), len(both)))
 
 
 def found(queries: list[str], documents: list[str]) -> Found:
-    index, distance, similarity = best_matches(*tokens(queries, documents))
+    index, distance, similarity = find_best_matches(*tokens(queries, documents))
     assert [str(values.dtype) for values in (index, distance, similarity)] == ["int64", "int64", "float64"]
     return list(zip(index.tolist(), distance.tolist(), similarity.tolist(), strict=True))
 
@@ -72,7 +72,7 @@ def test_equals_the_plain_loop(queries: list[str], documents: list[str]) -> None
 @settings(deadline=None)
 @given(CORPUS, CORPUS.filter(bool), st.sampled_from([1, 3, 20]))
 def test_counting_equals_the_plain_loop(queries: list[str], documents: list[str], most: int) -> None:
-    with cap_sizes(most):
+    with limit_sizes(most):
         assert found(queries, documents) == plain(queries, documents)
 
 

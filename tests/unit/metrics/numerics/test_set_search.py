@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.core.sizes import cap_sizes
-from textgauge.metrics.numerics.search import nearest_sets
+from textgauge.core.sizes import limit_sizes
+from textgauge.metrics.numerics.search import find_nearest_sets
 
 ROWS = st.lists(st.lists(st.integers(0, 9), max_size=8), min_size=1, max_size=25)
 
@@ -39,7 +39,7 @@ def plain(rows: list[list[int]], others: list[list[int]] | None, threshold: floa
 def test_every_set_finds_the_one_that_comparing_all_finds(
     rows: list[list[int]], others: list[list[int]] | None, threshold: float
 ) -> None:
-    found = nearest_sets(ragged(rows), None if others is None else ragged(others), threshold=threshold)
+    found = find_nearest_sets(ragged(rows), None if others is None else ragged(others), threshold=threshold)
     index, similarity = zip(*plain(rows, others, threshold), strict=True)
     assert found.index.tolist() == list(index)
     assert found.similarity == pytest.approx(similarity)
@@ -49,15 +49,15 @@ def test_every_set_finds_the_one_that_comparing_all_finds(
 def test_blocks_do_not_change_the_answer() -> None:
     rng = np.random.default_rng(0)
     rows = ragged([rng.integers(0, 40, rng.integers(1, 12)).tolist() for _ in range(300)])
-    whole = nearest_sets(rows, threshold=0.4)
-    with cap_sizes(50):
-        again = nearest_sets(rows, threshold=0.4)
+    whole = find_nearest_sets(rows, threshold=0.4)
+    with limit_sizes(50):
+        again = find_nearest_sets(rows, threshold=0.4)
     assert all(np.array_equal(getattr(whole, name), getattr(again, name)) for name in vars(whole))
 
 
 def test_thousands_of_sets_of_one_template_are_found_without_comparing_all() -> None:
     rows = ragged([[*range(20), 20 + number] for number in range(1_000)])
-    found = nearest_sets(rows, threshold=0.8, most=10_000)
+    found = find_nearest_sets(rows, threshold=0.8, most=10_000)
     assert (found.index >= 0).all()
     assert found.similarity == pytest.approx(20 / 22)
     assert not found.complete

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Corpus, Pairs
-from textgauge.encode.token_vectors import token_encoder
+from textgauge.encode.token_vectors import get_token_encoder
 from textgauge.metrics import get_metric
 from textgauge.metrics.numerics import matching as _greedy
 from textgauge.metrics.pair import embedding
@@ -24,7 +24,7 @@ def plain(encoder: str, left: str, right: str, texts: list[str] | None = None) -
     """F1, precision and recall of one pair by loops; weights from `texts` where given."""
     if not left.split() or not right.split():
         return (float(left.split() == right.split()),) * 3
-    found = token_encoder(encoder).encode([left, right])
+    found = get_token_encoder(encoder).encode([left, right])
     X, Y = ([v / np.linalg.norm(v) for v in found[row].astype(float)] for row in range(2))
     weights = []
     for row in range(2):
@@ -87,7 +87,7 @@ def test_small_blocks_and_groups_change_nothing() -> None:
     pairs = Pairs(texts_of(40), texts_of(40)[::-1])
     whole, matrix = metric.compute(pairs)["value"], metric.matrix(rows, columns)
     for most in (12, 60):
-        with cap_sizes(most):
+        with limit_sizes(most):
             np.testing.assert_array_equal(metric.compute(pairs)["value"], whole)
             np.testing.assert_allclose(metric.matrix(rows, columns), matrix, rtol=0, atol=1e-12)
 
@@ -124,7 +124,7 @@ def test_f1_where_it_is_none() -> None:
 
 
 def test_vectors_of_zeros_match_nothing() -> None:
-    assert _greedy.unit(np.zeros((2, 3))).tolist() == [[0, 0, 0]] * 2
+    assert _greedy.to_unit(np.zeros((2, 3))).tolist() == [[0, 0, 0]] * 2
 
 
 @pytest.mark.usefixtures("toy")

@@ -11,7 +11,7 @@ from textgauge.bench.learned.stack import ensemble
 from textgauge.core.errors import InputError, ParameterError, UnknownName
 from textgauge.data import Pairs
 from textgauge.metrics import get_metric, get_pair_metrics
-from textgauge.metrics.pair.models import column_names
+from textgauge.metrics.pair.models import list_column_names
 from textgauge.metrics.registry import get_metrics
 
 WORDS = ["red", "old", "big", "new", "wet", "dry"]
@@ -40,8 +40,8 @@ def test_names_parse_back(name):
 
 
 def test_grids_and_lists_name_columns():
-    assert column_names("chrf,column:a|b,column(closer=smaller):c") == ["a", "b", "c"]
-    assert column_names(None) == []
+    assert list_column_names("chrf,column:a|b,column(closer=smaller):c") == ["a", "b", "c"]
+    assert list_column_names(None) == []
     assert [metric.key for metric in get_metrics("column:a|b")] == ["column:a", "column:b"]
     with pytest.raises(UnknownName, match="parameter"):
         get_metric("column(k=1):a")

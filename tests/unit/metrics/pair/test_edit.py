@@ -31,11 +31,11 @@ def value(name: str, left: str, right: str) -> float:
 @settings(deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5))
 def test_equals_the_textbook(pairs: list[tuple[str, str]]) -> None:
-    from textgauge.encode.tokenizers import characters_of
+    from textgauge.encode.tokenizers import get_characters
 
     values = get_metric("levenshtein")(left=[s for s, _ in pairs], right=[t for _, t in pairs]).values
     for (left, right), found in zip(pairs, values, strict=True):
-        s, t = characters_of(left), characters_of(right)
+        s, t = get_characters(left), get_characters(right)
         whole = len(s) + len(t)
         assert found == ((whole - edits(s, t)) / whole if whole else 1.0)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Corpus, Pairs
-from textgauge.encode.token_vectors import token_encoder
+from textgauge.encode.token_vectors import get_token_encoder
 from textgauge.metrics import get_metric
 
 LEFT = ["a cat sat", "same text", "", "", "one", " ", "lone \ud800", "a b c d e f"]
@@ -15,7 +15,7 @@ RIGHT = ["the dog", "same text", " ", "word", "", "", "नमस्ते दु
 
 def plain(encoder: str, left: str, right: str) -> float:
     """Mean by mean, pair by pair."""
-    found = token_encoder(encoder).encode([left, right])
+    found = get_token_encoder(encoder).encode([left, right])
     means = []
     for row in range(2):
         kept = ~found.special[found.offsets[row] : found.offsets[row + 1]]
@@ -42,7 +42,7 @@ def test_equals_loops(encoder: str) -> None:
 def test_small_groups_change_no_bit() -> None:
     metric, pairs = get_metric("contextual_l2@toy"), Pairs(LEFT, RIGHT)
     whole = metric.compute(pairs)["value"]
-    with cap_sizes(3):
+    with limit_sizes(3):
         np.testing.assert_array_equal(metric.compute(pairs)["value"], whole)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError
 from textgauge.data import Corpus, Pairs
-from textgauge.encode.hugging_face import CrossEncoderModel, cross_encoder
+from textgauge.encode.hugging_face import CrossEncoderModel, get_cross_encoder
 from textgauge.metrics import get_metric
 
 
@@ -49,7 +49,7 @@ def _stub(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     nn.Identity = lambda: "as it is"  # type: ignore[attr-defined]
     for module in (package, torch, nn):
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    cross_encoder.cache_clear()
+    get_cross_encoder.cache_clear()
 
 
 @pytest.mark.usefixtures("_stub")

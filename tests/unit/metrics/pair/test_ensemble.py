@@ -9,7 +9,7 @@ import pytest
 from textgauge import Pairs, get_metric
 from textgauge.bench.learned.ridge import PENALTIES, _solve_weights, fit_ridge, measure_penalties
 from textgauge.core.errors import InputError, TextgaugeError
-from textgauge.core.sealed import unsealed_json
+from textgauge.core.sealed import unseal_json
 from textgauge.metrics.pair import ensemble as file
 from textgauge.metrics.pair.ensemble import Ridge, Trained, check_feature, compute_features, load_model, parse_model
 from textgauge.testing import check_metric
@@ -36,7 +36,7 @@ def trained(gaps=True, scale=(-4.0, 8.0)):
 
 @pytest.fixture
 def content():
-    return unsealed_json(trained().to_json())
+    return unseal_json(trained().to_json())
 
 
 def standardised(features):

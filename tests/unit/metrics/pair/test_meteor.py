@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.core.errors import ParameterError, ResourceError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Pairs
-from textgauge.encode.languages import porter
+from textgauge.encode.languages import stem_porter
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import meteor
-from textgauge.metrics.pair.meteor import Relation, Side, related_words, same_words
+from textgauge.metrics.pair.meteor import Relation, Side, match_related_words, match_same_words
 
 # Groups of synonyms for the tests; `run` leads to `jog`, not the other way, as irregular forms do.
 LEADS = {"car": {"auto"}, "auto": {"car"}, "run": {"jog"}, "big": {"large", "huge"}, "large": {"big"}, "huge": {"big"}}
@@ -48,9 +48,9 @@ def twin(left: str, right: str, *, stages: str, lookup: str) -> tuple[int, int]:
 
     stage(lambda one, two: one == two)
     if stages != "exact":
-        stage(lambda one, two: porter(one) == porter(two))
+        stage(lambda one, two: stem_porter(one) == stem_porter(two))
     if stages == "synonym":
-        seen = porter if lookup == "stems" else str
+        seen = stem_porter if lookup == "stems" else str
         stage(lambda one, two: seen(two) in LEADS.get(seen(one), ()))
     found.sort()
     return len(found), bool(found) + sum((j[0] - i[0], j[1] - i[1]) != (1, 1) for i, j in pairwise(found))
@@ -114,21 +114,21 @@ def test_blocks_do_not_change_values(small_wordnet: None) -> None:
     rng = np.random.default_rng(0)
     left, right = ([" ".join(rng.choice(WORDS, rng.integers(0, 9))) for _ in range(200)] for _ in range(2))
     whole = get_metric("meteor")(left=left, right=right)
-    with cap_sizes(7):
+    with limit_sizes(7):
         np.testing.assert_array_equal(get_metric("meteor")(left=left, right=right).values, whole.values)
 
 
 def test_the_last_free_words_are_matched_first() -> None:
     left = Side(np.array([0, 0, 1]), np.array([5, 5, 5]), np.arange(3))
     right = Side(np.array([0, 1, 1]), np.array([5, 5, 5]), np.arange(3))
-    first, second = same_words(left, right)
+    first, second = match_same_words(left, right)
     assert sorted(zip(first.tolist(), second.tolist(), strict=True)) == [(1, 0), (2, 2)]
 
 
 def test_related_words_are_given_away_once() -> None:
     left = Side(np.zeros(2, np.int64), np.array([0, 0]), np.arange(2))
     right = Side(np.zeros(3, np.int64), np.array([1, 2, 3]), np.arange(3))
-    first, second = related_words(left, right, Relation.of([[1, 2], [], [], []]))
+    first, second = match_related_words(left, right, Relation.of([[1, 2], [], [], []]))
     assert list(zip(first.tolist(), second.tolist(), strict=True)) == [(1, 1), (0, 0)]
 
 

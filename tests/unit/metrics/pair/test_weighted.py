@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Corpus, Pairs
-from textgauge.metrics.numerics.ngram_counts import factor, product, row_sums
+from textgauge.metrics.numerics.ngram_counts import multiply, prepare_factor, sum_rows
 
 TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)
 SETS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6)
@@ -162,8 +162,8 @@ def test_product_is_the_plain_product(most: int) -> None:
 
     rng = np.random.default_rng(1)
     left, right = (random_array((rows, 40), density=0.12, format="csr", rng=rng) for rows in (23, 17))
-    with cap_sizes(most):
-        found = product(left, factor(right))
+    with limit_sizes(most):
+        found = multiply(left, prepare_factor(right))
     np.testing.assert_allclose(found, (left @ right.T).toarray(), rtol=1e-13, atol=1e-14)
 
 
@@ -173,5 +173,5 @@ def test_row_sums_do_not_depend_on_the_order_of_columns() -> None:
     rng = np.random.default_rng(2)
     bags = random_array((50, 200), density=0.3, format="csr", rng=rng)
     shuffled = bags[:, rng.permutation(200)].tocsr()
-    assert row_sums(bags).tolist() == row_sums(shuffled).tolist()
-    np.testing.assert_allclose(row_sums(bags), bags.sum(axis=1), rtol=1e-13)
+    assert sum_rows(bags).tolist() == sum_rows(shuffled).tolist()
+    np.testing.assert_allclose(sum_rows(bags), bags.sum(axis=1), rtol=1e-13)

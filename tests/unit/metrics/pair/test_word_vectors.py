@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.core.errors import ParameterError, UnknownName
-from textgauge.core.sizes import cap_sizes
+from textgauge.core.sizes import limit_sizes
 from textgauge.data import Corpus, Pairs
 
 TABLE = {
@@ -76,7 +76,7 @@ def test_a_batch_larger_than_a_block_changes_nothing(on):
     texts = [" ".join(rng.choice(list(TABLE)[:4], rng.integers(1, 9))) for _ in range(60)]
     pairs, metric = Pairs(texts[:30], texts[30:]), get_metric(f"wordvec_cosine@{on}")
     whole = metric.measure(pairs).values
-    with cap_sizes(4):
+    with limit_sizes(4):
         assert metric.measure(Pairs(texts[:30], texts[30:])).values.tolist() == whole.tolist()
 
 

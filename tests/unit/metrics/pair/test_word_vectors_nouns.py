@@ -23,7 +23,7 @@ class Vectors:
 @pytest.fixture(autouse=True)
 def plane(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every word is a noun but `the`, `ran` and `no`."""
-    monkeypatch.setattr("textgauge.encode.word_vectors.word_vectors", lambda name: Vectors())
+    monkeypatch.setattr("textgauge.encode.word_vectors.get_word_vectors", lambda name: Vectors())
     split = lambda text: [word for word in text.split() if word not in {"the", "ran", "no"}]  # noqa: E731
     monkeypatch.setitem(tokenizers.TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(split))
 
@@ -66,7 +66,9 @@ def test_both_ways_are_alike() -> None:
 def test_real_nouns(monkeypatch: pytest.MonkeyPatch) -> None:
     from textgauge.core.errors import ResourceError
 
-    monkeypatch.setitem(tokenizers.TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(word_vectors.nouns_of))
+    monkeypatch.setitem(
+        tokenizers.TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(word_vectors.find_nouns_of_text)
+    )
     try:
         scores = get_metric("pos_distance")(left=["The dog ran quickly."], right=["A car was near."])
     except ResourceError as error:

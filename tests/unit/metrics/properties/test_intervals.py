@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.metrics.properties.base import count_interval, mean, share, share_interval
+from textgauge.metrics.properties.base import average_values, count_interval, share, share_interval
 
 
 def test_the_mean_has_students_interval():
     values = np.array([0.2, 0.5, 0.9, 0.4])
-    found = mean(np.append(values, np.nan), level=0.9)
+    found = average_values(np.append(values, np.nan), level=0.9)
     ends = stats.t.interval(0.9, 3, values.mean(), stats.sem(values))
     assert (found.value, found.low, found.high) == pytest.approx((0.5, *ends))
 
 
 def test_one_value_has_no_interval_and_no_value_no_mean():
-    assert mean(np.array([0.3])).value == 0.3
-    assert math.isnan(mean(np.array([0.3])).low)
-    assert math.isnan(mean(np.array([np.nan])).value)
+    assert average_values(np.array([0.3])).value == 0.3
+    assert math.isnan(average_values(np.array([0.3])).low)
+    assert math.isnan(average_values(np.array([np.nan])).value)
 
 
 def test_shares_and_counts_with_binomial_and_poisson_variance_have_the_known_intervals():

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from rapidfuzz.distance import Levenshtein
 
-from textgauge.core.sizes import cap_sizes
-from textgauge.encode.tokenizers import tokenizer
-from textgauge.metrics.properties.meaning import f1, nearest_meaning, nearest_wording
+from textgauge.core.sizes import limit_sizes
+from textgauge.encode.tokenizers import get_tokenizer
+from textgauge.metrics.properties.meaning import f1, find_nearest_meaning, find_nearest_wording
 
 ROWS = arrays(np.float32, st.tuples(st.integers(1, 12), st.just(3)), elements=st.integers(-2, 2).map(float))
 TEXTS = st.lists(st.lists(st.sampled_from("abcd"), max_size=6).map(" ".join), min_size=1, max_size=8)
@@ -22,8 +22,8 @@ def cosine(a, b):
 
 @given(ROWS, ROWS)
 def test_meaning_equals_a_plain_loop(queries, documents):
-    with cap_sizes(2):
-        found = nearest_meaning(queries, documents)
+    with limit_sizes(2):
+        found = find_nearest_meaning(queries, documents)
     wide = documents.astype(np.float64)
     for row, (index, similarity) in enumerate(zip(found.index, found.similarity, strict=True)):
         values = np.array([cosine(queries[row].astype(np.float64), document) for document in wide])
@@ -34,25 +34,25 @@ def test_meaning_equals_a_plain_loop(queries, documents):
 def test_what_is_equal_in_float32_is_compared_in_float64():
     far = np.array([1.0, 2e-4, 0.0])
     near = np.array([1.0, 1e-4, 0.0])
-    found = nearest_meaning(np.array([[1.0, 0.0, 0.0]]), np.array([far, near]))
+    found = find_nearest_meaning(np.array([[1.0, 0.0, 0.0]]), np.array([far, near]))
     assert found.index.tolist() == [1]
 
 
 def test_neither_blocks_nor_other_texts_change_a_bit():
     rng = np.random.default_rng(0)
     queries, documents = (rng.normal(size=(n, 384)).astype(np.float32) for n in (200, 90))
-    whole = nearest_meaning(queries, documents)
-    with cap_sizes(7):
-        parts = nearest_meaning(queries[::-1], documents)
+    whole = find_nearest_meaning(queries, documents)
+    with limit_sizes(7):
+        parts = find_nearest_meaning(queries[::-1], documents)
     np.testing.assert_array_equal(whole.similarity, parts.similarity[::-1])
     np.testing.assert_array_equal(whole.index, parts.index[::-1])
-    np.testing.assert_array_equal(nearest_meaning(queries[7:8], documents).similarity, whole.similarity[7:8])
+    np.testing.assert_array_equal(find_nearest_meaning(queries[7:8], documents).similarity, whole.similarity[7:8])
 
 
 @given(TEXTS, TEXTS)
 def test_wording_is_synsim_to_the_nearest(queries, documents):
-    both = tokenizer("words").encode([*queries, *documents])
-    found = nearest_wording(both.take(np.arange(len(queries))), both.take(np.arange(len(queries), len(both))))
+    both = get_tokenizer("words").encode([*queries, *documents])
+    found = find_nearest_wording(both.take(np.arange(len(queries))), both.take(np.arange(len(queries), len(both))))
     for row, query in enumerate(queries):
         values = [synsim(query.split(), document.split()) for document in documents]
         assert found.similarity[row] == pytest.approx(max(values))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.metrics.properties.repeats import LONGEST, groups, repetition
+from textgauge.metrics.properties.repeats import LONGEST, compute_repetition, group_forms
 
 FORMS = st.lists(st.lists(st.sampled_from("abc"), min_size=3, max_size=7).map(" ".join), unique=True, max_size=25)
 
@@ -34,27 +34,27 @@ def plain(forms, times):
 @given(FORMS, st.integers(0, 5))
 def test_groups_equal_those_of_all_pairs(forms, seed):
     times = np.random.default_rng(seed).integers(1, 4, len(forms))
-    assert groups(forms, times).tolist() == plain(forms, times)
+    assert group_forms(forms, times).tolist() == plain(forms, times)
 
 
 def test_neighbours_of_neighbours_are_no_group():
     chain = ["a b c d e", "a b c d x", "a b c y x", "a b z y x"]
-    found = groups(chain, np.array([5, 1, 1, 1]))
+    found = group_forms(chain, np.array([5, 1, 1, 1]))
     assert found.tolist() == [0, 0, 2, 2]
 
 
 def test_very_long_and_empty_texts():
     long = " ".join(map(str, range(LONGEST + 1)))
-    assert groups(["", long, long + " more"], np.ones(3, dtype=np.int64)).tolist() == [0, 1, 2]
-    assert groups([], np.empty(0, dtype=np.int64)).tolist() == []
+    assert group_forms(["", long, long + " more"], np.ones(3, dtype=np.int64)).tolist() == [0, 1, 2]
+    assert group_forms([], np.empty(0, dtype=np.int64)).tolist() == []
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=8).filter(lambda sizes: sum(sizes) > 1))
 def test_repetition_is_the_share_of_equal_pairs(sizes):
     texts = np.repeat(np.arange(len(sizes)), sizes)
     pairs = [a == b for a, b in combinations(texts.tolist(), 2)]
-    assert repetition(np.array(sizes)) == pytest.approx(np.mean(pairs))
+    assert compute_repetition(np.array(sizes)) == pytest.approx(np.mean(pairs))
 
 
 def test_one_text_cannot_repeat():
-    assert np.isnan(repetition(np.array([1])))
+    assert np.isnan(compute_repetition(np.array([1])))

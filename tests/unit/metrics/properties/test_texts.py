@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from textgauge.metrics.properties.texts import (
     FormCounts,
-    curve,
-    distinct_interval,
-    form,
-    numbered,
-    unique_interval,
+    compute_curve,
+    compute_distinct_interval,
+    compute_unique_interval,
+    get_form,
+    number_forms,
 )
 
 FORMS = st.lists(st.integers(0, 12), max_size=30)
@@ -33,11 +33,11 @@ FORMS = st.lists(st.integers(0, 12), max_size=30)
     ],
 )
 def test_a_form_is_lower_case_without_punctuation(text, expected):
-    assert form(text) == expected
+    assert get_form(text) == expected
 
 
 def test_equal_forms_have_equal_numbers_in_all_corpora():
-    first, second = numbered(["A.", "b", "a"], ["B!", "c"])
+    first, second = number_forms(["A.", "b", "a"], ["B!", "c"])
     assert first.tolist() == [0, 1, 0]
     assert second.tolist() == [1, 2]
 
@@ -55,7 +55,7 @@ def test_the_curve_is_the_mean_over_orders_and_ends_at_the_shares():
     generated = np.repeat([0, 1, 2, 3, 4], [1, 1, 2, 5, 11])
     train = np.array([1])
     counts, rng = FormCounts.of(generated, train), np.random.default_rng(0)
-    found = curve(counts)
+    found = compute_curve(counts)
     drawn = [
         [FormCounts.of(order[:n], train) for n in found["attempts"]]
         for order in rng.permuted([generated] * 1500, axis=1)
@@ -69,7 +69,7 @@ def test_the_curve_is_the_mean_over_orders_and_ends_at_the_shares():
 
 
 def test_the_curve_of_a_single_text():
-    found = curve(FormCounts(np.array([1]), 1))
+    found = compute_curve(FormCounts(np.array([1]), 1))
     assert (found["attempts"].tolist(), found["unique"].tolist(), found["distinct"].tolist()) == ([1], [1.0], [1.0])
 
 
@@ -77,8 +77,8 @@ def test_the_curve_of_a_single_text():
 def test_intervals_hold_their_value_and_stay_within_0_and_1(generated, train):
     counts = FormCounts.of(np.array(generated), np.array(train, dtype=np.int64))
     for value, (low, high) in (
-        (counts.unique, unique_interval(counts)),
-        (counts.distinct, distinct_interval(counts)),
+        (counts.unique, compute_unique_interval(counts)),
+        (counts.distinct, compute_distinct_interval(counts)),
     ):
         assert 0 <= low <= value + 1e-12
         assert value - 1e-12 <= high <= 1
@@ -86,10 +86,10 @@ def test_intervals_hold_their_value_and_stay_within_0_and_1(generated, train):
 
 def test_nothing_repeated_is_no_proof_that_nothing_repeats():
     counts = FormCounts(np.ones(100, dtype=np.int64), 100)
-    low, high = unique_interval(counts)
+    low, high = compute_unique_interval(counts)
     assert high == 1
     assert 0.92 < low < 0.94  # a mean of 3.7 pairs, 7.4 texts, gives none in one corpus of 40
-    assert distinct_interval(counts)[0] > low
+    assert compute_distinct_interval(counts)[0] > low
 
 
 def _zipf(size, power):
@@ -116,7 +116,7 @@ def test_95_percent_intervals_cover_the_mean_of_fresh_corpora(name):
     for _ in range(400):
         drawn = np.searchsorted(steps, rng.random(n)).clip(max=len(chances) - 1)
         counts = FormCounts.of(drawn, np.flatnonzero(train))
-        ends = unique_interval(counts), distinct_interval(counts)
+        ends = compute_unique_interval(counts), compute_distinct_interval(counts)
         covered.append([ends[0][0] <= expected_unique <= ends[0][1], ends[1][0] <= expected_distinct <= ends[1][1]])
     assert (np.mean(covered, axis=0) > 0.92).all()  # 0.95, less three standard errors of 400 draws
     assert (np.mean(covered, axis=0) < 0.985).all()

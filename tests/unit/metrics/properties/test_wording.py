@@ -1,18 +1,18 @@
 import numpy as np
 import pytest
 
-from textgauge.encode.tokenizers import tokenizer
-from textgauge.metrics.properties.wording import new_terms, unknown_share, vocab_interval
+from textgauge.encode.tokenizers import get_tokenizer
+from textgauge.metrics.properties.wording import compute_unknown_share, compute_vocab_interval, find_new_terms
 
 
 def sides(texts, known):
-    both = tokenizer("words").encode([*texts, *known])
+    both = get_tokenizer("words").encode([*texts, *known])
     return both.take(np.arange(len(texts))), both.take(np.arange(len(texts), len(both)))
 
 
 def test_new_terms_are_counted_by_the_texts_that_hold_them():
     mine, theirs = sides(["red red fox!", "a red cow ...", "a dog"], ["a dog?"])
-    found = new_terms(mine, theirs)
+    found = find_new_terms(mine, theirs)
     assert {mine.vocabulary[t]: n for t, n in zip(found.terms, found.texts, strict=True)} == {
         "red": 2,
         "fox": 1,
@@ -20,21 +20,21 @@ def test_new_terms_are_counted_by_the_texts_that_hold_them():
     }
     assert mine.vocabulary[found.terms[0]] == "red"
     assert found.alone.tolist() == [1, 1, 0]
-    assert unknown_share(mine, theirs) == pytest.approx(9 / 12)
+    assert compute_unknown_share(mine, theirs) == pytest.approx(9 / 12)
 
 
 def test_case_and_signs_make_no_new_term():
     mine, theirs = sides(["A DOG -- barks!!", ""], ["a dog barks"])
-    found = new_terms(mine, theirs)
+    found = find_new_terms(mine, theirs)
     assert len(found.terms) == 0
     assert found.alone.tolist() == [0, 0]
-    assert vocab_interval(found)[0] == 0
+    assert compute_vocab_interval(found)[0] == 0
 
 
 def test_nothing_is_known_to_an_empty_corpus():
     mine, theirs = sides(["a dog", "a cat"], [])
-    assert len(new_terms(mine, theirs).terms) == 3
-    assert np.isnan(unknown_share(theirs, mine))
+    assert len(find_new_terms(mine, theirs).terms) == 3
+    assert np.isnan(compute_unknown_share(theirs, mine))
 
 
 def test_the_interval_covers_the_mean_of_fresh_corpora():
@@ -42,9 +42,9 @@ def test_the_interval_covers_the_mean_of_fresh_corpora():
     chances = np.arange(1, words + 1) ** -1.0
     lengths = rng.integers(3, 20, 4_000)
     texts = [" ".join(f"w{w}" for w in rng.choice(words, n, p=chances / chances.sum())) for n in lengths]
-    both = tokenizer("words").encode(texts)
+    both = get_tokenizer("words").encode(texts)
     known = both.take(np.arange(300))
-    found = [new_terms(both.take(rng.integers(300, len(both), 200)), known) for _ in range(400)]
+    found = [find_new_terms(both.take(rng.integers(300, len(both), 200)), known) for _ in range(400)]
     mean = np.mean([len(one.terms) for one in found])
-    covered = np.mean([low <= mean <= high for low, high in map(vocab_interval, found)])
+    covered = np.mean([low <= mean <= high for low, high in map(compute_vocab_interval, found)])
     assert 0.92 < covered < 0.985

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from textgauge import CompareReport, compare
-from textgauge.core.charts import rendered
+from textgauge.core.charts import render_chart
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.measure.description import Description
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches
-from textgauge.report.figures.corpora import explanation_figure, plane_cells, plane_figure, plane_points
+from textgauge.report.figures.corpora import collect_plane_cells, collect_plane_points, draw_explanation, draw_plane
 
 HOSTILE = "</script><b>\x00"
 
@@ -34,7 +34,7 @@ def description(*corpora):
 
 
 def test_cells_hold_every_text_once():
-    cells = plane_cells(plane_points(measured("a")), -0.2)
+    cells = collect_plane_cells(collect_plane_points(measured("a")), -0.2)
     assert cells["share"].sum() == pytest.approx(1)
     assert (cells["x2"] > cells["x"]).all()
     assert cells["y"].min() >= 0
@@ -42,7 +42,7 @@ def test_cells_hold_every_text_once():
 
 
 def test_a_panel_for_every_corpus_with_a_plane_and_the_schema_holds():
-    chart = plane_figure(description(measured(HOSTILE), measured("b"), measured("blind", known=False)))
+    chart = draw_plane(description(measured(HOSTILE), measured("b"), measured("blind", known=False)))
     made = chart.to_dict()
     assert len(made["concat"]) == 2
     assert "blind" in str(made["title"])
@@ -50,15 +50,15 @@ def test_a_panel_for_every_corpus_with_a_plane_and_the_schema_holds():
 
 @pytest.mark.parametrize("form", ["html", "svg", "png"])
 def test_files_are_the_same_every_time_and_safe(form):
-    chart = plane_figure(description(measured(HOSTILE)))
-    first = rendered(chart, form)
-    assert first == rendered(chart, form)
+    chart = draw_plane(description(measured(HOSTILE)))
+    first = render_chart(chart, form)
+    assert first == render_chart(chart, form)
     assert b"</script><b>" not in first
 
 
 def test_without_test_there_is_no_plane():
     with pytest.raises(InputError, match="needs test texts"):
-        plane_figure(description(measured("a", known=False)))
+        draw_plane(description(measured("a", known=False)))
 
 
 REFERENCE = ["the cat sat", "a dog ran", "a bird sang", "</script><script>alert(1)</script>\x1b"]
@@ -71,7 +71,7 @@ def report():
 
 
 def test_panels_are_those_of_the_explanations(report):
-    made = explanation_figure(report, 3).to_dict()
+    made = draw_explanation(report, 3).to_dict()
     assert len(made["concat"]) == 2 * 2 + 1 + 1
     assert made["columns"] == 2
     drawn = [made["datasets"][panel["data"]["name"]] for panel in made["concat"]]
@@ -83,13 +83,13 @@ def test_panels_are_those_of_the_explanations(report):
 
 
 def test_a_text_cannot_leave_the_page_it_is_drawn_on(report):
-    page = rendered(explanation_figure(report), "html")
+    page = render_chart(draw_explanation(report), "html")
     assert b"<script>alert(1)" not in page
     assert b"\x1b" not in page
-    assert b"<script>alert" not in rendered(explanation_figure(report), "svg")
+    assert b"<script>alert" not in render_chart(draw_explanation(report), "svg")
 
 
 def test_a_report_without_explanations_and_words_is_refused():
     report = CompareReport(compare(reference=REFERENCE, candidate=CANDIDATE, metrics="jsd@words").scores)
     with pytest.raises(InputError, match="nothing to draw"):
-        explanation_figure(report)
+        draw_explanation(report)

@@ -10,28 +10,28 @@ from scipy import stats
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.protocols import Distributionality, Ksc, Perturbation
 from textgauge.bench.protocols.base import Observations
-from textgauge.bench.protocols.distributionality import trajectory
-from textgauge.bench.protocols.perturbation import POINTS, on_points
+from textgauge.bench.protocols.distributionality import compute_trajectory
+from textgauge.bench.protocols.perturbation import POINTS, get_point_metrics
 from textgauge.bench.results import Group, Results
 from textgauge.core.errors import InputError
 from textgauge.report import figures as draw
 from textgauge.report.figures import draw_figures
 from textgauge.report.figures.distributionality import (
     METRIC,
-    component_figure,
-    component_rows,
-    density_figure,
-    density_rows,
-    standardised,
+    collect_component_rows,
+    collect_density_rows,
+    collect_trajectory_rows,
+    draw_component,
+    draw_density,
+    draw_trajectory,
+    standardise_distances,
     step_quartiles,
-    trajectory_figure,
-    trajectory_rows,
 )
 from textgauge.report.figures.sweeps import (
     SHIFTED,
     UNPERTURBED,
-    perturbation_figure,
-    perturbation_rows,
+    collect_perturbation_rows,
+    draw_perturbation,
     sample_figure,
     sample_rows,
 )
@@ -46,7 +46,7 @@ PROTOTYPES = ("energy@euclidean", "ahd@euclidean")
 @pytest.fixture(scope="module")
 def moved(tmp_path_factory):
     store = Store(tmp_path_factory.mktemp("run"))
-    run([Plan(MOVED, POINTS, on_points("fid,dc(k=2)"), 7)], store)
+    run([Plan(MOVED, POINTS, get_point_metrics("fid,dc(k=2)"), 7)], store)
     (group,) = Results(store).groups()
     return group
 
@@ -81,7 +81,7 @@ def test_sweeps_hold_the_means_of_their_trials(moved):
     observed = moved.observed["fid@given"]
     at, value = observed.columns, observed.value
     for over, places in (("delta", MOVED.deltas), ("p", MOVED.shares), ("q", [2.0, 3.0])):
-        rows = perturbation_rows(moved, "fid@given", over)
+        rows = collect_perturbation_rows(moved, "fid@given", over)
         assert rows.filter(pl.col("what") == SHIFTED)["x"].to_list() == places
         row = rows.filter((pl.col("what") == SHIFTED) & (pl.col("x") == places[-1])).row(0, named=True)
         fixed = {"delta": 3.0, "p": 0.1, "q": 2} | {over: places[-1]}
@@ -95,9 +95,9 @@ def test_the_unperturbed_level_is_that_of_the_same_dimensions(moved):
     observed = moved.observed["fid@given"]
     levels = {q: observed.of("delta", 0.0).of("q", q).value.mean() for q in (2, 3)}
     for over in ("delta", "p"):
-        rows = perturbation_rows(moved, "fid@given", over).filter(pl.col("what") == UNPERTURBED)
+        rows = collect_perturbation_rows(moved, "fid@given", over).filter(pl.col("what") == UNPERTURBED)
         assert rows["mean"].to_numpy() == pytest.approx(np.full(len(rows), levels[2]))
-    rows = perturbation_rows(moved, "fid@given", "q").filter(pl.col("what") == UNPERTURBED)
+    rows = collect_perturbation_rows(moved, "fid@given", "q").filter(pl.col("what") == UNPERTURBED)
     assert rows["mean"].to_list() == pytest.approx([levels[2], levels[3]])
 
 
@@ -124,7 +124,7 @@ def test_points_are_drawn_in_two_dimensions_only(moved):
     with pytest.raises(InputError, match="repetitions 1 to 3"):
         sample_figure(moved, repetition=3)
     with pytest.raises(InputError, match="needs a protocol with drawn, which ksc"):
-        perturbation_figure(Group("d", Ksc(), 0), "delta")
+        draw_perturbation(Group("d", Ksc(), 0), "delta")
 
 
 def test_a_run_of_moved_points_gives_its_figures(moved):
@@ -133,9 +133,9 @@ def test_a_run_of_moved_points_gives_its_figures(moved):
 
 
 def test_trajectories_are_standardised_over_all_steps(compared):
-    z, step = standardised(compared, "fid")
+    z, step = standardise_distances(compared, "fid")
     assert z == pytest.approx(stats.zscore(compared.observed["fid"].value))
-    rows = trajectory_rows(compared, "fid")
+    rows = collect_trajectory_rows(compared, "fid")
     assert rows["step"].to_list() == [1, 2, 3, 4, 5]
     second = rows.row(1, named=True)
     spread = z[step == 2].std(ddof=1)
@@ -145,32 +145,32 @@ def test_trajectories_are_standardised_over_all_steps(compared):
 
 def test_densities_are_those_that_the_protocol_compares(compared):
     observed = compared.observed["fid"]
-    made = trajectory(observed.value, observed.columns["j"] - observed.columns["i"])
+    made = compute_trajectory(observed.value, observed.columns["j"] - observed.columns["i"])
     for step, density in zip(range(1, 6), made.densities, strict=True):
-        rows = density_rows(compared, "fid").filter(pl.col("step") == step)
+        rows = collect_density_rows(compared, "fid").filter(pl.col("step") == step)
         around = [density[abs(GRID - z) < 2.5 * STEP].max() for z in rows["z"]]
         assert rows["density"].to_numpy() == pytest.approx(np.array(around))
         assert rows["density"].max() == pytest.approx(density.max())
 
 
 def test_every_metric_is_drawn_beside_both_prototypes(compared):
-    chart = trajectory_figure(compared).to_dict()
+    chart = draw_trajectory(compared).to_dict()
     assert len(chart["concat"]) == 5
     assert [len(panel["layer"]) for panel in chart["concat"]] == [4] * 5
     curves = {row.get("curve") for rows in chart["datasets"].values() for row in rows}
     assert curves == {METRIC, "energy", "ahd"}
-    assert len(density_figure(compared, "fid").to_dict()["concat"]) == 5
+    assert len(draw_density(compared, "fid").to_dict()["concat"]) == 5
 
 
 def test_components_are_means_at_each_step_for_each_k(compared):
-    rows = component_rows(compared)
+    rows = collect_component_rows(compared)
     assert rows["component"].unique(maintain_order=True).to_list() == ["pr precision", "pr recall"]
     observed = compared.observed["pr(k=3)"]
     share = observed.columns["part.recall"][observed.columns["j"] - observed.columns["i"] == 4]
     row = rows.filter((pl.col("component") == "pr recall") & (pl.col("k") == 3) & (pl.col("step") == 4))
     assert row["mean"].item() == pytest.approx(share.mean())
     assert row["high"].item() == pytest.approx(share.mean() + share.std(ddof=1))
-    assert component_figure(Group("d", PAPER, 0, "", {"fid": compared.observed["fid"]})) is None
+    assert draw_component(Group("d", PAPER, 0, "", {"fid": compared.observed["fid"]})) is None
 
 
 def test_chosen_metrics_keep_their_prototypes(compared):
@@ -190,22 +190,22 @@ def test_degenerate_distances_are_drawn_or_named():
         "fid": steps_of(np.where(np.arange(15) == 3, np.nan, np.arange(15.0))),
     }
     group = Group("pairs", PAPER, 0, "", observed)
-    chart = trajectory_figure(group).to_dict()
+    chart = draw_trajectory(group).to_dict()
     assert chart["title"]["subtitle"][-1] == "not shown (constant or undefined): ahd@euclidean"
-    assert "fid, ahd@euclidean" in density_figure(group, "fid").to_dict()["title"]["subtitle"][-1]
+    assert "fid, ahd@euclidean" in draw_density(group, "fid").to_dict()["title"]["subtitle"][-1]
     for figure in draw.draw_figures([group]):
-        ET.fromstring(draw.rendered(figure.chart, "svg"))
+        ET.fromstring(draw.render_chart(figure.chart, "svg"))
 
 
 def test_prototypes_are_of_distributionality():
     with pytest.raises(InputError, match="needs a protocol with prototypes_of, which ksc"):
-        trajectory_figure(Group("d", Ksc(), 0, "", {"fid": steps_of(np.arange(15.0))}))
+        draw_trajectory(Group("d", Ksc(), 0, "", {"fid": steps_of(np.arange(15.0))}))
 
 
 def test_charts_keep_to_the_schema_and_can_be_rendered(moved, compared):
     for figure in draw.draw_figures([moved, compared]):
         figure.chart.to_dict(validate=True)
-        ET.fromstring(draw.rendered(figure.chart, "svg"))
+        ET.fromstring(draw.render_chart(figure.chart, "svg"))
 
 
 FIRST, SECOND = np.triu_indices(5, 1)

@@ -4,7 +4,7 @@ import altair as alt
 import polars as pl
 import pytest
 
-from textgauge.report.figures.style import chart_data, layered, titled
+from textgauge.report.figures.style import layer_charts, make_title, prepare_data
 
 ROWS = pl.DataFrame({"x": [1.0, 2.0], "low": [0.5, 0.7], "high": [1.5, None], "name": ["a", "b"]})
 
@@ -18,23 +18,23 @@ def layers():
     return [band, words, alt.Chart(ROWS).mark_rule().encode(alt.Y("low:Q"), x=alt.value(4))]
 
 
-@pytest.mark.parametrize("title", [None, titled("energy", "ρ 0.5")])
+@pytest.mark.parametrize("title", [None, make_title("energy", "ρ 0.5")])
 def test_a_panel_is_the_one_that_altair_makes(title):
     own = alt.LayerChart(layer=layers()).properties(width=180, height=140)
     own = own if title is None else own.properties(title=title)
-    made = layered(layers(), width=180, height=140, title=title, resolve={"scale": {"stroke": "independent"}})
+    made = layer_charts(layers(), width=180, height=140, title=title, resolve={"scale": {"stroke": "independent"}})
     assert made.to_dict() == own.resolve_scale(stroke="independent").to_dict()
 
 
 def test_layers_can_be_drawn_again():
     drawn = layers()
-    first = layered(drawn, width=180, height=140).to_dict()
-    assert layered(drawn, width=180, height=140).to_dict() == first
-    assert layered(layered(drawn, width=1, height=1).layer, width=180, height=140).to_dict() == first
+    first = layer_charts(drawn, width=180, height=140).to_dict()
+    assert layer_charts(drawn, width=180, height=140).to_dict() == first
+    assert layer_charts(layer_charts(drawn, width=1, height=1).layer, width=180, height=140).to_dict() == first
 
 
 def test_texts_of_data_are_printable_in_every_row_and_gaps_stay():
     numbers = [1.0, float("inf"), float("nan"), 2.0]
-    found = chart_data(pl.DataFrame({"name": ["a\x00", None, "b", "a\x00"], "value": numbers}))
+    found = prepare_data(pl.DataFrame({"name": ["a\x00", None, "b", "a\x00"], "value": numbers}))
     assert found["name"].to_list() == ["a\ufffd", None, "b", "a\ufffd"]
     assert found["value"].to_list() == [1.0, None, None, 2.0]

@@ -10,7 +10,7 @@ from scipy import stats
 
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.ensembles import NAMES, Contribution, train_ensembles
-from textgauge.bench.leaderboard import leaderboard
+from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
 from textgauge.bench.protocols.base import Verdict
 from textgauge.bench.results import Group, Judged, Results
@@ -19,14 +19,14 @@ from textgauge.metrics import get_pair_metrics
 from textgauge.report import figures as draw
 from textgauge.report.figures.pairs import (
     OVERALL,
-    contribution_figure,
-    contribution_rows,
-    task_cells,
-    task_figure,
+    collect_contribution_rows,
+    collect_task_cells,
+    draw_contribution,
+    draw_task,
 )
-from textgauge.report.figures.sweeps import ideal_rows, sensitivity_figure, sensitivity_rows
-from textgauge.report.page import page
-from textgauge.report.page.html import drawn
+from textgauge.report.figures.sweeps import collect_ideal_rows, collect_sensitivity_rows, draw_sensitivity
+from textgauge.report.page import render_page
+from textgauge.report.page.html import draw_kinds
 
 BENT = Sensitivity(documents_drawn=6)
 TASKS = {
@@ -59,13 +59,13 @@ def test_a_page_judges_a_run_once(store, monkeypatch):
     seen = []
     judge_all = Robustness.judge_all
     monkeypatch.setattr(Robustness, "judge_all", lambda self, of: seen.append(self) or judge_all(self, of))
-    assert "Scores in all tasks" in page([store])
+    assert "Scores in all tasks" in render_page([store])
     assert len(seen) == 1
 
 
 def test_the_heat_map_is_the_leaderboard(store, found):
     judged = Results(store).judged()
-    cells, board = task_cells(judged), leaderboard(judged)
+    cells, board = collect_task_cells(judged), rank_metrics(judged)
     assert cells["metric"].unique(maintain_order=True).to_list() == [row.metric for row in board]
     assert cells["task"].unique(maintain_order=True).to_list() == ["robustness", "sensitivity", "clustering", OVERALL]
     for row in board:
@@ -77,9 +77,9 @@ def test_the_heat_map_is_the_leaderboard(store, found):
 def test_a_cell_has_the_interval_of_its_verdict(store):
     judged = Results(store).judged()
     verdict = next(item for item in judged if (item.metric, item.protocol) == ("jaccard", BENT)).verdicts[0]
-    cell = task_cells(judged).filter((pl.col("metric") == "jaccard") & (pl.col("task") == "sensitivity"))
+    cell = collect_task_cells(judged).filter((pl.col("metric") == "jaccard") & (pl.col("task") == "sensitivity"))
     assert cell.select("value", "low", "high").row(0) == pytest.approx((verdict.value, verdict.low, verdict.high))
-    whole = task_cells(judged).filter(pl.col("task") == OVERALL)
+    whole = collect_task_cells(judged).filter(pl.col("task") == OVERALL)
     assert ((whole["low"] <= whole["value"]) & (whole["value"] <= whole["high"])).all()
 
 
@@ -98,18 +98,18 @@ def test_a_task_without_a_score_is_a_dash_and_is_named():
             ("levenshtein", Retrieval(), math.nan),
         ]
     ]
-    cells = task_cells(known)
+    cells = collect_task_cells(known)
     assert cells.filter(pl.col("metric") == "levenshtein")["value"].to_list() == [0.25, None, None]
-    chart = task_figure(known)
+    chart = draw_task(known)
     spec = chart.to_dict()
     assert spec["title"]["subtitle"][-1].endswith("without an overall score: levenshtein")
     (rows,) = spec["datasets"].values()
     assert [row["score"] for row in rows] == ["0.50", "0.75", "0.62", "0.25", "–", "–"]
-    assert ">null<" not in draw.rendered(chart, "svg").decode()
+    assert ">null<" not in draw.render_chart(chart, "svg").decode()
 
 
 def test_curves_are_means_over_documents_with_students_interval(bent):
-    rows = sensitivity_rows(bent)
+    rows = collect_sensitivity_rows(bent)
     assert len(rows) == 2 * 3 * 9
     observed = bent.observed["jaccard"]
     at = observed.columns
@@ -125,7 +125,7 @@ def test_curves_are_means_over_documents_with_students_interval(bent):
     ("ideal", "half"), [("reciprocal", 0.5), ("straight", 0.5), ("quadratic", 0.25), ("root", math.sqrt(0.5))]
 )
 def test_the_ideal_is_that_of_the_protocol(ideal, half):
-    curve = ideal_rows(Sensitivity(ideal=ideal))
+    curve = collect_ideal_rows(Sensitivity(ideal=ideal))
     ends = dict(curve.rows())
     assert (ends[-0.5], ends[1.0]) == pytest.approx((half, half))
     assert curve["ideal"].max() == pytest.approx(1.0)
@@ -133,7 +133,7 @@ def test_the_ideal_is_that_of_the_protocol(ideal, half):
 
 
 def test_one_panel_per_place_with_a_line_per_metric_and_the_ideal(bent):
-    spec = sensitivity_figure(bent).to_dict()
+    spec = draw_sensitivity(bent).to_dict()
     assert [panel["title"]["text"] for panel in spec["concat"]] == [
         "beginning of the text",
         "middle of the text",
@@ -141,14 +141,14 @@ def test_one_panel_per_place_with_a_line_per_metric_and_the_ideal(bent):
     ]
     assert all(len(panel["layer"]) == 4 for panel in spec["concat"])
     with pytest.raises(InputError, match="needs a protocol with ideal"):
-        sensitivity_figure(Group("d", Ksc(), 0))
+        draw_sensitivity(Group("d", Ksc(), 0))
 
 
 def test_a_metric_without_values_is_named(bent):
     undefined = bent.observed["jaccard"]
     undefined = type(undefined)(np.full(len(undefined.value), np.nan), undefined.batch, undefined.columns)
     group = Group("d", BENT, 0, "", {**bent.observed, "rouge": undefined})
-    assert sensitivity_figure(group).to_dict()["title"]["subtitle"][-1] == "not shown (undefined): rouge"
+    assert draw_sensitivity(group).to_dict()["title"]["subtitle"][-1] == "not shown (undefined): rouge"
 
 
 CONTRIBUTIONS = (
@@ -161,15 +161,18 @@ CONTRIBUTIONS = (
 
 
 def test_contributions_are_means_over_data_sets_and_leave_out_what_is_undefined():
-    rows = contribution_rows(CONTRIBUTIONS, "task ensemble", "importance")
+    rows = collect_contribution_rows(CONTRIBUTIONS, "task ensemble", "importance")
     assert rows.select("metric", "value", "mean").rows() == [
         ("cosine", 0.1, pytest.approx(0.15)),
         ("jaccard", 0.3, pytest.approx(0.3)),
         ("cosine", 0.2, pytest.approx(0.15)),
     ]
-    assert contribution_rows(CONTRIBUTIONS, "task ensemble", "share", {"cosine"})["metric"].to_list() == ["cosine"] * 2
-    assert contribution_figure(CONTRIBUTIONS, "universal ensemble", "share") is None
-    assert contribution_figure(CONTRIBUTIONS, "universal ensemble", "importance") is not None
+    assert (
+        collect_contribution_rows(CONTRIBUTIONS, "task ensemble", "share", {"cosine"})["metric"].to_list()
+        == ["cosine"] * 2
+    )
+    assert draw_contribution(CONTRIBUTIONS, "universal ensemble", "share") is None
+    assert draw_contribution(CONTRIBUTIONS, "universal ensemble", "importance") is not None
 
 
 def test_a_run_of_tasks_gives_its_figures_and_no_others(found):
@@ -204,10 +207,10 @@ def test_groups_without_a_store_draw_what_they_hold(bent):
 def test_charts_keep_to_the_schema_and_can_be_rendered(found):
     for figure in draw.draw_figures(found):
         figure.chart.to_dict(validate=True)
-        ET.fromstring(draw.rendered(figure.chart, "svg"))
+        ET.fromstring(draw.render_chart(figure.chart, "svg"))
 
 
 def test_a_page_holds_them(store, found):
-    assert [kind.title for kind in drawn(found, [])] == ["Tasks", "Sensitivity", "Contributions"]
-    made = page([store])
+    assert [kind.title for kind in draw_kinds(found, [])] == ["Tasks", "Sensitivity", "Contributions"]
+    made = render_page([store])
     assert all(name in made for name in NAMES.values())

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.bench.leaderboard import grouped_boards
+from textgauge.bench.leaderboard import group_boards
 from textgauge.bench.protocols import Distributionality, Ksc, Size, Speed
-from textgauge.bench.protocols.base import Verdict, over_repetitions
+from textgauge.bench.protocols.base import Verdict, summarise_repetitions
 from textgauge.bench.results import Judged
 from textgauge.core.show import format_interval
-from textgauge.report.page.tables import board_sentences, board_table, warnings
+from textgauge.report.page.tables import collect_warnings, format_board, make_board_table
 
 MEASURES = [measure.name for measure in Ksc.measures]
 
@@ -20,17 +20,17 @@ def judged(metric, centre, *, spread=0.001, data="a,b", repetitions=8, missing=0
     """A metric whose measures all lie about a number."""
     rng = np.random.default_rng(len(metric))
     values = centre + spread * rng.normal(size=(len(MEASURES), repetitions))
-    verdicts = [over_repetitions(name, row.tolist(), [reason]) for name, row in zip(MEASURES, values, strict=True)]
+    verdicts = [summarise_repetitions(name, row.tolist(), [reason]) for name, row in zip(MEASURES, values, strict=True)]
     return Judged(data, Ksc(repetitions=repetitions), 0, metric, tuple(verdicts), missing)
 
 
 def first_board(items):
-    return grouped_boards(items)[0][0]
+    return group_boards(items)[0][0]
 
 
 def said(*items):
     board = first_board(items)
-    return board, " ".join(board_sentences(board))
+    return board, " ".join(format_board(board))
 
 
 def test_the_answer_of_the_ranking_and_what_it_rests_on():
@@ -48,30 +48,30 @@ def test_metrics_without_an_overall_score_are_named():
 
 
 def test_measures_without_two_ends_are_not_ranked():
-    verdicts = tuple(over_repetitions(measure.name, [0.5, 0.6]) for measure in Speed.measures)
+    verdicts = tuple(summarise_repetitions(measure.name, [0.5, 0.6]) for measure in Speed.measures)
     items = [Judged("a,b", Speed(), 0, metric, verdicts) for metric in ("energy", "fid")]
-    assert "Nothing is ranked" in " ".join(board_sentences(first_board(items)))
+    assert "Nothing is ranked" in " ".join(format_board(first_board(items)))
 
 
 def sized(metric, value):
-    verdicts = tuple(over_repetitions(measure.name, [value, value + 0.01]) for measure in Size.measures)
+    verdicts = tuple(summarise_repetitions(measure.name, [value, value + 0.01]) for measure in Size.measures)
     return Judged("a,b", Size(repetitions=2), 0, metric, verdicts)
 
 
 def test_protocols_that_rank_the_same_metrics_are_also_ranked_together():
     ranked = [judged("energy", 0.9), judged("fid", 0.5), judged("zipf", 0.2)]
-    ((board, single),) = grouped_boards([*ranked, sized("energy", 0.5), sized("fid", 0.9)])
+    ((board, single),) = group_boards([*ranked, sized("energy", 0.5), sized("fid", 0.9)])
     assert (board.title, board.heading) == ("Comparing corpora (known mixtures and sample size)", "Comparing corpora")
     assert [(one.title, one.heading) for one in single] == [("Known mixtures",) * 2, ("Sample size",) * 2]
     assert [row.metric for row in board.ranking if math.isnan(row.overall)] == ["zipf"]
-    apart = grouped_boards([*ranked, sized("energy", 0.5)])
+    apart = group_boards([*ranked, sized("energy", 0.5)])
     assert [board.title for board, _ in apart] == ["Known mixtures", "Sample size"]
     assert [single for _, single in apart] == [(board,) for board, _ in apart]
 
 
 def test_a_board_names_the_measures_that_its_overall_score_is_a_mean_of():
     def like(metric, score):
-        verdict = over_repetitions("distributionality", [score] * 3, [None])
+        verdict = summarise_repetitions("distributionality", [score] * 3, [None])
         return Judged("a,b", Distributionality(), 0, metric, (verdict,), 0)
 
     likes = [like("energy", 0.9), like("fid", -0.2)]
@@ -84,7 +84,7 @@ def test_a_board_names_the_measures_that_its_overall_score_is_a_mean_of():
 
 
 def test_a_table_says_what_overall_is_made_of_and_what_every_interval_is_for():
-    table = board_table(first_board([judged("energy", 0.9), judged("zipf", 0.2)]))
+    table = make_board_table(first_board([judged("energy", 0.9), judged("zipf", 0.2)]))
     assert "(monotonicity + 1)/2" in table.about
     assert "A metric that knows nothing has accuracy 0.5" in table.about
     assert "functions of one matrix of distances" in table.about
@@ -99,7 +99,7 @@ def test_several_data_sets_have_an_interval_for_new_ones():
         for metric, centre in (("a", 0.9), ("b", 0.2))
     ]
     board = first_board(items)
-    table = board_table(board)
+    table = make_board_table(board)
     place = [column.name for column in table.columns].index("new data sets")
     row = board.ranking.rows[0]
     assert table.rows[0][place].shown == format_interval(row.new_data_low, row.new_data_high)
@@ -109,8 +109,8 @@ def test_several_data_sets_have_an_interval_for_new_ones():
 def test_missing_cells_and_reasons_are_warned_of():
     items = [judged("energy", 0.9, missing=2), judged("fid", math.nan, reason="too few texts")]
     run = SimpleNamespace(count=16, warnings=["ensembles are not trained"])
-    lacking, missing, reason = warnings([run, run], items)
+    lacking, missing, reason = collect_warnings([run, run], items)
     assert lacking == "Ensembles are not trained."
     assert missing == "2 of 32 results are missing; the same `textgauge run` command computes them."
     assert reason == "`fid`, accuracy, weighted accuracy, monotonicity and 2 more (a,b): too few texts."
-    assert warnings([], [judged("energy", 0.9)]) == []
+    assert collect_warnings([], [judged("energy", 0.9)]) == []

@@ -12,17 +12,17 @@ from itertools import pairwise
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.leaderboard import grouped_boards, leaderboard
+from textgauge.bench.leaderboard import group_boards, rank_metrics
 from textgauge.bench.protocols import Ksc, Size, Sources
-from textgauge.bench.results import Results, total_times
+from textgauge.bench.results import Results, sum_times
 from textgauge.core.errors import InputError
 from textgauge.core.show import format_duration
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
-from textgauge.report.page import page, table_of
-from textgauge.report.page.html import drawings
-from textgauge.report.page.tables import anchor, board_table, verdict_table
+from textgauge.report.page import make_table, render_page
+from textgauge.report.page.html import prepare_drawings
+from textgauge.report.page.tables import make_anchor, make_board_table, make_verdict_table
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!-- `code`"
 KSC = Ksc(k=4, n=10, repetitions=3)
@@ -43,7 +43,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(store):
-    ((board, single),) = grouped_boards(Results(store).judged())
+    ((board, single),) = group_boards(Results(store).judged())
     return [board, *single]
 
 
@@ -73,7 +73,7 @@ class Parsed(HTMLParser):
 
 @pytest.fixture(scope="module")
 def html(store):
-    return page([store], texts=[table_of("Texts", [{"text": HOSTILE, "contribution": 0.25}])], title=HOSTILE)
+    return render_page([store], texts=[make_table("Texts", [{"text": HOSTILE, "contribution": 0.25}])], title=HOSTILE)
 
 
 @pytest.fixture(scope="module")
@@ -98,13 +98,13 @@ def test_boards_hold_the_numbers_of_the_leaderboard(store, found):
     assert [board.protocols for board in found] == [("ksc", "size"), ("ksc",), ("size",)]
     for board in found:
         of = [item for item in judged if item.protocol.name in board.protocols]
-        assert numbers(board_table(board)) == [
-            {name: row[name] for name in numbers(board_table(board))[0]} for row in leaderboard(of).to_dicts()
+        assert numbers(make_board_table(board)) == [
+            {name: row[name] for name in numbers(make_board_table(board))[0]} for row in rank_metrics(of).to_dicts()
         ]
 
 
 def test_verdicts_are_those_of_the_store(store, found):
-    rows = numbers(verdict_table(found[1]))
+    rows = numbers(make_verdict_table(found[1]))
     said = [(i.metric, v) for i in Results(store).judged() if i.protocol == KSC for v in i.verdicts]
     assert len(rows) == len(said) == 15
     for row, (metric, verdict) in zip(rows, said, strict=True):
@@ -113,7 +113,7 @@ def test_verdicts_are_those_of_the_store(store, found):
 
 
 def test_shown_numbers_are_the_exact_ones_rounded(found):
-    for row in board_table(found[1]).rows:
+    for row in make_board_table(found[1]).rows:
         for cell in row:
             if isinstance(cell.value, float):
                 assert float(cell.shown) == pytest.approx(cell.value, abs=5e-4)
@@ -122,7 +122,7 @@ def test_shown_numbers_are_the_exact_ones_rounded(found):
 
 def test_tiers_and_intervals_are_drawn(found):
     board = found[1]
-    table = board_table(board)
+    table = make_board_table(board)
     rows = board.ranking.rows
     assert table.starts == {n for n in range(1, len(rows)) if rows[n].tier > rows[n - 1].tier}
     place = [column.name for column in table.columns].index("accuracy")
@@ -136,7 +136,9 @@ def test_every_metric_has_a_row_a_card_and_a_signature(store, parsed):
     for cell in store.manifests()[0]["cells"]:
         assert cell["signature"] in text
         assert cell["fingerprint"] in text
-    assert {a["id"] for tag, a in parsed.elements if a.get("class") == "card"} == {anchor(metric) for metric in METRICS}
+    assert {a["id"] for tag, a in parsed.elements if a.get("class") == "card"} == {
+        make_anchor(metric) for metric in METRICS
+    }
     assert "Kilgarriff 2001" in "".join(parsed.text["details"])
 
 
@@ -146,7 +148,7 @@ def test_the_cost_of_a_card_is_the_mean_of_the_stored_seconds(store, parsed):
     import polars as pl
 
     frame = pl.concat([pl.read_parquet(path) for path in paths])
-    cost = next(c for c in total_times(Results(store).times()) if (c.metric, c.protocol) == ("jsd@words", "ksc"))
+    cost = next(c for c in sum_times(Results(store).times()) if (c.metric, c.protocol) == ("jsd@words", "ksc"))
     assert (cost.trials, cost.failed) == (len(frame), 0)
     assert cost.each == pytest.approx(frame["seconds"].mean())
     assert f"{format_duration(cost.each)} a trial (ksc, mean of {len(frame)})" in "".join(parsed.text["details"])
@@ -216,7 +218,7 @@ def test_every_figure_of_the_registry_is_in_the_page(store, html, parsed):
 
 def test_figures_keep_their_data_to_six_digits(store):
     figure = next(draw.draw_figures(Results(store).groups(), kinds=["box"]))
-    unpacked = json.loads(zlib.decompress(base64.b64decode(drawings([figure])[0].packed)))
+    unpacked = json.loads(zlib.decompress(base64.b64decode(prepare_drawings([figure])[0].packed)))
     whole = figure.chart.to_dict()
     assert unpacked["spec"] == {name: part for name, part in whole.items() if name != "datasets"}
     for name, rows in whole["datasets"].items():
@@ -236,20 +238,23 @@ def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
     monkeypatch.setattr(
         "textgauge.report.page.html.draw_figures", lambda found, kinds: [draw.Figure(f"{kinds[0]}-x", chart)]
     )
-    parsed = Parsed(page([store]))
+    parsed = Parsed(render_page([store]))
     assert [a["data-name"] for tag, a in parsed.elements if tag == "figure"] == ["fancy-x"]
     assert "Fancy" in "".join(parsed.text["summary"])
 
 
 def test_figures_have_words_that_name_their_panels(store):
-    made = drawings(draw.draw_figures(Results(store).groups(), kinds=["distance"]))[0]
+    made = prepare_drawings(draw.draw_figures(Results(store).groups(), kinds=["distance"]))[0]
     assert made.title == "Distance over the steps between two corpora"
     assert "Each point is a pair of corpora. Line: least squares; band: 95 % if pairs shared no corpus" in made.words
     assert all(f"{metric}, R² of the line" in made.words for metric in METRICS)
 
 
 def test_the_same_run_gives_the_same_bytes_and_a_small_page(store, html):
-    assert page([store], texts=[table_of("Texts", [{"text": HOSTILE, "contribution": 0.25}])], title=HOSTILE) == html
+    assert (
+        render_page([store], texts=[make_table("Texts", [{"text": HOSTILE, "contribution": 0.25}])], title=HOSTILE)
+        == html
+    )
     assert len(html.encode()) < 1_000_000
 
 
@@ -259,7 +264,7 @@ def test_a_missing_cell_is_said_and_the_rest_is_shown(store, tmp_path):
     shutil.copytree(store.folder, copy.folder)
     next(copy.folder.glob("cells/*/*.parquet")).unlink()
     count = sum(len(manifest["cells"]) for manifest in copy.manifests())
-    assert f"1 of {count} results is missing" in "".join(Parsed(page([copy])).text["li"])
+    assert f"1 of {count} results is missing" in "".join(Parsed(render_page([copy])).text["li"])
 
 
 @pytest.mark.usefixtures("_undrawn")
@@ -267,7 +272,7 @@ def test_several_runs_share_a_page(store, tmp_path):
     other = Store(tmp_path / "other")
     corpora = {role: Corpus.of(load_texts("sample:banking", limit=40).texts) for role in ("a", "b")}
     run([Plan(Ksc(k=3, n=5, repetitions=2), Sources("other data", corpora), get_corpus_metrics("jsd@words"))], other)
-    text = "".join(Parsed(page([store, other])).text["main"])
+    text = "".join(Parsed(render_page([store, other])).text["main"])
     assert "other data" in text
     assert "2 to 3 repetitions" in text
 
@@ -275,14 +280,14 @@ def test_several_runs_share_a_page(store, tmp_path):
 def test_a_run_without_a_result_says_so(store, tmp_path):
     copy = Store(tmp_path / "copy")
     shutil.copytree(store.folder / "manifests", copy.folder / "manifests")
-    parsed = Parsed(page([copy]))
+    parsed = Parsed(render_page([copy]))
     assert "results are missing" in "".join(parsed.text["li"])
     assert "figure" not in parsed.text
 
 
 def test_nothing_is_no_page():
     with pytest.raises(InputError, match="nothing to report"):
-        page()
+        render_page()
 
 
 def test_a_report_opens_each_result_file_once_and_changes_none(store, tmp_path, monkeypatch):
@@ -292,7 +297,7 @@ def test_a_report_opens_each_result_file_once_and_changes_none(store, tmp_path, 
     opened = []
     read = Store.read
     monkeypatch.setattr(Store, "read", lambda self, cell: opened.append(cell.name) or read(self, cell))
-    page([copy])
+    render_page([copy])
     assert sorted(opened) == sorted(path.stem for path in copy.folder.glob("cells/*/*.parquet"))
     after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in copy.folder.rglob("*") if path.is_file()}
     assert after == before

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
 from textgauge.core.sealed import seal_json
-from textgauge.report.page import page, read_result, read_texts, table_of
-from textgauge.report.page.tables import MOST_ROWS, WIDTH, Span, axis_of, cell
+from textgauge.report.page import make_table, read_result, read_texts, render_page
+from textgauge.report.page.tables import MOST_ROWS, WIDTH, Span, find_axis, make_cell
 
 COMPARED = [
     {"metric": "energy", "value": 0.2, "low": 0.1, "high": 0.3, "p_value": 0.01, "null": 0.05, "n_reference": 30,
@@ -40,7 +40,7 @@ def test_rows_of_compare(tmp_path):
     energy, fid = (row[1] for row in table.rows)
     assert energy.mark.tick < energy.mark.low < energy.mark.at < energy.mark.high
     assert (fid.shown, fid.mark) == ("–", None)
-    text = page((), [result])
+    text = render_page((), [result])
     assert "energy(root=false)|v1" in text
     assert 'href="#metric-energy"' in text
 
@@ -81,7 +81,7 @@ def test_a_saved_result_brings_its_answer_and_its_warnings(tmp_path):
     saved = {"schema": 1, "command": "compare", "answer": "Different: as saved.", "rows": COMPARED, "warnings": ["few"]}
     result = read_result(written(tmp_path, seal_json(saved)))
     assert (result.sentences, result.warnings) == (("Different: as saved.",), ("few",))
-    assert "<li>few</li>" in page((), [result])
+    assert "<li>few</li>" in render_page((), [result])
 
 
 def test_a_saved_result_that_was_changed_is_refused(tmp_path):
@@ -91,23 +91,23 @@ def test_a_saved_result_that_was_changed_is_refused(tmp_path):
 
 
 def test_long_tables_and_texts_are_cut_and_say_so():
-    table = table_of("t", [{"n": n} for n in range(MOST_ROWS + 1)])
+    table = make_table("t", [{"n": n} for n in range(MOST_ROWS + 1)])
     assert len(table.rows) == MOST_ROWS
     assert table.about == f"The first {MOST_ROWS} of {MOST_ROWS + 1} rows."
-    assert cell("x" * 1_500).shown.endswith("x … (500 characters more)")
+    assert make_cell("x" * 1_500).shown.endswith("x … (500 characters more)")
 
 
 def test_cells_keep_the_exact_value_where_it_is_not_shown():
-    assert (cell(1 / 3).shown, cell(1 / 3).exact) == ("0.3333", repr(1 / 3))
-    assert (cell(12).exact, cell("a").exact, cell(0.5).exact) == (None, None, None)
-    assert replace(cell(0.5), note="0.4–0.6").exact == "0.5"
-    assert (cell(True).shown, cell(True).exact, cell(True).numeric) == ("yes", "True", False)
-    assert (cell(float("nan")).shown, cell(float("inf")).exact) == ("–", "")
+    assert (make_cell(1 / 3).shown, make_cell(1 / 3).exact) == ("0.3333", repr(1 / 3))
+    assert (make_cell(12).exact, make_cell("a").exact, make_cell(0.5).exact) == (None, None, None)
+    assert replace(make_cell(0.5), note="0.4–0.6").exact == "0.5"
+    assert (make_cell(True).shown, make_cell(True).exact, make_cell(True).numeric) == ("yes", "True", False)
+    assert (make_cell(float("nan")).shown, make_cell(float("inf")).exact) == ("–", "")
 
 
 def test_spans_are_drawn_within_the_cell():
     spans = [Span(0.5, 0.4, 0.6), Span(1.0, float("nan"), float("nan"), tick=0.0)]
-    axis = axis_of(spans)
+    axis = find_axis(spans)
     assert axis == (0.0, 1.0)
     middle, end = (span.drawn(*axis) for span in spans)
     assert (middle.low + middle.high) / 2 == pytest.approx(middle.at) == WIDTH / 2
@@ -137,7 +137,7 @@ def test_hostile_results_are_tables_or_one_line(tmp_path, rows, changes):
         message = str(error)
     else:
         message = ""
-        assert page((), [result])
+        assert render_page((), [result])
     assert "\n" not in message
 
 
@@ -193,7 +193,7 @@ def test_words_that_speak_for_the_side_of_a_text_are_marked(tmp_path):
     ]
     tables = read_texts(written_texts(tmp_path, rows))
     assert tables[0].rows[0][1].parts == (("A <b>", False), ("flight", True), ("</b> by card", False))
-    assert "A &lt;b&gt;<mark>flight</mark>&lt;/b&gt; by card" in page(texts=tables)
+    assert "A &lt;b&gt;<mark>flight</mark>&lt;/b&gt; by card" in render_page(texts=tables)
 
 
 def test_near_copies_come_first_with_what_was_changed_marked(tmp_path):
@@ -229,7 +229,7 @@ def test_near_copies_are_the_first_card_and_lead_to_their_texts(tmp_path):
     texts = [{"text": "lock my card", "nearest_train": "lock my card", "syntactic": 1.0}]
     (tmp_path / "texts.json").write_text(json.dumps({"schema": 1, "rows": texts}), encoding="utf-8")
     results = [read_result(tmp_path / f"{name}.json") for name in ("compare", "describe")]
-    made = page((), results, read_texts(tmp_path / "texts.json"))
+    made = render_page((), results, read_texts(tmp_path / "texts.json"))
     first, second = made.split('<article class="answer ')[1:]
     assert first.startswith("concern")
     assert "55 % near copies" in first
