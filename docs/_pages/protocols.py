@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import get_type_hints
 
+import textgauge.data
 from _pages.markup import code, default_of, page, paragraphs, parameter_row, plain, shown, table
 from textgauge.bench import known_suites
 from textgauge.bench.protocols import Measure, Protocol, list_protocols
 from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.cli.output import get_option_name
-from textgauge.data import tasks
 
 
 def protocols_page() -> str:
@@ -71,6 +71,6 @@ def _data(kind: type[Protocol]) -> str:
     named = f"Its data are named by {options}."
     if not kind.data.columns:
         return named
-    reads = getattr(tasks, kind.data.loader)
+    reads = getattr(textgauge.data, kind.data.loader)
     columns = ", ".join(code(f"{name}=…") for name in kind.data.columns)
     return f"{named} Columns of a table: {columns}. {' '.join(paragraphs(reads.__doc__))}"

@@ -47,8 +47,8 @@ def test_doctor_fetches_nothing_and_says_what_to_run(run, monkeypatch, tmp_path)
     def no_network(entry):
         raise AssertionError(f"{entry.name} is fetched")
 
-    monkeypatch.setattr(resources, "_local_folders", lambda entry: iter(()))
-    monkeypatch.setattr(resources, "_sources", no_network)
+    monkeypatch.setattr(resources, "_find_local_folders", lambda entry: iter(()))
+    monkeypatch.setattr(resources, "_list_sources", no_network)
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
     code, out, _ = run("doctor", "-f", "json")
     (encoder,) = [row for row in json.loads(out)["rows"] if row["check"] == "encoder minilm"]

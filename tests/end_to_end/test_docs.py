@@ -279,7 +279,8 @@ def test_examples_of_commands_are_calls_that_can_be_read(generated):
     import _pages.commands
 
     for path, command in _pages.commands.all_commands():
-        known = {option for item in command.params for option in (*item.opts, *item.secondary_opts)}
+        items = command.assemble_argument_collection()
+        known = {"-q", "-v", *(name for item in items for name in (*item.names, *item.negatives))}
         for call in _pages.commands.examples(command):
             assert call.startswith(path)
             assert {word for word in shlex.split(call) if re.match("--?[a-z]", word)} <= known, call

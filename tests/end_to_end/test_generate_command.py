@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
         writer.writerow(("what", "kind"))
         writer.writerows((text, "animal" if " cat " in text or " dog " in text else "thing") for text in TEXTS)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(synonyms, "thesaurus", type("T", (), {"synonyms_of": lambda _, w: KNOWN.get(w, ())}))
+    monkeypatch.setattr(synonyms, "load_thesaurus", type("T", (), {"get_synonyms": lambda _, w: KNOWN.get(w, ())}))
     return tmp_path
 
 

@@ -23,7 +23,7 @@ def study(monkeypatch, tmp_path):
             yield step, [f"run {seed} step {step} text {i}" for i in range(n)]
 
     monkeypatch.setattr(ifc, "ifc_corpora", corpora)
-    monkeypatch.setattr(ifc, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(ifc, "get_cache_root", lambda: tmp_path)
     return trained
 
 

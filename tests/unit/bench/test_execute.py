@@ -121,7 +121,7 @@ class _Gone(BaseException):
 
 def test_a_worker_keeps_every_metric_of_a_batch_as_soon_as_it_is_there(tmp_path, make_plan, monkeypatch):
     plan, store = make_plan("jsd@words,zipf@words"), Store(tmp_path)
-    work = next(run_module._work([plan], set(), lambda *_: None))
+    work = next(run_module._list_work([plan], set(), lambda *_: None))
     real = run_module.observe
 
     def killed(batch, metric, **how):
@@ -137,7 +137,7 @@ def test_a_worker_keeps_every_metric_of_a_batch_as_soon_as_it_is_there(tmp_path,
 
 ORPHANS = """
 import os, time
-from textgauge.bench.execute import open_executor, workers
+from textgauge.bench.execute import open_executor
 if __name__ == "__main__":
     with open_executor(jobs=2) as pool:
         print(*{pool.submit(os.getpid).result() for _ in range(4)}, flush=True)

@@ -30,7 +30,7 @@ def test_runs_are_as_long_as_they_may_be(sizes, most):
 
 
 def test_a_cap_reaches_threads_and_new_processes():
-    command = [sys.executable, "-c", "from textgauge.core.sizes import capped; print(capped(100))"]
+    command = [sys.executable, "-c", "from textgauge.core.sizes import cap_size; print(cap_size(100))"]
     with limit_sizes(9), limit_sizes(7), ThreadPoolExecutor(1) as pool:
         assert pool.submit(cap_size, 100).result() == 7
         assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "7\n"
@@ -52,5 +52,5 @@ def test_a_cap_ends_with_its_context():
 
 def test_an_environment_that_names_no_number_is_no_cap(monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_LARGEST_BLOCK", "many")
-    command = [sys.executable, "-c", "from textgauge.core.sizes import capped; print(capped(100))"]
+    command = [sys.executable, "-c", "from textgauge.core.sizes import cap_size; print(cap_size(100))"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "100\n"

@@ -225,7 +225,7 @@ def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkey
 
 def test_a_merge_that_loses_its_files_is_no_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_MOST_SMALL", 2)
-    monkeypatch.setattr(cache, "_size", lambda path: path.unlink() or 0)
+    monkeypatch.setattr(cache, "_get_size", lambda path: path.unlink() or 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for text in "abcd":

@@ -270,7 +270,7 @@ class Fragile:
 
 
 def test_a_text_that_breaks_the_checker_is_checked_in_halves(monkeypatch):
-    monkeypatch.setattr(HarperChecker, "_linter", lambda _: Fragile())
+    monkeypatch.setattr(HarperChecker, "_make_linter", lambda _: Fragile())
     assert HarperChecker().errors(["all is well", "some hot ice here", "hot ice"]).tolist() == [1, 2, 2]
 
 
@@ -278,7 +278,7 @@ def test_other_errors_of_the_checker_are_not_hidden(monkeypatch):
     def broken(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(HarperChecker, "_linter", lambda _: SimpleNamespace(lint=broken))
+    monkeypatch.setattr(HarperChecker, "_make_linter", lambda _: SimpleNamespace(lint=broken))
     with pytest.raises(KeyboardInterrupt):
         HarperChecker().errors(["a text"])
 

@@ -124,7 +124,7 @@ def test_odd_words_are_no_trouble(model: None) -> None:
 
 def test_a_long_text_is_cut_into_pieces(model: None, monkeypatch: pytest.MonkeyPatch) -> None:
     lengths = []
-    monkeypatch.setattr(languages, "nouns", lambda pieces: lengths.append(len(pieces[0])) or [pieces[0]])
+    monkeypatch.setattr(languages, "find_nouns", lambda pieces: lengths.append(len(pieces[0])) or [pieces[0]])
     text = "one two. three! " + "word " * 450
     assert len(list(find_nouns_of_text(text))) == 455
     assert lengths == [3, 2, 200, 200, 50]

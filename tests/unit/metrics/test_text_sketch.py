@@ -33,7 +33,7 @@ def test_the_null_range_holds_for_equal_sources_of_unequal_sizes():
 
 
 def test_a_warning_names_distance_and_null_range(monkeypatch):
-    monkeypatch.setattr(cautions, "_drawn", lambda *_: rows(60, shift=1.0, seed=1))
+    monkeypatch.setattr(cautions, "_draw_rows", lambda *_: rows(60, shift=1.0, seed=1))
     texts = Corpus.of(["a"])
     found = TextSketch(rows(100)).warning(texts)
     value, low, high = compute_energy_and_null(rows(100), rows(60, shift=1.0, seed=1), 0)

@@ -62,7 +62,7 @@ def plain_omega(y, group):
     return (treatment - (len(labels) - 1) * mean_residual) / (treatment + residual + mean_residual)
 
 
-@given(columns)
+@given(varied)
 def test_omega_squared_is_that_of_the_twin(rows):
     y, group = np.array([row[0] for row in rows], dtype=float), np.array([abs(row[1]) % 3 for row in rows])
     if len(set(group.tolist())) < 2 or len(y) <= len(set(group.tolist())):

@@ -214,7 +214,7 @@ def list_step_files(folder: str | os.PathLike[str]) -> list[str]:
 def make_natural_key(name: str) -> list[tuple[int, int, str]]:
     """Return a key that orders numbers in names by size.
 
-    >>> sorted(["step10.txt", "step2.txt", "step1.txt"], key=natural)
+    >>> sorted(["step10.txt", "step2.txt", "step1.txt"], key=make_natural_key)
     ['step1.txt', 'step2.txt', 'step10.txt']
     """
     parts = re.findall(r"[0-9]+|[^0-9]+", name)

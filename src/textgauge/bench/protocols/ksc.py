@@ -34,7 +34,7 @@ Which = Literal["distinct", "paper"]
 def compute_shares(k: int, n: int) -> Ints:
     """Return how many texts of the first source each corpus takes: all of c_1, none of c_k.
 
-    >>> shares(5, 10).tolist()
+    >>> compute_shares(5, 10).tolist()
     [10, 8, 5, 2, 0]
     """
     return np.rint(n * np.arange(k - 1, -1, -1) / (k - 1)).astype(np.int64)

@@ -134,8 +134,8 @@ class Windows:
 def count_shared_ngrams(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
     """Count the n-grams that texts `left[i]` and `right[i]` share, each as often as it is in both: pairs by orders.
 
-    >>> from textgauge.encode.tokenizers import tokenizer
-    >>> tokens = tokenizer("whitespace").encode(["a b a b", "a b a", "c"])
+    >>> from textgauge.encode.tokenizers import get_tokenizer
+    >>> tokens = get_tokenizer("whitespace").encode(["a b a b", "a b a", "c"])
     >>> count_shared_ngrams(tokens, np.array([0, 1]), np.array([1, 2]), 3)
     array([[3., 2., 1.],
            [0., 0., 0.]])
@@ -228,8 +228,8 @@ def count_shared_ngrams_of_all(tokens: Ragged, rows: int, orders: int) -> Iterat
     The smaller of two counts is the number of k that both reach: so each k-th occurrence of an n-gram in its text is
     a feature, and a product of features counts.
 
-    >>> from textgauge.encode.tokenizers import tokenizer
-    >>> tokens = tokenizer("whitespace").encode(["a b a b", "a b a", "c", "a a a"])
+    >>> from textgauge.encode.tokenizers import get_tokenizer
+    >>> tokens = get_tokenizer("whitespace").encode(["a b a b", "a b a", "c", "a a a"])
     >>> [matrix.tolist() for matrix in count_shared_ngrams_of_all(tokens, 2, 2)]
     [[[0.0, 2.0], [0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]]
     """

@@ -48,8 +48,8 @@ def find_best_matches(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints, F
     documents in the same way. Of equally similar documents it is the first. The ids of both sides belong to one
     vocabulary. The answer is that of the full matrix, whatever the texts hold; memory is linear in the tokens.
 
-    >>> from textgauge.encode.tokenizers import tokenizer
-    >>> tokens = tokenizer("words").encode(["a b c d", "a x c d e", "d c b a", "a b c"])
+    >>> from textgauge.encode.tokenizers import get_tokenizer
+    >>> tokens = get_tokenizer("words").encode(["a b c d", "a x c d e", "d c b a", "a b c"])
     >>> index, distance, similarity = find_best_matches(tokens.take(np.arange(1)), tokens.take(np.arange(1, 4)))
     >>> index.tolist(), distance.tolist(), similarity.tolist()
     ([2], [1], [0.75])
@@ -255,8 +255,8 @@ def find_nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: 
     Of equally similar ones it is the first. A row without numbers is similar to none. The ids of both sides belong to
     one vocabulary. More than `most` pairs are not compared.
 
-    >>> from textgauge.encode.tokenizers import tokenizer
-    >>> tokens = tokenizer("words").encode(["a b c d e", "x y", "a b c d f", "a b c d e f"])
+    >>> from textgauge.encode.tokenizers import get_tokenizer
+    >>> tokens = get_tokenizer("words").encode(["a b c d e", "x y", "a b c d f", "a b c d e f"])
     >>> found = find_nearest_sets(tokens, threshold=0.6)
     >>> found.index.tolist(), found.similarity.round(3).tolist()
     ([3, -1, 3, 0], [0.833, 0.0, 0.833, 0.833])

@@ -49,8 +49,8 @@ def get_sequences(tokens: Ragged, rows: Ints) -> list[Any]:
 def compute_common_lengths(tokens: Ragged, left: Ints, right: Ints) -> NDArray[np.float64]:
     """Return the length of the longest common subsequence of texts `left[i]` and `right[i]`.
 
-    >>> from textgauge.encode.tokenizers import tokenizer
-    >>> tokens = tokenizer("whitespace").encode(["a b c d", "b x d", "y"])
+    >>> from textgauge.encode.tokenizers import get_tokenizer
+    >>> tokens = get_tokenizer("whitespace").encode(["a b c d", "b x d", "y"])
     >>> compute_common_lengths(tokens, np.array([0, 0]), np.array([1, 2]))
     array([2., 0.])
     """

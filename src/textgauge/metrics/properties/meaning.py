@@ -257,8 +257,8 @@ def find_nearest_wording(queries: Tokens, documents: Tokens) -> NearestMatches:
 
     SynSim lies between 1/2 (nothing in common) and 1 (the same words, or no words at all). Source: Zwerdling et al.
 
-    >>> from textgauge.encode.tokenizers import tokenizer
-    >>> tokens = tokenizer("words").encode(["a b c d", "x", "a b c e"])
+    >>> from textgauge.encode.tokenizers import get_tokenizer
+    >>> tokens = get_tokenizer("words").encode(["a b c d", "x", "a b c e"])
     >>> find_nearest_wording(tokens.take(np.arange(1)), tokens.take(np.arange(1, 3))).similarity.tolist()
     [0.8]
     """

@@ -187,7 +187,7 @@ def get_form(text: str) -> str:
 def number_forms(*corpora: Sequence[str]) -> list[Ints]:
     """For each corpus the number of each text's form; equal forms have equal numbers in all of them.
 
-    >>> [numbers.tolist() for numbers in numbered(["A cat.", "a dog", "a cat"], ["A dog!"])]
+    >>> [numbers.tolist() for numbers in number_forms(["A cat.", "a dog", "a cat"], ["A dog!"])]
     [[0, 1, 0], [1]]
     """
     known: dict[str, int] = {}

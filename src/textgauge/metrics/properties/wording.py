@@ -40,8 +40,8 @@ def find_new_terms(tokens: Tokens, known: Tokens) -> NewTerms:
 
     Both sides have one vocabulary.
 
-    >>> from textgauge.encode.tokenizers import tokenizer
-    >>> tokens = tokenizer("words").encode(["a red cat!", "a cat", "a dog"])
+    >>> from textgauge.encode.tokenizers import get_tokenizer
+    >>> tokens = get_tokenizer("words").encode(["a red cat!", "a cat", "a dog"])
     >>> found = find_new_terms(tokens.take(np.arange(2)), tokens.take(np.arange(2, 3)))
     >>> [tokens.vocabulary[term] for term in found.terms], found.texts.tolist(), found.alone.tolist()
     (['cat', 'red'], [2, 1], [1, 0])
@@ -103,8 +103,8 @@ _SHRINKS = "no interval: the value depends on the number of texts"
 def number_ngrams(tokens: Tokens, n: int) -> tuple[Ints, Ints]:
     """Number the n-grams of all texts, equal ones alike, and give the place of the first token of each.
 
-    >>> from textgauge.encode.tokenizers import tokenizer
-    >>> [column.tolist() for column in number_ngrams(tokenizer("whitespace").encode(["a b a b", "b a"]), 2)]
+    >>> from textgauge.encode.tokenizers import get_tokenizer
+    >>> [column.tolist() for column in number_ngrams(get_tokenizer("whitespace").encode(["a b a b", "b a"]), 2)]
     [[0, 1, 0, 1], [0, 1, 2, 4]]
     """
     starts = np.arange(len(tokens.ids))

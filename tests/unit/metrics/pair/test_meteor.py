@@ -30,7 +30,7 @@ def relation(words) -> Relation:
 
 @pytest.fixture
 def small_wordnet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meteor, "synonym_relation", relation)
+    monkeypatch.setattr(meteor, "find_synonyms", relation)
 
 
 def twin(left: str, right: str, *, stages: str, lookup: str) -> tuple[int, int]:
