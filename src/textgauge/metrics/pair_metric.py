@@ -162,7 +162,8 @@ def find_distinct_texts(left: Corpus, right: Corpus) -> tuple[list[str], Ints, I
 def group_pairs(left: Ints, right: Ints, sizes: Ints, *, most: int) -> Iterator[Ints]:
     """Runs of pairs whose distinct texts have at most `most` tokens together, or one pair.
 
-    >>> [group.tolist() for group in group_pairs(np.array([0, 0, 1]), np.array([1, 2, 3]), np.array([2, 2, 2, 2]), most=6)]
+    >>> groups = group_pairs(np.array([0, 0, 1]), np.array([1, 2, 3]), np.array([2, 2, 2, 2]), most=6)
+    >>> [group.tolist() for group in groups]
     [[0, 1], [2]]
     """
     start, held, total = 0, set[int](), 0
