@@ -48,7 +48,7 @@ _Read = Callable[..., Floats32]
 def words_of(text: str) -> list[str]:
     """Split a text into words and signs as they stand, at most 512.
 
-    >>> split_folded_words("It's 3.5%!")
+    >>> words_of("It's 3.5%!")
     ["It's", '3', '.', '5', '%', '!']
     """
     return [match[0] for match in islice(_WORD.finditer(unicodedata.normalize("NFC", text)), LONGEST)]

@@ -68,7 +68,7 @@ def www(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in ("PIP_EXTRA_INDEX_URL", "HF_HUB_CACHE", "TEXTGAUGE_OFFLINE", "TEXTGAUGE_RESOURCES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(resources, "HUB", address)
-    monkeypatch.setattr(resources, "_load_checked", set())
+    monkeypatch.setattr(resources, "_checked", set())
     yield folder
     server.shutdown()
     server.server_close()
