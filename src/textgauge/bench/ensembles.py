@@ -24,7 +24,7 @@ from textgauge.bench.protocols.task import Columns, Examples, Task
 from textgauge.bench.store import Store
 from textgauge.core.arrays import Floats, Masks
 from textgauge.core.parallel import use_one_thread
-from textgauge.core.progress import Stage
+from textgauge.core.progress import Stage, Step
 from textgauge.metrics import PairMetric, get_metric
 from textgauge.metrics.base import list_versions
 from textgauge.stats.resampling import resample_sums
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from textgauge.bench.results import Group
 
 Kind = Literal["task", "universal"]
-Step = Callable[[str], None]
 
 NAMES: dict[Kind, str] = {"task": "task ensemble", "universal": "universal ensemble"}
 SEEDS = 100

@@ -50,6 +50,7 @@ from textgauge.bench.store import Store
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.core.naming import split_names
 from textgauge.core.parallel import use_one_blas_thread
+from textgauge.core.progress import Step
 from textgauge.core.show import format_percent, join_words
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
@@ -61,7 +62,6 @@ from textgauge.metrics.pair_metric import BROUGHT
 
 __all__ = ["Answer", "MetricCost", "Recommendation", "recommend"]
 
-Step = Callable[[str], None]
 
 _POOLS = 4  # times the texts of one repetition: statements about new texts need repetitions that share few texts
 _FEWEST_OF_MIXTURE = 12

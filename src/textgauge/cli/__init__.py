@@ -131,7 +131,7 @@ def main() -> None:
         print(_version())
         sys.exit(0)
 
-    from textgauge.cli.output import DETAIL, note, say
+    from textgauge.cli.output import DETAIL, get_option_name, note, say
     from textgauge.core.show import shorten_line
 
     def fail(text: str, code: int) -> NoReturn:
@@ -152,7 +152,7 @@ def main() -> None:
         app.config = read_config(app, Path.cwd())
         code = _parse_and_run(app, words)
     except TextgaugeError as error:
-        fail(error.worded(_option_name) if isinstance(error, ArgumentError) else str(error), 2)
+        fail(error.worded(get_option_name) if isinstance(error, ArgumentError) else str(error), 2)
     except MemoryError as error:
         fail(f"not enough memory ({shorten_line(str(error), 200) or 'for this'})", 1)
     except BrokenPipeError:
@@ -184,11 +184,6 @@ def _advise(error: CycloptsError) -> str:
         text = f"{error.keyword} needs a value" if error.keyword else f"missing {names[0] if names else 'argument'}"
     place = " ".join(["textgauge", *(error.command_chain or ())])
     return f"{text[:1].lower()}{text[1:]} (see {place} -h)".replace(STDIN, "-")
-
-
-def _option_name(value: str) -> str:
-    others = {"metrics": "-m", "groups": "--set, --system, --item", "held_out": "--test", "ratings": "--rating"}
-    return others.get(value) or f"--{value.replace('_', '-')}"
 
 
 def read_config(app: App, folder: Path) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Gates for builds: read checks from files, run them, and keep the numbers that later runs are held against."""
+"""Gates for builds: read checks from files, run them, and store the numbers that later runs are compared with."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def compare(
 ) -> CompareReport:
     """Say whether two corpora differ, how far they are from each other, and which words separate them.
 
-    Every value comes with a permutation p-value for "same source", raw and adjusted for all that is tested, and with
+    Every value comes with a permutation p-value for "same source", as it is and adjusted for all metrics, and with
     its null range: the values to expect if both corpora came from one source. A metric whose model or package is
     missing has no value and a reason; if that is every metric, the error is raised.
 

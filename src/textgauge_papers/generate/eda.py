@@ -218,7 +218,7 @@ def _cased(word: str, like: str) -> str:
 
 
 def _letters(text: str) -> str:
-    """Clean a text as the authors do: lower case, apostrophes dropped, all that is not a letter a space."""
+    """Clean a text as the authors do: in lower case, without apostrophes, with a space for every other sign."""
     lower = text.lower().replace("’", "").replace("'", "")
     return " ".join(_NOT_LETTERS.sub(" ", lower).split())
 

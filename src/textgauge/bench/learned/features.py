@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.errors import InputError
-from textgauge.core.progress import Stage
+from textgauge.core.progress import Stage, Step
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics, list_metrics
 from textgauge.metrics.pair.ensemble import check_feature, compute_features
 from textgauge.metrics.pair_metric import BROUGHT
 
-Step: TypeAlias = Callable[[str], None]
 SHARED = 0.1  # of the texts of the smaller set: from here on two sets are of one source
 # Beside every metric in its default form: encoders that were trained on other data than the default one.
 _ENCODERS = "cosine@paraphrase-minilm|wordllama"

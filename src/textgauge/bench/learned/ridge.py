@@ -69,7 +69,7 @@ def rank_predictions(predictions: Floats) -> Floats:
     A model fitted without a high group lies a little lower, without a low one a little higher, and each spreads groups
     in its own way. Predictions of left-out groups by different models would say the opposite of the truth, were they
     not brought to one scale. Equal means and deviations do not do that, for predictions have two humps where half of
-    the pairs are unrelated; equal ranks do, and orders are all that is judged. No rating is needed.
+    the pairs are unrelated. Equal ranks do, and only the order of predictions is judged. No rating is needed.
     """
     from scipy.stats import rankdata
 

@@ -17,11 +17,11 @@ from textgauge.bench.learned.agreement import (
     contrast_ensemble,
     measure_agreement,
 )
-from textgauge.bench.learned.features import RatedFeatures, Step, TrainingPairs, compute_rated_features
+from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features
 from textgauge.bench.learned.ridge import fit_ridge, fit_single, mix, rank_predictions
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
-from textgauge.core.progress import Stage
+from textgauge.core.progress import Stage, Step
 from textgauge.core.result import Column, Result
 from textgauge.core.show import Row, drop_nonfinite_values, format_cell, format_interval
 from textgauge.data.view import TextsLike
