@@ -80,7 +80,7 @@ def _encode_different(
     if not texts:
         return np.empty((0, embedder.dimension), dtype=np.float32)
     keys = compute_text_keys(texts) if store else np.empty((len(texts), 2), dtype=np.uint64)
-    known, vectors = store.read(keys) if store else _make_no_rows(len(texts))
+    known, vectors = store.read(keys) if store else (np.zeros(len(texts), bool), np.empty((len(texts), 0), np.float32))
     # Neighbours in length share batches without padding.
     missing = sorted(np.flatnonzero(~known).tolist(), key=lambda row: len(texts[row]))
     before = len(texts) - len(missing)
@@ -120,10 +120,6 @@ def _encode_by_name(name: str, texts: Sequence[str]) -> Floats32:
     return encode_rows(get_embedder(name), texts)
 
 
-def _make_no_rows(count: int) -> tuple[NDArray[np.bool_], Floats32]:
-    return np.zeros(count, dtype=bool), np.empty((count, 0), dtype=np.float32)
-
-
 def _shift_progress(progress: Progress | None, before: int, total: int) -> Progress | None:
     return None if progress is None else lambda done, _: progress(before + done, total)
 
@@ -150,7 +146,7 @@ class EmbeddingStore:
 
     def read(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Floats32]:
         """Return which keys there are, and an array with their vectors at those rows."""
-        known, vectors = _make_no_rows(len(keys))
+        known, vectors = np.zeros(len(keys), dtype=bool), np.empty((len(keys), 0), dtype=np.float32)
         order = np.argsort(keys[:, 0])
         seen: set[Path] = set()
         # What a merge removes meanwhile is found in the file that it wrote.

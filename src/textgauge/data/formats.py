@@ -61,14 +61,14 @@ _LONGEST_REASON = 200  # characters of a library's message that are repeated
 class FileFormat:
     """A kind of file: its ending (and others that mean the same), what it holds, and how it is read.
 
-    `holds` is "columns" (a table), "lines" (one text a line) or "embeddings", which have no reader of texts. The reader
+    `holds` is "columns" (a table), "lines" (one text a line) or "embeddings", which hold no texts. The reader
     gets the path, whether the whole file is wanted in memory, and a column if only one is wanted. `batches` says
     whether it can read files that do not fit in memory.
     """
 
     ending: str
     holds: str
-    read: Reader | None
+    read: Reader
     others: tuple[str, ...] = ()
     batches: bool = True
 
@@ -81,7 +81,7 @@ def read_table(path: PathLike) -> TextTable:
     """
     if os.path.isdir(path):
         return _read_folder(Path(path))
-    tables = list(_get_reader(path)(path, True, None))
+    tables = list(get_format(path).read(path, True, None))
     if not sum(len(table.rows) for table in tables):
         raise InputError(f"{format_path(path)}: the file holds no rows")
     return TextTable.join(format_path(path), tables)
@@ -89,12 +89,7 @@ def read_table(path: PathLike) -> TextTable:
 
 def read_batches(path: PathLike, *, column: str | None = None) -> Iterator[TextTable]:
     """Yield the rows of one file, some thousand at a time; of Parquet and Arrow files one `column` if it is named."""
-    return _get_reader(path)(path, False, column)
-
-
-def has_batches(path: PathLike) -> bool:
-    """Return True if files of this kind can be read in batches."""
-    return get_format(path).read is not None and get_format(path).batches
+    return get_format(path).read(path, False, column)
 
 
 def get_format(path: PathLike) -> FileFormat:
@@ -114,7 +109,7 @@ def list_endings(*, embeddings: bool = False) -> list[str]:
 def holds_texts(path: PathLike) -> bool:
     """Return True if a file of a folder is one of texts, by its ending; a .json file mostly describes the texts."""
     known = _BY_ENDING.get(get_suffix(path))
-    return known is not None and known.read is not None and known.ending != ".json"
+    return known is not None and known.holds != "embeddings" and known.ending != ".json"
 
 
 def is_table(path: PathLike) -> bool:
@@ -171,11 +166,8 @@ def map_embeddings(path: PathLike) -> NDArray[Any]:
     return array if array.dtype == native else array.astype(native)
 
 
-def _get_reader(path: PathLike) -> Reader:
-    read = get_format(path).read
-    if read is None:
-        raise InputError(f"{format_path(path)}: an {get_suffix(path)} file holds embeddings, not texts")
-    return read
+def _refuse_embeddings(path: PathLike, *_: object) -> Iterator[TextTable]:
+    raise InputError(f"{format_path(path)}: an {get_suffix(path)} file holds embeddings, not texts")
 
 
 def _read_folder(folder: Path) -> TextTable:
@@ -493,6 +485,6 @@ FORMATS = (
     FileFormat(".parquet", "columns", _read_parquet),
     FileFormat(".arrow", "columns", _read_arrow, (".feather", ".ipc")),
     FileFormat(".xlsx", "columns", _read_excel, batches=False),
-    FileFormat(".npy", "embeddings", None),
+    FileFormat(".npy", "embeddings", _refuse_embeddings, batches=False),
 )
 _BY_ENDING = {ending: one for one in FORMATS for ending in (one.ending, *one.others)}

@@ -14,7 +14,7 @@ from textgauge.core.errors import InputError, warn
 from textgauge.core.progress import begin_step
 from textgauge.core.sizes import cap_size
 from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
-from textgauge.data.formats import get_format, has_batches, map_embeddings, read_batches
+from textgauge.data.formats import get_format, map_embeddings, read_batches
 from textgauge.data.packing import format_path, get_packing
 from textgauge.data.pool import Pool, check_embeddings
 from textgauge.data.source import (
@@ -98,7 +98,9 @@ def open_batches(source: object, *, column: str | None = None) -> TextBatches | 
         return map_embeddings(source)
     path, column = find_place(os.fspath(source), column)
     files = fetch_hub_files(path) if path.startswith(HUB_PREFIX) else list_source_files(path)
-    return None if files is None or not all(map(has_batches, files)) else TextBatches(format_path(path), files, column)
+    if files is None or not all(get_format(file).batches for file in files):
+        return None
+    return TextBatches(format_path(path), files, column)
 
 
 def load_comparison(

@@ -84,7 +84,8 @@ def read_pieces(path: PathLike, *, limited: bool = False) -> Iterator[bytes]:
     """Yield the bytes of a file, unpacked, a few megabytes at a time; no more than fit in memory where `limited`."""
     name, ending, total = format_path(path), get_packing(path), 0
     try:
-        with _open_source(path) as stream, _unpack(stream, ending) as unpacked:
+        unpack = PACKINGS[ending] if ending else contextlib.nullcontext
+        with _open_source(path) as stream, unpack(stream) as unpacked:
             while piece := unpacked.read(cap_size(_PIECE)):
                 total += len(piece)
                 if limited and total > FILE_BYTES.most:
@@ -147,10 +148,6 @@ def _find_similar(path: PathLike) -> list[str]:
         return []
     near = get_close_matches(wanted.name.lower(), names, n=3, cutoff=0.75)
     return [os.path.join(os.path.dirname(path), names[name]) for name in near]
-
-
-def _unpack(stream: IO[bytes], ending: str) -> Any:
-    return PACKINGS[ending](stream) if ending else contextlib.nullcontext(stream)
 
 
 def _open_zstd(stream: IO[bytes]) -> Any:

@@ -35,7 +35,8 @@ class Pool:
 
     `is_stored` says that texts (`StoredTexts`) or embeddings (checked ones) are on disk, and that embeddings of texts
     shall be. `source_sizes` are the texts of each source where several follow each other; `source_rows` says where each
-    row stood in the file or list it was read from, where some of these were left out.
+    row stood in the file or list it was read from, where some of these were left out. `has_texts` says that the pool
+    holds texts, not embeddings alone.
 
     >>> Pool(["a cat", "a dog"]).size
     2
@@ -54,7 +55,14 @@ class Pool:
     ) -> None:
         if texts is None and embeddings is None:
             raise InputError("a pool needs texts or embeddings")
-        self._texts: Sequence[str] | None = texts if texts is None else _check_texts(texts)
+        if texts is not None and not isinstance(texts, StoredTexts):
+            texts = tuple(texts)
+            for position, text in enumerate(texts):
+                if not isinstance(text, str):
+                    what = "missing" if text is None else f"{type(text).__name__}, not a string"
+                    raise InputError(f"text {position} is {what}")
+        self._texts = texts
+        self.has_texts = texts is not None
         self._rows: dict[tuple[str, str], Any] = {}
         self._parents: tuple[Pool, ...] = ()
         self.is_stored = is_stored
@@ -88,11 +96,6 @@ class Pool:
         return np.arange(self.size) if self._source_rows is None else self._source_rows
 
     @property
-    def has_texts(self) -> bool:
-        """Whether the pool holds texts, not embeddings alone."""
-        return self._texts is not None
-
-    @property
     def has_given(self) -> bool:
         """Whether the pool holds ready-made embeddings."""
         return ("embeddings", GIVEN) in self._rows
@@ -112,16 +115,27 @@ class Pool:
         """Return the embedders whose rows are there."""
         return [name for kind, name in self._rows if kind == "embeddings"]
 
-    def dimension(self, embedder: str) -> int:
-        """Return the length of an embedder's vectors."""
-        return int(self.embeddings(embedder).shape[1])
-
     def tokens(self, tokenizer: str) -> Tokens:
         """Token ids of every text, flat, with offsets; `NAME:padded` has texts padded to the longest of their source.
 
         A source is a pool that was joined to others, or the pool itself.
         """
-        return self.get_or_compute("tokens", tokenizer, self._tokenize)  # type: ignore[no-any-return]
+        if ("tokens", tokenizer) not in self._rows:
+            from textgauge.encode.tokenizers import get_tokenizer, join_tokens
+
+            bare = tokenizer.removesuffix(PADDED)
+            if bare != tokenizer:
+                tokens = self.tokens(bare).pad(self.source_sizes)
+            elif not self.is_stored:
+                tokens = get_tokenizer(tokenizer).encode(self.texts)
+            else:
+                parts = []
+                for some in split_into_blocks(self.size, PARTITION):
+                    advance(some.start, self.size)
+                    parts.append(get_tokenizer(tokenizer).encode(self.texts[some]))
+                tokens = join_tokens(parts)
+            self._rows["tokens", tokenizer] = tokens
+        return self._rows["tokens", tokenizer]  # type: ignore[no-any-return]
 
     def padding(self, tokenizer: str) -> NDArray[np.int64]:
         """Return how many tokens each text lacks to the longest of its source."""
@@ -131,14 +145,32 @@ class Pool:
 
     def counts(self, tokenizer: str) -> csr_matrix:
         """Token counts, texts by vocabulary, sparse."""
-        return self.get_or_compute("counts", tokenizer, lambda name: _count_tokens(self.tokens(name)))  # type: ignore[no-any-return]
+        if ("counts", tokenizer) not in self._rows:
+            from scipy.sparse import csr_matrix
+
+            tokens = self.tokens(tokenizer)
+            shape = (len(tokens.offsets) - 1, int(tokens.ids.max(initial=-1)) + 1)
+            # A copy: summing sorts the ids of each text in place.
+            counts = csr_matrix((np.ones(len(tokens.ids)), tokens.ids, tokens.offsets), shape=shape, copy=True)
+            counts.sum_duplicates()
+            self._rows["counts", tokenizer] = counts
+        return self._rows["counts", tokenizer]  # type: ignore[no-any-return]
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
         """A 64-bit content key per row: equal rows have equal keys in every pool."""
-        return (
-            compute_row_keys(self.embeddings(GIVEN)) if self._texts is None else compute_text_content_keys(self._texts)
-        )
+        rows: Iterable[bytes]
+        if self._texts is None:  # embeddings, whatever their precision
+            given = self.embeddings(GIVEN)
+            some = (given[block] for block in split_into_blocks(len(given), _KEYS_AT_ONCE))
+            parts = (np.ascontiguousarray(block, dtype=np.float64) for block in some)
+            rows = (row.tobytes() for part in parts for row in part)
+        elif isinstance(self._texts, StoredTexts):
+            rows = self._texts.iterate_encoded()
+        else:  # lone surrogates are part of the content
+            rows = (text.encode("utf-8", "surrogatepass") for text in self._texts)
+        digests = b"".join([hashlib.blake2b(row, digest_size=8).digest() for row in rows])
+        return np.frombuffer(digests, dtype=np.uint64)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -154,20 +186,6 @@ class Pool:
     def set_rows(self, kind: str, name: str, rows: Any) -> None:
         """Take rows that were computed elsewhere for these very texts."""
         self._rows.setdefault((kind, name), rows)
-
-    def _tokenize(self, name: str) -> Tokens:
-        from textgauge.encode.tokenizers import get_tokenizer, join_tokens
-
-        bare = name.removesuffix(PADDED)
-        if bare != name:
-            return self.tokens(bare).pad(self.source_sizes)
-        if not self.is_stored:
-            return get_tokenizer(name).encode(self.texts)
-        parts = []
-        for some in split_into_blocks(self.size, PARTITION):
-            advance(some.start, self.size)
-            parts.append(get_tokenizer(name).encode(self.texts[some]))
-        return join_tokens(parts)
 
     def _embed(self, embedder: str, executor: Executor | None) -> Embeddings:
         if embedder == GIVEN:
@@ -192,16 +210,6 @@ class Pool:
 
 def _count_from(start: int, total: int) -> Callable[[int, int], None]:
     return lambda done, _: advance(start + done, total)
-
-
-def _check_texts(texts: Sequence[str]) -> Sequence[str]:
-    if isinstance(texts, StoredTexts):
-        return texts
-    for position, text in enumerate(texts):
-        if not isinstance(text, str):
-            what = "missing" if text is None else f"{type(text).__name__}, not a string"
-            raise InputError(f"text {position} is {what}")
-    return tuple(texts)
 
 
 def check_embeddings(embeddings: Embeddings, *, first: int = 0) -> Embeddings:
@@ -230,37 +238,8 @@ def check_embeddings(embeddings: Embeddings, *, first: int = 0) -> Embeddings:
     return rows
 
 
-def compute_content_keys(rows: Iterable[bytes]) -> NDArray[np.uint64]:
-    """Return a 64-bit key of each row's bytes."""
-    digests = b"".join([hashlib.blake2b(row, digest_size=8).digest() for row in rows])
-    return np.frombuffer(digests, dtype=np.uint64)
-
-
-def compute_text_content_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
-    """Return a 64-bit key of each text; lone surrogates are part of the content."""
-    encoded = texts.iterate_encoded() if isinstance(texts, StoredTexts) else None
-    return compute_content_keys(encoded or (text.encode("utf-8", "surrogatepass") for text in texts))
-
-
-def compute_row_keys(embeddings: Embeddings) -> NDArray[np.uint64]:
-    """Return a 64-bit key of each embedding, whatever its precision."""
-    some = (embeddings[block] for block in split_into_blocks(len(embeddings), _KEYS_AT_ONCE))
-    parts = (np.ascontiguousarray(rows, dtype=np.float64) for rows in some)
-    return compute_content_keys(row.tobytes() for part in parts for row in part)
-
-
 def _stack_rows(rows: list[Embeddings]) -> Embeddings:
     dimensions = sorted({block.shape[1] for block in rows})
     if len(dimensions) > 1:
         raise InputError(f"embeddings of different dimensions cannot be compared: {dimensions[0]} and {dimensions[-1]}")
     return np.concatenate(rows)
-
-
-def _count_tokens(tokens: Tokens) -> csr_matrix:
-    from scipy.sparse import csr_matrix
-
-    shape = (len(tokens.offsets) - 1, int(tokens.ids.max(initial=-1)) + 1)
-    # A copy: summing sorts the ids of each text in place.
-    counts = csr_matrix((np.ones(len(tokens.ids)), tokens.ids, tokens.offsets), shape=shape, copy=True)
-    counts.sum_duplicates()
-    return counts

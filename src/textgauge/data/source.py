@@ -31,8 +31,9 @@ from textgauge.data.datasets import (
     load_published_texts,
     read_hub_table,
 )
-from textgauge.data.formats import get_format, has_batches, is_table, list_endings, read_embeddings, read_table
+from textgauge.data.formats import get_format, is_table, list_endings, read_embeddings, read_table
 from textgauge.data.packing import PACKINGS, STDIN, find_similar_files, format_path, get_suffix
+from textgauge.data.pool import Pool
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
 from textgauge.data.tables import (
     LabelledTexts,
@@ -64,11 +65,14 @@ def load_corpus(
     """
     if isinstance(source, str | os.PathLike) and get_format(source).holds != "embeddings":
         found = load_texts(source, column=column, limit=limit, seed=seed)
-        corpus = Corpus.of(found.texts, source_rows=found.rows)
+        pool = Pool(found.texts, source_rows=found.rows)
+        corpus = Corpus(pool, np.arange(pool.size))
     else:
         corpus = _make_corpus(source, column, limit, seed)
     if role is not None:
-        _check_comparable(corpus, role)
+        if len(corpus) > 1 and corpus.pool.has_texts and not any(text.strip() for text in corpus.texts):
+            raise InputError(f"the {role} holds only empty texts")
+        check_different(corpus, role)
     return corpus
 
 
@@ -92,8 +96,10 @@ def load_texts(
         found = load_published_texts(name)
     else:
         path, column = find_place(name, column)
-        table = _load_table(path) if _is_one(path) else _join_tables(path)
-        found = table.drop_blanks(column, labels)
+        files = list_source_files(path) or (path,)
+        is_dataset = os.path.isdir(path) and get_format(files[0]).ending == ".arrow"
+        is_one = files == (path,) or path == STDIN or is_dataset
+        found = (_load_table(path) if is_one else _join_tables(path, files)).drop_blanks(column, labels)
     return found if limit is None else found.draw(limit, seed)
 
 
@@ -136,7 +142,7 @@ def _load_aligned_texts(spec: Named, column: str | None) -> tuple[str, ...] | Em
 def find_place(name: str, column: str | None) -> tuple[str, str | None]:
     """Return the path and the column to read: that of `PATH:COLUMN`, else `column`, which is for tables only."""
     path, named = split_column(name)
-    return path, named if named is not None else column if has_columns(path) else None
+    return path, column if named is None and column is not None and has_columns(path) else named
 
 
 def load_pairs(
@@ -247,12 +253,6 @@ def _make_corpus(source: Source, column: str | None, limit: int | None, seed: in
     return Corpus.of([texts[row] for row in kept], source_rows=kept)
 
 
-def _check_comparable(corpus: Corpus, role: str) -> None:
-    if len(corpus) > 1 and corpus.pool.has_texts and not any(text.strip() for text in corpus.texts):
-        raise InputError(f"the {role} holds only empty texts")
-    check_different(corpus, role)
-
-
 def check_different(corpus: Corpus, role: str) -> None:
     """Refuse a corpus without two different texts."""
     if len(corpus) < 2:
@@ -274,18 +274,12 @@ def list_source_files(path: str) -> tuple[str, ...] | None:
             raise InputError(f"{format_path(path)}: no file has such a name")
     else:
         return None
-    return files if files and all(map(has_batches, files)) else None
+    return files if files and all(get_format(file).batches for file in files) else None
 
 
-def _is_one(path: str) -> bool:
-    """Return whether a path is not several tables: a glob, or a folder of them."""
-    files = list_source_files(path) or (path,)
-    return files == (path,) or path == STDIN or (os.path.isdir(path) and get_format(files[0]).ending == ".arrow")
-
-
-def _join_tables(path: str) -> TextTable:
+def _join_tables(path: str, files: Sequence[str]) -> TextTable:
     """Return the tables of a glob or folder as one; the columns are those that all have."""
-    tables = [read_table(file) for file in list_source_files(path) or ()]
+    tables = [read_table(file) for file in files]
     joined = TextTable.join(format_path(path), tables)
     shared = {name: cells for name, cells in joined.columns.items() if all(name in table.columns for table in tables)}
     return replace(joined, columns=shared)

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, Self, TypeGuard, TypeVar
+from typing import Any, Self, TypeVar
 
 from textgauge.core.errors import InputError, warn
 from textgauge.core.limits import TEXT_CHARACTERS
@@ -163,7 +163,9 @@ class TextTable:
         name = self.find_column(column)
         most = TEXT_CHARACTERS.most
         return [
-            cell if cell is None or _is_plain(cell, most) else self._check_text(cell, row, name)
+            cell  # there is nothing to check or replace in most texts
+            if cell is None or (type(cell) is str and cell.isascii() and len(cell) <= most)
+            else self._check_text(cell, row, name)
             for row, cell in zip(self.rows, self.columns[name], strict=True)
         ]
 
@@ -287,7 +289,9 @@ def _is_missing(cell: object) -> bool:
 
 def find_filled_rows(texts: Sequence[object], name: str) -> list[int]:
     """Return the places of the texts that are not blank or missing; a warning counts the others."""
-    rows = [row for row, text in enumerate(texts) if not _is_blank(text)]
+    rows = [
+        row for row, text in enumerate(texts) if text is not None and (text.strip() if isinstance(text, str) else True)
+    ]
     if 0 < len(rows) < len(texts):
         warn(f"{name}: blank texts left out: {len(texts) - len(rows)} of {len(texts)}")
     return rows
@@ -301,7 +305,7 @@ def sanitize_text(text: str, place: str) -> str:
 
 def parse_number(cell: object) -> float | None:
     """Return the cell as a number, or None; blank and missing cells are NaN."""
-    if _is_blank(cell):
+    if cell is None or (isinstance(cell, str) and not cell.strip()):
         return math.nan
     if isinstance(cell, bool) or not isinstance(cell, str | int | float):
         return None
@@ -325,15 +329,6 @@ def format_column_names(names: Iterable[str]) -> str:
 
 def _quote(name: str) -> str:
     return repr(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
-
-
-def _is_blank(cell: object) -> bool:
-    return cell is None or (isinstance(cell, str) and not cell.strip())
-
-
-def _is_plain(cell: object, most: int) -> TypeGuard[str]:
-    """Return True for a text with nothing to check or replace, as most are."""
-    return type(cell) is str and cell.isascii() and len(cell) <= most
 
 
 def _has_text(cells: list[object]) -> bool:

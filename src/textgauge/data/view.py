@@ -122,32 +122,27 @@ class Corpus:
 
     def derive(self, statistic: Callable[..., T], *args: Any) -> T:
         """`statistic(self, *args)`, computed once and remembered by this view."""
-        return _remember(self._remembered, statistic, self, args)
+        if (statistic, *args) not in self._remembered:
+            self._remembered[statistic, *args] = statistic(self, *args)
+        return self._remembered[statistic, *args]  # type: ignore[no-any-return]
 
 
 class Comparison:
     """A reference and a candidate corpus of one pool; remembers what several metrics need.
+
+    `sides` are both of them, and `smaller` is the number of texts of the smaller one.
 
     `groups` are the numbers, from 0 on each side, of the groups that the texts of reference and candidate belong to:
     exchanges and disjoint parts then move whole groups. Without them every text is a group of its own.
     """
 
     def __init__(self, reference: TextsLike, candidate: TextsLike, *, groups: tuple[Ints, Ints] | None = None) -> None:
-        self.reference, self.candidate = join_pools(Corpus.of(reference), Corpus.of(candidate))
+        self.reference, self.candidate = self.sides = join_pools(Corpus.of(reference), Corpus.of(candidate))
+        self.smaller = min(map(len, self.sides))
         self.groups = groups
         if groups is not None and tuple(map(len, groups)) != tuple(map(len, self.sides)):
             raise InputError("groups need one number for each text")
         self._remembered: dict[tuple[Any, ...], Any] = {}
-
-    @property
-    def sides(self) -> tuple[Corpus, Corpus]:
-        """Reference and candidate."""
-        return self.reference, self.candidate
-
-    @property
-    def smaller(self) -> int:
-        """The number of texts of the smaller corpus."""
-        return min(map(len, self.sides))
 
     @cached_property
     def units(self) -> tuple[int, int]:
@@ -178,7 +173,9 @@ class Comparison:
 
     def derive(self, statistic: Callable[..., T], *args: Any) -> T:
         """`statistic(self, *args)`, computed once and remembered by this comparison."""
-        return _remember(self._remembered, statistic, self, args)
+        if (statistic, *args) not in self._remembered:
+            self._remembered[statistic, *args] = statistic(self, *args)
+        return self._remembered[statistic, *args]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -368,10 +365,3 @@ def join_pools(first: Corpus, second: Corpus) -> tuple[Corpus, Corpus]:
         return first, second
     pool = Pool.joined(first.pool, second.pool)
     return Corpus(pool, first.index), Corpus(pool, second.index + first.pool.size)
-
-
-def _remember(memory: dict[tuple[Any, ...], Any], statistic: Callable[..., T], of: Any, args: tuple[Any, ...]) -> T:
-    key = (statistic, *args)
-    if key not in memory:
-        memory[key] = statistic(of, *args)
-    return memory[key]  # type: ignore[no-any-return]

@@ -112,7 +112,7 @@ def _check_fid_bias(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> 
     if plain is None:
         return []
     smaller = comparison.smaller
-    dimension = comparison.reference.pool.dimension(plain.embedder)
+    dimension = comparison.reference.embeddings(plain.embedder).shape[1]
     if smaller >= 5 * dimension:
         return []
     return [

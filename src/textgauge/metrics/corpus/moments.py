@@ -130,7 +130,7 @@ class Frechet(EmbeddingMetric):
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """Return null values as every metric, but at most 399 permutations of corpora that fill many dimensions."""
         n, m = len(comparison.reference), len(comparison.candidate)
-        dimension = comparison.joint.pool.dimension(self.embedder)
+        dimension = comparison.joint.embeddings(self.embedder).shape[1]
         if permutations <= _MOST_PERMUTATIONS or not _MANY_DIMENSIONS <= dimension < min(n, m):
             return super().null_values(comparison, permutations=permutations, seed=seed)
         null = super().null_values(comparison, permutations=_MOST_PERMUTATIONS, seed=seed)
