@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import simulated
-from textgauge.bench.inputs.sources import Sources
 from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.overall import MeasureTable, estimate_gaps
 from textgauge.bench.protocols import Ksc
 from textgauge.bench.protocols.base import Measure, Observations
 from textgauge.bench.results import Judged
+from textgauge.bench.sources import Sources
 from textgauge.core.show import render_markdown
 from textgauge.data import Corpus
 from textgauge.metrics import get_metric

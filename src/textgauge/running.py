@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from textgauge.bench import Plan, Store
-from textgauge.bench.inputs.kinds import drop_none
-from textgauge.bench.inputs.sources import PairSources, TaskSources
+from textgauge.bench.inputs import drop_none
 from textgauge.bench.judge_audit import MARGIN, JudgeAudit, audit_judge
 from textgauge.bench.leaderboard import (
     Leaderboard,
@@ -38,6 +37,7 @@ from textgauge.bench.results import (
     make_verdict_frame,
 )
 from textgauge.bench.run import Progress, compute, list_warnings
+from textgauge.bench.sources import PairSources, TaskSources
 from textgauge.bench.suites import make_suite_or_protocol_plans
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError, warn

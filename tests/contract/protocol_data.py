@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from textgauge.bench.inputs.kinds import Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
-from textgauge.bench.inputs.sources import PairSources, Sources, format_step_role
+from textgauge.bench.inputs import Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora, format_step_role
+from textgauge.bench.sources import PairSources, Sources
 from textgauge.data import Corpus
 from textgauge.testing.protocol_checks import ProtocolCase
 

@@ -15,8 +15,7 @@ from tests.end_to_end import demo_claims as claims
 from tests.end_to_end.demo_standings import cells_of, check_report
 
 from textgauge.bench import suites
-from textgauge.bench.inputs.pair_sources import read_rated
-from textgauge.bench.inputs.sources import read_two
+from textgauge.bench.inputs import read_rated, read_two
 from textgauge.bench.plan import make_plans
 from textgauge.bench.protocols import Agreement, Ksc, Size, list_protocols
 from textgauge.bench.suites import make_task_plans

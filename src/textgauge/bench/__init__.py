@@ -10,17 +10,15 @@ from textgauge.core.lazy import export_lazily
 if TYPE_CHECKING:
     from textgauge.bench.contrasts import get_pair_columns, select_rated_groups
     from textgauge.bench.ensembles import Contribution, group_by_embedders
-    from textgauge.bench.inputs.ngrams import NgramGenerator, join_words, split_words, write_ngram_corpora
-    from textgauge.bench.inputs.pair_sources import read_paraphrases, read_rated
-    from textgauge.bench.inputs.sources import (
-        PairSources,
-        Sources,
-        TaskSources,
+    from textgauge.bench.inputs import (
         format_step_role,
         list_step_files,
+        read_paraphrases,
+        read_rated,
         read_steps,
         read_two,
     )
+    from textgauge.bench.ngrams import NgramGenerator, join_words, split_words, write_ngram_corpora
     from textgauge.bench.plan import make_plans
     from textgauge.bench.protocols import (
         Agreement,
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from textgauge.bench.protocols.task import WORD_METRICS
     from textgauge.bench.results import Group, Judged, Results
     from textgauge.bench.run import compute
+    from textgauge.bench.sources import PairSources, Sources, TaskSources
     from textgauge.bench.suites import Metrics, Program, Suite, known_suites, make_task_plans, register_suite
 
 __all__ = [
@@ -114,9 +113,8 @@ if not TYPE_CHECKING:
         {
             "contrasts": "get_pair_columns select_rated_groups",
             "ensembles": "Contribution group_by_embedders",
-            "inputs.ngrams": "NgramGenerator join_words write_ngram_corpora split_words",
-            "inputs.pair_sources": "read_paraphrases read_rated",
-            "inputs.sources": "PairSources Sources TaskSources read_steps read_two list_step_files format_step_role",
+            "inputs": "format_step_role list_step_files read_paraphrases read_rated read_steps read_two",
+            "ngrams": "NgramGenerator join_words write_ngram_corpora split_words",
             "plan": "make_plans",
             "protocols": "Agreement Clustering ComparedAlignment Distributionality Ifc Ksc Measure Observations "
             "Perturbation Protocol RatedAlignment Retrieval Robustness Sensitivity Size Speed Task Verdict list_tasks "
@@ -125,6 +123,7 @@ if not TYPE_CHECKING:
             "protocols.task": "WORD_METRICS",
             "results": "Group Judged Results",
             "run": "compute",
+            "sources": "PairSources Sources TaskSources",
             "suites": "Metrics Program Suite known_suites register_suite make_task_plans",
         },
     )

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.bench.inputs.kinds import load_data
-from textgauge.bench.inputs.sources import Data, PairSources
+from textgauge.bench.inputs import load_data
 from textgauge.bench.protocols import Batch, Protocol, find_protocols
+from textgauge.bench.sources import Data, PairSources
 from textgauge.core.errors import ArgumentError, UnknownName
 from textgauge.metrics import Metric, get_metrics
 from textgauge.metrics.base import list_versions

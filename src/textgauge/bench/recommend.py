@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.bench.inputs.pair_sources import read_rated
-from textgauge.bench.inputs.sources import Data
+from textgauge.bench.inputs import read_rated
 from textgauge.bench.leaderboard import Leaderboard, rank_metrics
 from textgauge.bench.plan import Plan
 from textgauge.bench.power import (
@@ -46,6 +45,7 @@ from textgauge.bench.protocols.batch import compact_corpus
 from textgauge.bench.recommendation import Answer, MetricCost, Recommendation
 from textgauge.bench.results import Judged, Results, sum_times
 from textgauge.bench.run import run
+from textgauge.bench.sources import Data
 from textgauge.bench.store import Store
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.core.naming import split_names

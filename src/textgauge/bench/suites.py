@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from textgauge.bench.inputs.pair_sources import read_paraphrases, read_rated
-from textgauge.bench.inputs.sources import Sources, make_learned_steps, read_two
+from textgauge.bench.inputs import make_learned_steps, read_paraphrases, read_rated, read_two
 from textgauge.bench.plan import Plan, make_plans, make_protocol_plans
 from textgauge.bench.protocols import (
     Agreement,
@@ -21,6 +20,7 @@ from textgauge.bench.protocols import (
     list_tasks,
 )
 from textgauge.bench.protocols.base import CORPUS_METRICS
+from textgauge.bench.sources import Sources
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.registry import Registry
 from textgauge.core.show import Row

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
-from textgauge.bench.inputs.kinds import drop_none
+from textgauge.bench.inputs import drop_none
 from textgauge.bench.results import Results, list_verdict_warnings
 from textgauge.bench.suites import find_suite
 from textgauge.cli.door import calling, option, refuse

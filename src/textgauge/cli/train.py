@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import App
 
-from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.inputs import read_rated
 from textgauge.bench.learned.stack import ensemble as stack
 from textgauge.cli.door import calling, option
 from textgauge.cli.output import Format, FormatOption, note, print_result

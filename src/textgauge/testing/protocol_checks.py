@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.bench.inputs.kinds import DataKind, Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
-from textgauge.bench.inputs.sources import Data
+from textgauge.bench.inputs import DataKind, Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
 from textgauge.bench.protocols import Batch, CorpusBatch, Observations, Protocol, Sources, Verdict, list_protocols
+from textgauge.bench.sources import Data
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus
 from textgauge.testing.metric_checks import get_global_state, list_checks

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.inputs import read_rated
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric, rank_metrics
 from textgauge.bench.power import TextsNeeded
 from textgauge.bench.protocols import Agreement, PairSources

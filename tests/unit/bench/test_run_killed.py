@@ -8,7 +8,7 @@ import time
 import pytest
 
 from textgauge.bench import Store, run
-from textgauge.bench.inputs.sources import read_two
+from textgauge.bench.inputs import read_two
 from textgauge.bench.plan import make_plans
 from textgauge.bench.protocols import Ksc
 

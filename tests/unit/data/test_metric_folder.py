@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.inputs import read_rated
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import is_here
 from textgauge.data.folders import is_metric_folder, load_metric_folder

@@ -1,6 +1,5 @@
 """Protocols: experiments that put metrics to the test; each is declared in a file of its own."""
 
-from textgauge.bench.inputs.sources import PairSources, Sources, TaskSources
 from textgauge.bench.protocols.agreement import Agreement
 from textgauge.bench.protocols.alignment import ComparedAlignment, RatedAlignment
 from textgauge.bench.protocols.base import (
@@ -25,6 +24,7 @@ from textgauge.bench.protocols.sensitivity import Sensitivity
 from textgauge.bench.protocols.size import Size
 from textgauge.bench.protocols.speed import Speed
 from textgauge.bench.protocols.task import Task, list_tasks
+from textgauge.bench.sources import PairSources, Sources, TaskSources
 
 __all__ = [
     "Agreement",

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.inputs.kinds import RatedPairs
+from textgauge.bench.inputs import RatedPairs
 from textgauge.bench.protocols.base import (
     PAIR_METRICS,
     RESAMPLES,

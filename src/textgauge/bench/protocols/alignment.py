@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.inputs.kinds import TaskTable
+from textgauge.bench.inputs import TaskTable
 from textgauge.bench.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.bench.protocols.batch import PairBatch
 from textgauge.bench.protocols.task import Columns, Examples, Task, Units, divide_known, make_pairs

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_ty
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.inputs.kinds import DataKind
-from textgauge.bench.inputs.sources import Column, Data, PairSources, Sources, TaskSources
+from textgauge.bench.inputs import DataKind
 from textgauge.bench.protocols.batch import Batch
+from textgauge.bench.sources import Column, Data, PairSources, Sources, TaskSources
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.inputs.sources import Column
+from textgauge.bench.sources import Column
 from textgauge.core.arrays import Ints
 from textgauge.data import Comparison, Corpus, Draws, Pairs, Pool
 from textgauge.metrics import CorpusMetric, PairMetric

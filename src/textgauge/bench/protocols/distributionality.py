@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.inputs.kinds import Paraphrases
+from textgauge.bench.inputs import Paraphrases
 from textgauge.bench.protocols.base import (
     Measure,
     Observations,

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textgauge.bench.inputs.kinds import StepsAndReference
-from textgauge.bench.inputs.sources import REFERENCE
+from textgauge.bench.inputs import REFERENCE, StepsAndReference
 from textgauge.bench.protocols.base import (
     Measure,
     Observations,

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from textgauge.bench.inputs.kinds import TwoCorpora
+from textgauge.bench.inputs import TwoCorpora
 from textgauge.bench.protocols.base import (
     Measure,
     Observations,

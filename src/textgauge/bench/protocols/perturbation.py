@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from textgauge.bench.inputs.kinds import OwnPoints
-from textgauge.bench.inputs.sources import Data
+from textgauge.bench.inputs import OwnPoints
 from textgauge.bench.protocols.base import (
     RESAMPLES,
     Measure,
@@ -23,6 +22,7 @@ from textgauge.bench.protocols.base import (
     register_protocol,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
+from textgauge.bench.sources import Data
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Corpus, Draws

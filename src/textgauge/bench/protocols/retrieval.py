@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.inputs.kinds import TaskTable
+from textgauge.bench.inputs import TaskTable
 from textgauge.bench.protocols.base import Measure, TaskSources, make_generator, register_protocol
 from textgauge.bench.protocols.batch import MatrixBatch
 from textgauge.bench.protocols.robustness import SEMANTIC, SUPERFICIAL

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from textgauge.bench.inputs.kinds import TaskTable
+from textgauge.bench.inputs import TaskTable
 from textgauge.bench.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.bench.protocols.batch import PairBatch
 from textgauge.bench.protocols.task import Columns, Task, Units, count_known, divide_known, make_pairs, pivot

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textgauge.bench.inputs.kinds import TwoCorpora
+from textgauge.bench.inputs import TwoCorpora
 from textgauge.bench.protocols.base import (
     Measure,
     Observations,

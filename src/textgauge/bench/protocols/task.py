@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.inputs.kinds import TaskTable
-from textgauge.bench.inputs.sources import Column
+from textgauge.bench.inputs import TaskTable
 from textgauge.bench.protocols.base import RESAMPLES, Observations, Protocol, Verdict, explain_undefined, list_protocols
 from textgauge.bench.protocols.batch import PairBatch
+from textgauge.bench.sources import Column
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
 

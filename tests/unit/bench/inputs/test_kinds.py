@@ -2,7 +2,7 @@
 
 import pytest
 
-from textgauge.bench.inputs.kinds import Paraphrases, RatedPairs, StepsAndReference, TwoCorpora, drop_none, load_data
+from textgauge.bench.inputs import Paraphrases, RatedPairs, StepsAndReference, TwoCorpora, drop_none, load_data
 from textgauge.bench.protocols import find_protocols, list_protocols
 from textgauge.core.errors import ArgumentError, InputError
 

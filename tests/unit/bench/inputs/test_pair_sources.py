@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.inputs import read_rated
 from textgauge.bench.protocols.agreement import Agreement
 from textgauge.core.errors import InputError
 from textgauge.data import Pairs

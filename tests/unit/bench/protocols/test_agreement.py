@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.inputs import read_rated
 from textgauge.bench.protocols import Agreement, Observations, PairSources
 from textgauge.bench.protocols.base import RESAMPLES
 from textgauge.core.errors import InputError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.bench.inputs.kinds import TwoCorpora
+from textgauge.bench.inputs import TwoCorpora
 from textgauge.bench.protocols import (
     CorpusBatch,
     Ksc,

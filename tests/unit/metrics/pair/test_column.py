@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.inputs import read_rated
 from textgauge.bench.learned.stack import ensemble
 from textgauge.core.errors import InputError, ParameterError, UnknownName
 from textgauge.data import Pairs

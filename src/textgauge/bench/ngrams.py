@@ -51,55 +51,49 @@ class NgramGenerator:
             raise InputError(f"an n-gram model has order 1 or more, not {order}")
         self.order = order
         self._followers: dict[tuple[str, ...], list[str]] = {}
-        self._list_different: dict[tuple[str, ...], set[str]] = {}
+        self._different: dict[tuple[str, ...], set[str]] = {}
 
     def learn(self, texts: Sequence[str]) -> None:
         """Count the words of more texts."""
         for text in filter(str.strip, texts):
             words = [*split_words(text), _END]
             for place, word in enumerate(words):
-                context = words[max(0, place - self.order + 1) : place]
-                if place < self.order - 1:
-                    context = [_END, *context]
+                context = self._get_context(words, place)
                 for start in range(len(context) + 1):
-                    key = tuple(context[start:])
-                    self._followers.setdefault(key, []).append(word)
-                    self._list_different.setdefault(key, set()).add(word)
+                    self._followers.setdefault(context[start:], []).append(word)
+                    self._different.setdefault(context[start:], set()).add(word)
 
     def generate(self, n: int, *, seed: int = 0) -> list[str]:
-        """New texts; each depends on its number and the seed alone."""
+        """Return new texts; each depends on its number and the seed alone."""
         if not self._followers:
             raise InputError("the n-gram model has learned nothing yet")
-        return [
-            self._text(np.random.default_rng(np.random.SeedSequence([seed, _WRITE, number]))) for number in range(n)
-        ]
+        texts = []
+        for number in range(n):
+            rng, text = np.random.default_rng(np.random.SeedSequence([seed, _WRITE, number])), ""
+            while not text:
+                text = self._write_text(rng)
+            texts.append(text)
+        return texts
 
-    def _text(self, rng: np.random.Generator) -> str:
-        text = ""
-        while not text:
-            text = self._try_text(rng)
-        return text
+    def _get_context(self, words: list[str], place: int) -> tuple[str, ...]:
+        before = words[max(0, place - self.order + 1) : place]
+        return (_END, *before) if place < self.order - 1 else tuple(before)
 
-    def _try_text(self, rng: np.random.Generator) -> str:
+    def _write_text(self, rng: np.random.Generator) -> str:
         words: list[str] = []
         while len(words) < _LONGEST:
-            context = words[max(0, len(words) - self.order + 1) :] if self.order > 1 else []
-            if len(words) < self.order - 1:
-                context = [_END, *context]
-            word = self._draw_word(tuple(context), rng)
+            context = self._get_context(words, len(words))
+            while context:
+                seen = len(self._followers.get(context, ()))
+                if seen and rng.random() < seen / (seen + len(self._different[context])):
+                    break
+                context = context[1:]
+            followers = self._followers[context]
+            word = followers[int(rng.integers(len(followers)))]
             if word == _END:
                 break
             words.append(word)
         return join_words(words)
-
-    def _draw_word(self, context: tuple[str, ...], rng: np.random.Generator) -> str:
-        while context:
-            seen = len(self._followers.get(context, ()))
-            if seen and rng.random() < seen / (seen + len(self._list_different[context])):
-                break
-            context = context[1:]
-        followers = self._followers[context]
-        return followers[int(rng.integers(len(followers)))]
 
 
 def write_ngram_corpora(

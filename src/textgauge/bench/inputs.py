@@ -1,0 +1,470 @@
+"""Kinds of data that protocols declare: which values name them, and how they are read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from textgauge import data as data_room
+from textgauge.bench.ngrams import write_ngram_corpora
+from textgauge.bench.sources import Data, PairSources, Sources, TaskSources
+from textgauge.core.arrays import Ints
+from textgauge.core.errors import ArgumentError, InputError, ResourceError
+from textgauge.data import Corpus, load_pairs, load_texts
+from textgauge.data.datasets import list_data_folders
+from textgauge.data.folders import is_metric_folder, load_metric_folder
+from textgauge.data.formats import holds_texts, is_table, list_endings, read_table
+from textgauge.data.source import Source, get_source_name, has_builtin_columns, load_corpus
+from textgauge.data.tables import TextPairs, TextTable, parse_number
+
+Given = Mapping[str, Any]
+References: TypeAlias = "Sequence[str] | Sequence[list[str]]"
+
+REFERENCE = "reference"
+GROUPS = ("set", "system", "item")
+_LEARNED = "sample:banking"
+# What the parts of a published dataset or sample are; the parts of others are splits, which mean nothing here.
+_PARTS_ARE = {"yamshchikov14": "set"}
+_MQM, _MQM_REFERENCES, _MQM_REFERENCE = "wmt21_mqm_ted_zhen", ("ref-A", "ref-B"), "ref-B"
+# Sets with paraphrases labelled 1 that have no address to fetch them from: both columns of texts, and that of labels.
+_LABELLED = {
+    "qqp": ("question1", "question2", "is_duplicate"),
+    "paws_wiki": ("sentence1", "sentence2", "label"),
+    "mrpc": ("sentence1", "sentence2", "label"),
+}
+
+
+class DataKind:
+    """Data of one kind: values without which they cannot be read, other values, and both in one phrase.
+
+    Names in braces in `about` stand for values: each caller writes them its own way.
+    """
+
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    about: str = ""
+    columns: tuple[str, ...] = ()  # of the table that `columns` names, for tasks
+
+    def fits(self, given: Given) -> bool:
+        """Return whether all values are there that these data need."""
+        return all(name in given for name in self.needs)
+
+    def load(self, given: Given, seed: int) -> Data:
+        """Return the data that the values name or are."""
+        raise NotImplementedError
+
+
+class TwoCorpora(DataKind):
+    """Two corpora, as `compare` takes them."""
+
+    needs = ("source_a", "source_b")
+    takes = ("column",)
+    about = "two corpora: {source_a} and {source_b}"
+
+    def load(self, given: Given, seed: int) -> Sources:
+        return read_two(given["source_a"], given["source_b"], column=given.get("column"))
+
+
+class StepsAndReference(DataKind):
+    """Corpora in order, one for each step, and the corpus that they should approach."""
+
+    needs = ("steps", "reference")
+    takes = ("column",)
+    about = "{steps}, a folder of corpora in order, and {reference}"
+
+    def load(self, given: Given, seed: int) -> Sources:
+        return read_steps(given["steps"], given["reference"], column=given.get("column"))
+
+
+class Paraphrases(DataKind):
+    """Pairs of texts that mean the same, by name or as texts in `left` and `right`."""
+
+    needs = ("pairs",)
+    takes: tuple[str, ...] = ("left", "right", "only", "limit")
+    about = "paraphrases: {pairs} with {left} and {right} and rows chosen by {only}, or a dataset"
+
+    def fits(self, given: Given) -> bool:
+        return "pairs" in given or _has_texts(given)
+
+    def load(self, given: Given, seed: int) -> PairSources:
+        """Return the pairs; how a table is read does not fit pairs that are there already."""
+        ready = given.get("pairs")
+        others = [name for name in ("only", "rating", "groups", "limit") if name in given]
+        if _has_texts(given):
+            left, right = given.get("left", ""), given.get("right", "")
+            if ready is not None or isinstance(left, str) or isinstance(right, str):
+                raise ArgumentError(
+                    "{left} and {right} are columns of {pairs}, or both are texts and there are no {pairs}"
+                )
+            ready = _pair_texts(left, right, given.get("rating"))
+            others = [name for name in others if name != "rating"]
+        if not isinstance(ready, PairSources):
+            return self.read(given, seed)
+        if others:
+            names = ", ".join(f"{{{name}}}" for name in others)
+            raise ArgumentError(f"{names}: for tables and datasets of pairs; these pairs are taken as they are")
+        return ready
+
+    def read(self, given: Given, seed: int) -> PairSources:
+        """Return the pairs of a table, a sample or a dataset."""
+        names = {name: given[name] for name in ("left", "right", "only", "limit") if name in given}
+        return read_paraphrases(os.fspath(given["pairs"]), **names, seed=seed)
+
+
+class RatedPairs(Paraphrases):
+    """Pairs of texts that people rated."""
+
+    takes = ("left", "right", "rating", "groups", "limit", "scores", "rated_only")
+    about = "rated pairs: {pairs} with {left}, {right}, {rating}, or a dataset"
+
+    def read(self, given: Given, seed: int) -> PairSources:
+        rating = given.get("rating", [])
+        ratings = [rating] if isinstance(rating, str) else list(rating)
+        if not all(isinstance(column, str) for column in ratings):
+            raise ArgumentError("{rating} names columns of {pairs}, or has numbers for the texts {left} and {right}")
+        unknown = [name for name in given.get("groups", {}) if name not in GROUPS]
+        if unknown:
+            raise InputError(f"no group {unknown[0]!r}; the groups are {', '.join(GROUPS)}")
+        names = {name: given[name] for name in self.takes if name in given and name != "rating"}
+        return read_rated(os.fspath(given["pairs"]), ratings=ratings, **names, seed=seed)
+
+
+@dataclass
+class TaskTable(DataKind):
+    """The table, folder or dataset of a task: the value that names it, its loader in `textgauge.data`, and its columns.
+
+    `defaults` are columns that are read unless others are named; `samples` are the built-in sets on which
+    `usmb-quick` runs the task.
+    """
+
+    value: str
+    loader: str
+    columns: tuple[str, ...]
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    samples: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.needs, self.takes, self.about = (self.value,), ("columns",), f"{{{self.value}}}"
+
+    def load(self, given: Given, seed: int) -> TaskSources:
+        """Return the data, by path or name unless they are there already; `ratings.coverage` is that of an aspect."""
+        data = given[self.value]
+        if isinstance(data, TaskSources):
+            return data
+        columns: dict[str, Any] = {}
+        for name, value in given.get("columns", {}).items():
+            group, dot, aspect = name.partition(".")
+            if group == "ratings" and isinstance(value, str):
+                columns.setdefault("ratings", {})[aspect if dot else "overall"] = value
+            else:
+                columns[name] = value
+        return self.read(os.fspath(data), **{name: columns[name] for name in columns if name in self.columns})
+
+    def read(self, spec: str, **columns: Any) -> TaskSources:
+        """Return the data of a path, a built-in sample or a published set; `columns` name the columns of a table."""
+        return TaskSources(spec, getattr(data_room, self.loader)(spec, **{**self.defaults, **columns}))
+
+
+@dataclass
+class OwnPoints(DataKind):
+    """Nothing: the protocol draws its points itself."""
+
+    points: Sources
+    about = "no data: it draws its own points"
+
+    def load(self, given: Given, seed: int) -> Sources:
+        return self.points
+
+
+def load_data(what: str, kinds: Sequence[DataKind], given: Given, seed: int) -> list[Data | None]:
+    """Return the data of each kind that the values name, None for kinds whose values are missing.
+
+    Values that no kind reads are refused, and so is having none of the data.
+    """
+    about = " or ".join(kind.about for kind in kinds)
+    unread = [name for name in given if not any(name in (*kind.needs, *kind.takes) for kind in kinds)]
+    if unread:
+        names = ", ".join(f"{{{name}}}" for name in unread)
+        raise ArgumentError(f"{{protocol}} does not read {names}; it needs {about}", protocol=what)
+    if not any(kind.fits(given) for kind in kinds):
+        raise ArgumentError(f"{{protocol}} needs {about}", protocol=what)
+    columns = list(dict.fromkeys(name for kind in kinds for name in kind.columns))
+    unknown = [name for name in given.get("columns", {}) if name.partition(".")[0] not in columns]
+    if unknown:
+        raise InputError(f"{what} has no column {unknown[0]}; it has {', '.join(columns)}")
+    return [kind.load(given, seed) if kind.fits(given) else None for kind in kinds]
+
+
+def drop_none(values: Given) -> dict[str, Any]:
+    """Return the values that are given."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _has_texts(given: Given) -> bool:
+    return any(not isinstance(given.get(side, ""), str) for side in ("left", "right"))
+
+
+def _pair_texts(left: Sequence[str], right: Sequence[str], rating: Any) -> PairSources:
+    sides = Corpus.of(left), Corpus.of(right)
+    count = len(sides[0])
+    if count != len(sides[1]):
+        raise InputError(f"pairs need as many left texts as right ones, not {count} and {len(sides[1])}")
+    if rating is None:
+        return PairSources("pairs", *sides)
+    try:
+        numbers = np.array(rating, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("ratings of texts that are given are numbers, one for each pair") from None
+    if numbers.shape != (count,) or not np.isfinite(numbers).all():
+        raise InputError(f"{count} pairs need {count} finite ratings")
+    return PairSources("pairs", *sides, {"rating": numbers})
+
+
+def read_two(a: Source, b: Source, *, column: str | None = None, limit: int | None = None, seed: int = 0) -> Sources:
+    """Return two corpora, by path, sample or dataset name, or as texts."""
+    given = {"a": a, "b": b}
+    corpora = {
+        role: load_corpus(source, role=f"source {role}", column=column, limit=limit, seed=seed)
+        for role, source in given.items()
+    }
+    return Sources(",".join(get_source_name(source, role) for role, source in given.items()), corpora)
+
+
+def read_steps(
+    steps: str | os.PathLike[str] | Sequence[Source], reference: Source, *, column: str | None = None
+) -> Sources:
+    """Return the reference and the corpora of the steps.
+
+    These are all text files of a folder in natural order (2 before 10), or files or texts in the order given.
+    """
+    files = list_step_files(steps) if isinstance(steps, str | os.PathLike) else list(steps)
+    folder = Path(steps).name if isinstance(steps, str | os.PathLike) else f"{len(files)} files"
+    corpora = [load_corpus(step, column=column) for step in files]
+    approached = Path(get_source_name(reference, REFERENCE)).name
+    return _join_steps(
+        f"{folder or 'steps'},{approached}", load_corpus(reference, role=REFERENCE, column=column), corpora
+    )
+
+
+def list_step_files(folder: str | os.PathLike[str]) -> list[str]:
+    """Return the text files of a folder, in natural order of their names: step2 before step10."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"{folder} is not a folder of corpora, one file for each step")
+    names = [path.name for path in place.iterdir() if path.is_file() and holds_texts(path) and path.name[0] != "."]
+    if not names:
+        raise InputError(f"{folder} holds no corpora ({', '.join(list_endings())})")
+    return [str(place / name) for name in sorted(names, key=_make_natural_key)]
+
+
+def _make_natural_key(name: str) -> list[tuple[int, int, str]]:
+    parts = re.findall(r"[0-9]+|[^0-9]+", name)
+    return [(0, int(part), part) if part[0] in "0123456789" else (1, 0, part) for part in parts]
+
+
+def make_learned_steps(*, steps: int = 8, texts: int = 2_000, per_step: int = 300, seed: int = 0) -> Sources:
+    """Return built-in texts, and what a back-off trigram model writes that has seen 1/128, 1/64, … and all of them."""
+    learned = load_texts(_LEARNED, limit=texts).texts
+    corpora = write_ngram_corpora(learned, steps=steps, per_step=per_step, seed=seed)
+    return _join_steps(f"trigrams,{_LEARNED}", Corpus.of(learned), [Corpus.of(list(texts)) for texts in corpora])
+
+
+def format_step_role(number: int) -> str:
+    """Return the role of a step's corpus.
+
+    >>> format_step_role(7)
+    'step-007'
+    """
+    return f"step-{number:03d}"
+
+
+def _join_steps(name: str, reference: Corpus, steps: Sequence[Corpus]) -> Sources:
+    corpora = {format_step_role(number): corpus for number, corpus in enumerate(steps, start=1)}
+    return Sources(name, {REFERENCE: reference, **corpora})
+
+
+def read_rated(
+    spec: str,
+    *,
+    left: str = "left",
+    right: str = "right",
+    ratings: Sequence[str] = (),
+    groups: Mapping[str, str] | None = None,
+    scores: Sequence[str] = (),
+    rated_only: bool = False,
+    limit: int | None = None,
+    seed: int = 0,
+    with_sources: bool = False,
+) -> PairSources:
+    """Return rated pairs by path or name.
+
+    Of a table, `left` and `right` name the columns of texts, `ratings` one or more columns of ratings (larger is
+    nearer), `groups` the columns of `set`, `system` and `item`, and `scores` those that `column:NAME` metrics read.
+    Samples and published datasets bring theirs. Of a folder in the layout of mt-metrics-eval, `ratings` names the human
+    scores, `right` the reference, and `scores` are the folder's own. A row without any rating is refused, or left out
+    with `rated_only`. `with_sources` adds the column `source`, the sets that share texts: a few pairs drawn by `limit`
+    share too few of them to tell.
+    """
+    if has_builtin_columns(spec):
+        if ratings or groups or scores:
+            raise InputError(f"{spec} brings its own ratings and groups; columns are named for tables alone")
+        name, texts, references, columns, values = spec, *_read_known(spec, seed), {}
+    else:
+        if is_metric_folder(spec):
+            if groups or len(ratings) > 1:
+                raise InputError(f"{spec} brings its own systems and items; name one of its human scores at most")
+            chosen = {"human": next(iter(ratings), None), "reference": None if right == "right" else right}
+            table = load_metric_folder(spec, **chosen, scores=scores)
+            left, right, ratings, groups = "left", "right", ["rating"], {"system": "system", "item": "item"}
+        else:
+            table = read_table(spec)
+        if not ratings:
+            raise ArgumentError("{table}: rated pairs need a column of ratings: {rating}", table=table.name)
+        table, columns = _take_ratings(table, list(dict.fromkeys(ratings)), rated_only)
+        for role, column in (groups or {}).items():
+            columns[role] = np.array([str(cell) for cell in table.columns[table.find_column(column)]])
+        texts, references = table.get_filled(left), _get_references(table, table.find_column(right))
+        name, values = table.name, table.get_scores(scores)
+    if with_sources:
+        columns |= _find_pair_sources(texts, references, columns)
+    rows = np.arange(len(texts))
+    if limit is not None and limit < len(texts):
+        rows = np.sort(np.random.default_rng([seed, 9]).permutation(len(texts))[:limit])
+    cells = [references[row] for row in rows.tolist()]
+    has_lists = bool(cells) and isinstance(cells[0], list)
+    lists = [cell if isinstance(cell, list) else [cell] for cell in cells]
+    return PairSources(
+        name,
+        Corpus.of([texts[row] for row in rows.tolist()]),
+        Corpus.of([text for several in lists for text in several]),
+        {key: column[rows] for key, column in columns.items()},
+        np.repeat(np.arange(len(lists)), [len(several) for several in lists]) if has_lists else None,
+        {key: np.array(column)[rows] for key, column in values.items()},
+    )
+
+
+def _read_known(spec: str, seed: int) -> tuple[Sequence[str], References, dict[str, Any]]:
+    """Return the texts and columns of a sample or a published dataset."""
+    pairs = load_pairs(spec, seed=seed)
+    if pairs.grade is None:
+        raise InputError(f"{spec} has no ratings")
+    name = spec.partition("/")[0]
+    if name == _MQM:
+        return _pair_with_reference(pairs)
+    columns: dict[str, Any] = {"rating": np.array(pairs.grade)}
+    if pairs.raters is not None:
+        columns |= {f"rating_{i + 1}": np.array(column) for i, column in enumerate(zip(*pairs.raters, strict=True))}
+    if name in _PARTS_ARE and pairs.group is not None:
+        columns[_PARTS_ARE[name]] = np.array(pairs.group)
+    return pairs.left, pairs.right, columns
+
+
+def _pair_with_reference(pairs: TextPairs) -> tuple[Sequence[str], Sequence[str], dict[str, Any]]:
+    """Translations with the better one of the two human references, which is no longer a system of its own.
+
+    Every system has the same segments in the same order, so the place within a system is the segment.
+    """
+    systems = np.array(pairs.group)
+    place = np.empty(len(systems), dtype=np.int64)
+    for system in np.unique(systems):
+        here = np.flatnonzero(systems == system)
+        place[here] = np.arange(len(here))
+    reference = [pairs.right[row] for row in np.flatnonzero(systems == _MQM_REFERENCE)]
+    rows = np.flatnonzero(~np.isin(systems, _MQM_REFERENCES))
+    columns = {"rating": np.array(pairs.grade)[rows], "system": systems[rows], "item": place[rows]}
+    return [pairs.right[row] for row in rows], [reference[at] for at in place[rows]], columns
+
+
+def _take_ratings(table: TextTable, names: Sequence[str], rated_only: bool) -> tuple[TextTable, dict[str, Any]]:
+    """Return the table, and `rating`, the mean of each pair's ratings, with the single ones where there are several.
+
+    A cell may be blank where another rater judged the pair; `rated_only` leaves out the rows that nobody judged.
+    """
+    single = np.array([table.get_numbers(name, blank=True) for name in names])
+    rated = np.isfinite(single).any(axis=0)
+    if not rated.all():
+        if not rated_only:
+            row = table.rows[int(np.argmin(rated))]
+            raise InputError(f"{table.name}: {table.unit} {row}: column {names[0]!r} holds no rating")
+        table, single = table.take(np.flatnonzero(rated).tolist()), single[:, rated]
+    several = {f"rating_{i + 1}": column for i, column in enumerate(single)} if len(names) > 1 else {}
+    blank = np.isnan(single)
+    return table, {"rating": np.where(blank, 0.0, single).sum(axis=0) / (~blank).sum(axis=0), **several}
+
+
+def _get_references(table: TextTable, column: str) -> References:
+    """Return one reference for each row, or a list of them where the column holds lists (of JSONL and Parquet)."""
+    cells = table.columns[column]
+    if not any(isinstance(cell, list) for cell in cells):
+        return table.get_filled(column)
+    for row, cell in zip(table.rows, cells, strict=True):
+        if not isinstance(cell, list) or not cell or not all(isinstance(text, str) for text in cell):
+            raise InputError(f"{table.name}: {table.unit} {row}: column {column!r} is not a list of at least one text")
+    return cells
+
+
+def _find_pair_sources(left: Sequence[str], right: References, columns: Mapping[str, Any]) -> dict[str, Ints]:
+    """Return the source of each pair by the texts that sets share, unless there are no sets or sources are given."""
+    from textgauge.bench.learned.features import find_sources
+
+    texts = [text for text in right if isinstance(text, str)]
+    if "set" not in columns or "source" in columns or len(texts) < len(right):
+        return {}
+    sets = np.unique(columns["set"], return_inverse=True)[1].astype(np.int64)
+    return {"source": find_sources(Corpus.of(list(left)).keys, Corpus.of(texts).keys, sets)}
+
+
+def read_paraphrases(
+    spec: str,
+    *,
+    left: str = "left",
+    right: str = "right",
+    only: str | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+) -> PairSources:
+    """Return pairs of texts that mean the same, by path or name.
+
+    Of a table, `left` and `right` name the columns of texts, and `only`, as `label=1`, the rows to take. `qqp`,
+    `paws_wiki` and `mrpc` are read from the tables in the folder of that name in `TEXTGAUGE_DATA`.
+    """
+    if spec in _LABELLED and not Path(spec).is_file():
+        left, right, label = _LABELLED[spec]
+        folders = [folder / spec for folder in list_data_folders()]
+        files = [path for place in folders for path in sorted(place.glob("*")) if path.is_file() and is_table(path)]
+        if not files:
+            wanted = f"put a table with columns {left}, {right}, {label} into a folder named by TEXTGAUGE_DATA"
+            raise ResourceError(f"{spec} is not on this machine and has no free address; {wanted} as {spec}/FILE")
+        parts = [_select_rows(read_table(path), label, "1") for path in files]
+        pairs = _get_text_pairs(spec, parts, left, right)
+    elif only is not None:
+        column, equals, value = only.partition("=")
+        if not equals:
+            raise InputError(f"rows are chosen with column=value, not {only!r}")
+        table = _select_rows(read_table(spec), column, value)
+        pairs = _get_text_pairs(table.name, [table], left, right)
+    else:
+        pairs = load_pairs(spec, left=left, right=right, seed=seed)
+    drawn = pairs if limit is None else pairs.draw(limit, seed)
+    return PairSources(spec, Corpus.of(drawn.left), Corpus.of(drawn.right))
+
+
+def _select_rows(table: TextTable, column: str, value: str) -> TextTable:
+    """Return the rows that hold a value in a column; a number is the same however it is written."""
+    wanted = parse_number(value)
+    cells = table.columns[table.find_column(column)]
+    rows = [row for row, cell in enumerate(cells) if str(cell) == value or parse_number(cell) == wanted is not None]
+    if not rows:
+        raise InputError(f"{table.name}: no {table.unit} has {value!r} in column {column!r}")
+    return table.take(rows)
+
+
+def _get_text_pairs(name: str, tables: Sequence[TextTable], left: str, right: str) -> TextPairs:
+    first, second = (tuple(text for table in tables for text in table.get_filled(side)) for side in (left, right))
+    return TextPairs(first, second, name)
