@@ -19,7 +19,7 @@ ARCHITECTURE = ROOT.parent / "docs/architecture.md"
 METRIC = """
 from dataclasses import dataclass
 
-from textgauge.metrics import EmbeddingMetric, register
+from textgauge.metrics import EmbeddingMetric, Part, register
 
 
 @register
@@ -29,6 +29,7 @@ class Toy(EmbeddingMetric):
 
     name = "toy"
     label = "Toy"
+    headline = Part("value")
 
     def compute(self, comparison):
         return {"value": float(len(comparison.reference) - len(comparison.candidate))}
@@ -118,7 +119,6 @@ def test_a_toy_lands_where_the_table_says(change, tmp_path):
         np.save(tmp_path / name, np.eye(rows, 5))
     (tmp_path / "c.toy").write_text("one\ntwo\nthree\n", encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "src"), "COLUMNS": "150"}
-    done = subprocess.run(
-        [sys.executable, "-m", "textgauge", *command], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "textgauge", *command]
+    done = subprocess.run(command, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert expected in done.stdout, done.stdout + done.stderr
