@@ -9,7 +9,7 @@ import pytest
 import textgauge
 from textgauge.core.show import Tabular
 from textgauge.data import sample
-from textgauge.measure.confounds import Terms
+from textgauge.measure.compare_report import Terms
 
 LEFT, RIGHT = ["a red cat", "a red dog", "a cow"], ["one cat", "one dog", "a cow"]
 

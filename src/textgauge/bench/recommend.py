@@ -54,8 +54,7 @@ from textgauge.core.progress import Step
 from textgauge.core.show import format_percent, join_words
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
-from textgauge.measure.comparing import DEFAULT_METRICS
-from textgauge.measure.confounds import find_confounds
+from textgauge.measure.comparing import DEFAULT_METRICS, find_confounds
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
 from textgauge.metrics.pair.models import list_column_names
 from textgauge.metrics.pair_metric import BROUGHT

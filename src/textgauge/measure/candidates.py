@@ -28,12 +28,12 @@ from textgauge.measure.comparing import (
     MANY_METRICS,
     Metrics,
     UncertaintyOptions,
+    Views,
+    find_undefined,
     limit_blas_threads,
     measure_all,
     prepare_two,
 )
-from textgauge.measure.confounds import find_undefined
-from textgauge.measure.views import Views
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import DisjointSplits
@@ -196,7 +196,7 @@ def compare_slices(
     named = ", ".join(shorten_line(label, 40) for label in small[:_NAMED])
     left_out = f"left out, with fewer than {_LABEL_TEXTS} texts in a corpus, or one text alone: {named}{more}"
     rows = sorted(_adjust_discoveries(rows), key=_get_sort_key)
-    return CompareReport(tuple(rows), (left_out,) if small else (), candidates=tuple(candidates))
+    return CompareReport(tuple(rows), (left_out,) if small else (), candidates=tuple(candidates), is_sliced=True)
 
 
 def _group_by_label(source: Source | LabelledTexts, by: str, column: str | None, role: str) -> dict[str, list[str]]:

@@ -1,19 +1,25 @@
-"""What `compare` gives back: scores of one or several candidates, or slice by slice, with warnings and charts."""
+"""What `compare` gives back: scores of one or several candidates, or slice by slice, words, warnings and charts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from textgauge.core.arrays import Floats
 from textgauge.core.charts import draw_without_network
+from textgauge.core.errors import InputError
 from textgauge.core.result import Column, Result
 from textgauge.core.show import (
     ARROWS,
     BLUE,
     GREY,
     Row,
+    Tabular,
+    drop_nonfinite,
     format_cell,
     format_interval,
     format_p,
@@ -23,8 +29,9 @@ from textgauge.core.show import (
     format_value,
     shorten_line,
 )
-from textgauge.measure.confounds import Terms
+from textgauge.data import Comparison
 from textgauge.metrics import Score
+from textgauge.metrics.token_counts import count_tokens
 from textgauge.stats.decisions import format_comparison, format_slices, is_different
 from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differences
 
@@ -36,44 +43,31 @@ if TYPE_CHECKING:
 # Words that the answer names for each corpus, and the z from which they are: the prior draws z to 0, so that of 60
 # comparisons of equal corpora (200 banking questions each) one had any word beyond 3.
 _WORDS, _LOOKED_AT, _TYPICAL = 3, 30, 3.0
+_TOKENIZER = "words"
+_PRIOR = 0.2  # the prior's words per word of the smaller corpus: z-scores of like corpora then have a variance of 0.8
 IN_PARTS = "read in parts, no text kept in memory"
 _NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "effect", "p_value", "p_adjusted")
 _RANKS = ("rank", "rank_low", "rank_high", "tier")
-
-
-def _has_interval(row: Row) -> bool:
-    return bool(row["interval"] or row["no_interval"])
-
-
-def _format_same_source(null: float, low: float, high: float) -> str:
-    return f"{format_short(null)} ({format_short(low)} … {format_short(high)})"
-
-
-def _format_foreign(share: float, low: float, high: float) -> str:
-    return f"{100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f} %)"
-
-
-def _is_adjusted(row: Row) -> bool:
-    return row["p_adjusted"] is not None and bool(row["adjustment"])
-
-
-def _is_tested_alone(row: Row) -> bool:
-    return row["p_adjusted"] is not None and not row["adjustment"]
 
 
 def _format_parts(row: Row) -> str:
     return ", ".join(f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part."))
 
 
+def _format_foreign(share: float, low: float, high: float) -> str:
+    return f"{100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f} %)"
+
+
 _PARTS = Column("parts", "*", _format_parts)
+_INTERVAL = Column("interval", "low high", format_interval, when=lambda row: row["interval"] or row["no_interval"])
 COLUMNS = (
     Column("metric"),
     Column("value", form=lambda value: "undefined" if value is None else format_cell(value)),
     Column("closer", form=ARROWS.get),
-    Column("interval", "low high", format_interval, when=_has_interval),
-    Column("adjusted p", "p_adjusted", format_p, when=_is_adjusted),
-    Column("p", "p_adjusted", format_p, when=_is_tested_alone),
-    Column("if same source", "null null_low null_high", _format_same_source, when="null"),
+    _INTERVAL,
+    Column("adjusted p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and row["adjustment"]),
+    Column("p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and not row["adjustment"]),
+    Column("if same source", "null null_low null_high", "{:.3g} ({:.3g} … {:.3g})".format, when="null"),
     Column("times", form=format_short, when="null"),
     Column("foreign texts", "foreign_share foreign_low foreign_high", _format_foreign, when="foreign_share"),
     Column("what it is", "label"),
@@ -82,7 +76,7 @@ _CANDIDATE_COLUMNS = (
     Column("metric"),
     Column("candidate"),
     Column("value", "value closer", format_value),
-    Column("interval", "low high", format_interval, when=_has_interval),
+    _INTERVAL,
     Column("if same source", "null_low null_high", format_interval, when="null"),
     Column("adjusted p", "p_adjusted", format_p, when="p_adjusted"),
     Column("rank", "rank_low rank_high", format_ranks),
@@ -100,6 +94,75 @@ _SLICE_COLUMNS = (
     Column("share of reference", "share_reference", format_percent),
     Column("of candidate", "share_candidate", format_percent),
 )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Terms(Tabular):
+    """Words with their log-odds ratio between two corpora, those of the candidate first.
+
+    `log_odds` and `z` are above 0 for words the candidate uses more than the reference.
+    """
+
+    words: tuple[str, ...]
+    z: Floats
+    log_odds: Floats
+    count_reference: Floats
+    count_candidate: Floats
+
+    @classmethod
+    def none(cls) -> Terms:
+        """No words."""
+        return cls((), *np.empty((4, 0)))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def to_dicts(self, places: Iterable[int] | None = None) -> list[Row]:
+        """Return one flat dictionary per word, or per word at some places."""
+        return [
+            {
+                "term": self.words[i],
+                "z": drop_nonfinite(float(self.z[i])),
+                "log_odds": float(self.log_odds[i]),
+                "count_reference": int(self.count_reference[i]),
+                "count_candidate": int(self.count_candidate[i]),
+            }
+            for i in (range(len(self.words)) if places is None else places)
+        ]
+
+    def top(self, n: int, side: str) -> list[Row]:
+        """Return the words that speak most for one corpus: `reference` or `candidate`."""
+        places = np.arange(len(self.words))[:n] if side == "candidate" else np.arange(len(self.words))[::-1][:n]
+        signed = self.z[places] if side == "candidate" else -self.z[places]
+        return self.to_dicts(places[signed > 0].tolist())
+
+
+def find_separating_terms(comparison: Comparison, *, prior: float | None = None) -> Terms:
+    """Return the words of two corpora by how surely one uses them more than the other.
+
+    Per word w with counts y, y′ of n, n′ words (candidate, reference), δ = ln[(y + α)/(n + α₀ − y − α)] −
+    ln[(y′ + α)/(n′ + α₀ − y′ − α)] and z = δ/√(1/(y + α) + 1/(y′ + α)), where the prior α = α₀·(y + y′)/(n + n′) draws
+    rare words to the rate of both corpora together. α₀ is `prior`, in words; if not given, a fifth of the words of the
+    smaller corpus. None where there are no texts, or fewer than two words. Source: Monroe, Colaresi and Quinn 2008.
+    """
+    if prior is not None and not 0 < prior < float("inf"):
+        raise InputError(f"the prior is a number of words above 0, not {prior}")
+    if not comparison.joint.pool.has_texts:
+        return Terms.none()
+    counts = [count_tokens(side, _TOKENIZER)[0] for side in (comparison.candidate, comparison.reference)]
+    used = np.flatnonzero(counts[0] + counts[1])
+    if len(used) < 2:
+        return Terms.none()
+    mine, yours = counts[0][used], counts[1][used]
+    weight = max(_PRIOR * float(min(mine.sum(), yours.sum())), 1.0) if prior is None else prior
+    alpha = weight * (mine + yours) / (mine.sum() + yours.sum())
+    odds = [np.log((y + alpha) / (y.sum() + weight - y - alpha)) for y in (mine, yours)]
+    delta = odds[0] - odds[1]
+    z = delta / np.sqrt(1.0 / (mine + alpha) + 1.0 / (yours + alpha))
+    vocabulary = comparison.joint.pool.tokens(_TOKENIZER).vocabulary
+    words = [vocabulary[i] for i in used.tolist()]
+    order = np.array(sorted(range(len(words)), key=lambda i: (-z[i], words[i])))
+    return Terms(tuple(words[i] for i in order), z[order], delta[order], yours[order], mine[order])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -138,33 +201,30 @@ class CompareReport(Result):
     `report["ships"]` that of a slice. `explanations`, with `compare(explain=True)`, are by the key of their metric; a
     metric whose value is not a sum over texts has none. `terms` are the words that separate the corpora. `rankings` of
     several candidates are by metric; their statements about all pairs and metrics hold together at `level`.
+    `is_sliced` says that the texts of each label were compared alone.
     """
 
     command: ClassVar[str] = "compare"
 
-    scores: tuple[Score, ...]
+    rows: tuple[Score, ...]
     warnings: tuple[str, ...] = ()
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms.none)
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     candidates: tuple[str, ...] = ()
     level: float = 0.95
+    is_sliced: bool = False
     parts: bool = False
 
     @property
-    def rows(self) -> tuple[Score, ...]:
-        """The scores."""
-        return self.scores
+    def scores(self) -> tuple[Score, ...]:
+        """The scores: the rows."""
+        return self.rows
 
     @property
     def metrics(self) -> list[str]:
         """The keys of the metrics, in order."""
-        return list(dict.fromkeys(score.metric for score in self.scores))
-
-    @property
-    def is_sliced(self) -> bool:
-        """Whether the texts of each label were compared alone."""
-        return bool(self.scores) and getattr(self.scores[0], "slice", None) is not None
+        return list(dict.fromkeys(score.metric for score in self.rows))
 
     @property
     def keys(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -192,23 +252,20 @@ class CompareReport(Result):
     def answer(self) -> str:
         """Whether the corpora differ and by which words; which candidate is nearest; or which slices differ."""
         if self.is_sliced:
-            return self._answer_slices()
+            rows = [row for row in self.rows if isinstance(row, CandidateScore)]
+            of = [f"{row.slice} of {row.candidate}" if len(self.candidates) > 1 else str(row.slice) for row in rows]
+            differing = dict.fromkeys(name for row, name in zip(rows, of, strict=True) if row.differs)
+            return format_slices(list(differing), len({(row.slice, row.candidate) for row in rows}))
         if self.candidates:
             return format_ranking_answer("candidate", self.candidates, self.rankings, self.level)
-        tested = {score.metric: score.p_adjusted for score in self.scores if not math.isnan(score.p_adjusted)}
+        tested = {score.metric: score.p_adjusted for score in self.rows if not math.isnan(score.p_adjusted)}
         if not tested:
             return "Not tested: the values alone do not say whether the corpora differ."
-        method = next((score.adjustment for score in self.scores if score.adjustment), None)
+        method = next((score.adjustment for score in self.rows if score.adjustment), None)
         sentence = format_comparison(tested, method)
         return (
             f"{sentence} {self._list_typical_words()}".rstrip() if any(map(is_different, tested.values())) else sentence
         )
-
-    def _answer_slices(self) -> str:
-        several = len(self.candidates) > 1
-        rows = [row for row in self.scores if isinstance(row, CandidateScore)]
-        names = [f"{row.slice} of {row.candidate}" if several else str(row.slice) for row in rows if row.differs]
-        return format_slices(list(dict.fromkeys(names)), len({(row.slice, row.candidate) for row in rows}))
 
     @property
     def details(self) -> Row:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError
-from textgauge.core.parallel import open_dask_executor
+from textgauge.core.parallel import open_dask_executor, use_one_blas_thread
 from textgauge.core.progress import begin_step, name_counts
+from textgauge.core.show import join_words
 from textgauge.data import Comparison, LabelledTexts, load_corpus
-from textgauge.data.large import load_comparison
+from textgauge.data.large import load_comparison, sample_comparison
 from textgauge.data.pool import PADDED
 from textgauge.data.source import Source
-from textgauge.measure.compare_report import CompareReport
-from textgauge.measure.confounds import Terms, find_confounds, find_separating_terms, find_undefined
-from textgauge.measure.views import Views
+from textgauge.encode.embedders import get_window
+from textgauge.measure.compare_report import IN_PARTS, CompareReport, Terms, find_separating_terms
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
+from textgauge.metrics.cautions import list_script_warnings
 from textgauge.metrics.grounds import get_ground_matrix
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
 
@@ -35,6 +39,10 @@ DEFAULT_METRICS = "energy,mmd,mauve,pr,dc,irpr,medoid,classifier,cbdf,jsd,zipf,v
 # Tested within seconds for a thousand texts a side; fid takes as long as all of them together.
 MANY_METRICS = "energy,mauve,pr,jsd"
 SLICE_METRICS = "energy"
+SAMPLE = 10_000  # texts of each corpus that fitted metrics see of large ones
+_LOPSIDED = "no interval and no null range: one corpus has over seven times the texts of the other; take a part of it"
+_ALL_PAIRS = "no interval and no null range: these take all pairs of texts again; a sample has them (approx)"
+_FEW_TEXTS, _SIZE_RATIO, _LENGTH_RATIO, _REPEATED_SHARE = 50, 2.0, 1.5, 0.2  # that are warned of
 
 
 @dataclass(frozen=True)
@@ -182,6 +190,52 @@ def _refuse(what: str, given: Mapping[str, Any]) -> None:
         raise ArgumentError(f"{what} does not take {{{name}}}")
 
 
+@dataclass(frozen=True)
+class Views:
+    """What metrics see of a comparison: all of it in memory; of large corpora, fitted metrics see a sample.
+
+    `approx` is the size of samples that metrics of all pairs of texts see as well; None for all texts.
+    """
+
+    comparison: Comparison
+    approx: int | None = None
+    seed: int = 0
+
+    def is_sampled(self, metric: CorpusMetric) -> bool:
+        """Return whether a metric sees a sample."""
+        sampled = ("fitted",) if self.approx is None else ("fitted", "blocks")
+        return self.comparison.joint.pool.is_stored and metric.grows in sampled
+
+    @cached_property
+    def sample(self) -> Comparison:
+        """Some texts of each corpus, chosen by content and seed."""
+        return sample_comparison(self.comparison, self.approx or SAMPLE, seed=self.seed)
+
+    def of(self, metric: CorpusMetric) -> Comparison:
+        """Return the comparison that a metric sees."""
+        return self.sample if self.is_sampled(metric) else self.comparison
+
+    def drop_slow(self, metrics: Sequence[CorpusMetric]) -> tuple[list[CorpusMetric], list[str]]:
+        """Leave out metrics of all pairs of many texts, and say so: for metrics that nobody chose."""
+        slow = [metric for metric in metrics if metric.grows == "blocks" and not self.is_sampled(metric)]
+        names = join_words([metric.key for metric in slow])
+        note = (
+            f"left out, because they take all pairs of texts: {names}; name them, or measure them on a sample (approx)"
+        )
+        return [metric for metric in metrics if metric not in slow], [note] if slow else []
+
+    def describe(self, metrics: Sequence[CorpusMetric]) -> list[str]:
+        """Return how large corpora were read, and which metrics saw all texts and which a sample."""
+        sizes = [len(side) for side in self.comparison.sides]
+        notes = [f"{IN_PARTS}: {sizes[0]:,} and {sizes[1]:,} texts"]
+        if whole := [metric.key for metric in metrics if not self.is_sampled(metric)]:
+            notes.append(f"{join_words(whole)}: from all texts")
+        if sampled := [metric.key for metric in metrics if self.is_sampled(metric)]:
+            seen = " and ".join(f"{min(self.approx or SAMPLE, size):,}" for size in sizes)
+            notes.append(f"{join_words(sampled)}: from a sample of {seen} texts, drawn with seed {self.seed}")
+        return notes
+
+
 def _compare_two(
     sources: Sequence[Source],
     metrics: Metrics | None,
@@ -191,14 +245,15 @@ def _compare_two(
 ) -> CompareReport:
     """Compare one candidate with the reference; `sources` are reference, candidate and foreign texts."""
     reference, candidate, foreign = sources
-    explain, column, scheduler = how["explain"], how["column"], how["scheduler"]
+    explain, column = how["explain"], how["column"]
     in_memory = foreign is not None or explain
     comparison = load_comparison(reference, candidate, column=column, seed=options.seed, in_memory=in_memory)
+    is_large = comparison.joint.pool.is_stored
     views = Views(comparison, how["approx"], options.seed)
     chosen, left_out = choose_metrics(metrics, comparison, options.seed), list[str]()
-    if metrics is None:
+    if metrics is None and is_large:
         chosen, left_out = views.drop_slow(chosen)
-    with open_dask_executor(scheduler) as cluster:
+    with open_dask_executor(how["scheduler"]) as cluster:
         missing = prepare_rows(views, chosen, cluster)
     with limit_blas_threads(comparison):
         scores, warnings = measure_all(views, chosen, missing, options, on_score)
@@ -209,7 +264,7 @@ def _compare_two(
             scores, notes = add_shares(scores, chosen, comparison, third, options)
             warnings = [*notes, *warnings]
         terms = find_separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
-        seen = views.describe([metric for metric in chosen if metric.key not in missing])
+        seen = views.describe([metric for metric in chosen if metric.key not in missing]) if is_large else []
         report = CompareReport(tuple(scores), (*seen, *left_out, *find_undefined(scores), *warnings), terms=terms)
         if not explain:
             return report
@@ -269,35 +324,32 @@ def prepare_rows(views: Views, metrics: Sequence[CorpusMetric], executor: Execut
     errors: dict[str, Missing] = {}
     tried: dict[tuple[str, bool], Missing] = {}  # by input, so that a model is not looked for again
     for metric in sorted(metrics, key=views.is_sampled):  # a sample takes its vectors from those of all texts
-        comparison = views.of(metric)
-        if metric.reads_texts and not comparison.joint.pool.has_texts:
+        joint = views.of(metric).joint
+        pool, ground = joint.pool, metric.pair_ground
+        if metric.reads_texts and not pool.has_texts:
             raise InputError(f"{metric.key} needs texts, but the corpora were given as embeddings")
-        rows = metric.on if metric.needs == "tokens" or metric.pair_ground else metric.embedder
-        key = rows, views.is_sampled(metric)
-        if key not in tried:
-            try:
-                _prepare_metric(metric, comparison, executor)
-            except (ResourceError, MissingExtra) as error:
-                tried[key] = error
+        key = metric.on if metric.reads_texts else metric.embedder, views.is_sampled(metric)
+        try:
+            if key in tried:
+                pass
+            elif ground is not None:
+                tell = partial(begin_step, f"{ground} of all pairs", kind=ground)
+                get_ground_matrix(pool, ground).rows(joint, tell)
+            elif metric.needs == "tokens":
+                with name_counts(f"texts split by {metric.on}"):
+                    rows = metric.token_rows
+                    pool.tokens(rows.removesuffix(PADDED)) if pool.is_stored else pool.counts(rows)
+            else:
+                begin_step(f"embedding with {metric.embedder}")
+                with name_counts(f"texts embedded with {metric.embedder}"):
+                    pool.embeddings(metric.embedder, executor=executor)
+        except (ResourceError, MissingExtra) as error:
+            tried[key] = error
         if key in tried:
             errors[metric.key] = tried[key]
     if metrics and len(errors) == len(metrics):
         raise next(iter(errors.values()))
     return {key: str(error) for key, error in errors.items()}
-
-
-def _prepare_metric(metric: CorpusMetric, comparison: Comparison, executor: Executor | None) -> None:
-    pool = comparison.joint.pool
-    if (name := metric.pair_ground) is not None:
-        matrix = get_ground_matrix(pool, name)
-        matrix.rows(comparison.joint, lambda done, total: begin_step(f"{name} of all pairs", done, total, name))
-    elif metric.needs == "tokens":
-        with name_counts(f"texts split by {metric.on}"):
-            pool.tokens(metric.token_rows.removesuffix(PADDED)) if pool.is_stored else pool.counts(metric.token_rows)
-    else:
-        begin_step(f"embedding with {metric.embedder}")
-        with name_counts(f"texts embedded with {metric.embedder}"):
-            pool.embeddings(metric.embedder, executor=executor)
 
 
 def measure_all(
@@ -314,28 +366,22 @@ def measure_all(
     scores, nulls = list[Score](), list[NullValues | None]()
     for number, metric in enumerate(metrics):
         begin_step(f"{of and f'{of}: '}{metric.key}", number, len(metrics), doing)
-        score, null = _measure(metric, views, missing.get(metric.key), options)
+        score, null = (
+            measure_one(metric, views, options)
+            if metric.key not in missing
+            else (make_missing_score(metric, views.of(metric), missing[metric.key]), None)
+        )
         scores.append(score)
         nulls.append(null)
         on_score(score)
-    return adjust(scores, nulls) if options.test else scores, find_confounds(views.comparison, usable)
-
-
-def _measure(
-    metric: CorpusMetric, views: Views, missing: str | None, options: UncertaintyOptions
-) -> tuple[Score, NullValues | None]:
-    """Return the score of a metric with its uncertainty, and the null values that this comes from."""
-    comparison = views.of(metric)
-    if missing is not None:
-        return make_missing_score(metric, comparison, missing), None
-    with views.limit_threads(metric):
-        with name_counts(f"{metric.key}: value"):
-            score = views.sign(metric.measure(comparison), metric)
-        reason = views.find_obstacle(metric)
-        if reason is None:
-            return add_uncertainty(score, metric, comparison, options)
-    asked = score.reason is None and (options.ci or options.test)
-    return replace(score, no_interval=f"{score.metric} has {reason}") if asked else score, None
+    if options.test:
+        values, method = adjust_p_values([null for null in nulls if null is not None])
+        p = iter(values.tolist())
+        scores = [
+            score if null is None else replace(score, p_adjusted=next(p), adjustment=method)
+            for score, null in zip(scores, nulls, strict=True)
+        ]
+    return scores, find_confounds(views.comparison, usable)
 
 
 def make_missing_score(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:
@@ -352,34 +398,94 @@ def make_missing_score(metric: CorpusMetric, comparison: Comparison, reason: str
     )
 
 
-def add_uncertainty(
-    score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions
-) -> tuple[Score, NullValues | None]:
-    """Return the score with the uncertainty that is asked for, and the null values it comes from."""
-    if score.reason is not None or not (options.ci or options.test):
-        return score, None
-    if options.ci:
-        try:
-            with name_counts(f"{metric.key}: parts for the interval"):
-                low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
-            score = replace(score, low=low, high=high, interval=method)
-        except Undefined as undefined:
-            score = replace(score, no_interval=str(undefined))
-    with name_counts(f"{metric.key}: permutations"):
-        null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
-    low, high = null.range
-    times = score.value / null.mean if metric.has_ratio_to_null and null.mean > 0 else math.nan
-    score = replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
-    if options.test:
-        score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
-    return score, null
+def measure_one(metric: CorpusMetric, views: Views, options: UncertaintyOptions) -> tuple[Score, NullValues | None]:
+    """Return the score of a metric with the uncertainty that is asked for, and the null values that this comes from."""
+    comparison, is_sampled = views.of(metric), views.is_sampled(metric)
+    is_large = views.comparison.joint.pool.is_stored
+    with use_one_blas_thread() if is_large and metric.is_sum else nullcontext():  # the same bits on every machine
+        with name_counts(f"{metric.key}: value"):
+            score = metric.measure(comparison)
+        if is_sampled:
+            score = replace(score, signature=f"{score.signature}|sample={views.approx or SAMPLE},seed={views.seed}")
+        if score.reason is not None or not (options.ci or options.test):
+            return score, None
+        if is_large and not is_sampled and (comparison.groups is None or not metric.is_sum):
+            reason = _LOPSIDED if metric.is_sum else _ALL_PAIRS
+            return replace(score, no_interval=f"{score.metric} has {reason}"), None
+        if options.ci:
+            try:
+                with name_counts(f"{metric.key}: parts for the interval"):
+                    low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
+                score = replace(score, low=low, high=high, interval=method)
+            except Undefined as undefined:
+                score = replace(score, no_interval=str(undefined))
+        with name_counts(f"{metric.key}: permutations"):
+            null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
+        low, high = null.range
+        times = score.value / null.mean if metric.has_ratio_to_null and null.mean > 0 else math.nan
+        score = replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
+        if options.test:
+            score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
+        return score, null
 
 
-def adjust(scores: Sequence[Score], nulls: Sequence[NullValues | None]) -> list[Score]:
-    """Return the scores with p-values adjusted for all metrics that were tested."""
-    values, method = adjust_p_values([null for null in nulls if null is not None])
-    p = iter(values.tolist())
+def find_undefined(scores: Sequence[Score]) -> list[str]:
+    """Return which metrics have no value, and which no interval, each reason once."""
+    undefined, lacking = dict[str, list[str]](), dict[str, list[str]]()
+    for score in scores:
+        if score.reason:
+            undefined.setdefault(score.reason, []).append(score.metric)
+        if score.no_interval:
+            lacking.setdefault(score.no_interval.removeprefix(f"{score.metric} has "), []).append(score.metric)
     return [
-        score if null is None else replace(score, p_adjusted=next(p), adjustment=method)
-        for score, null in zip(scores, nulls, strict=True)
+        *(f"{join_words(of)} {'is' if len(of) == 1 else 'are'} undefined: {why}" for why, of in undefined.items()),
+        *(f"{join_words(of)} {'has' if len(of) == 1 else 'have'} {what}" for what, of in lacking.items()),
     ]
+
+
+def find_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
+    """Return all warnings that apply to this comparison, each one sentence."""
+    n, m = len(comparison.reference), len(comparison.candidate)
+    found = []
+    if min(n, m) < _FEW_TEXTS:
+        found.append(f"few texts ({n} and {m}): small samples are far apart by chance; judge a value by its null range")
+    if max(n, m) > _SIZE_RATIO * min(n, m):
+        found.append(
+            f"very different sizes ({n} and {m}): many metrics depend on size; judge a value by its null range"
+        )
+    if shared := len(np.intersect1d(comparison.reference.keys, comparison.candidate.keys)):
+        found.append(f"{shared} different texts are in both corpora, which makes them look closer")
+    for role, corpus in zip(("reference", "candidate"), comparison.sides, strict=True):
+        repeated = len(corpus) - len(np.unique(corpus.keys))
+        if repeated > _REPEATED_SHARE * len(corpus):
+            found.append(f"{repeated} of the {len(corpus)} texts of the {role} repeat another one")
+    for metric in metrics:  # fid grows by about a/n; at n = 100 in 384 dimensions that is most of it
+        if metric.name == "fid" and getattr(metric, "correct", "") == "none":
+            dimension = comparison.reference.embeddings(metric.embedder).shape[1]
+            if comparison.smaller < 5 * dimension:
+                found.append(
+                    f"fid is strongly biased upwards with {comparison.smaller} texts in {dimension} dimensions: "
+                    "judge it by its null range only, or use fid(correct=extrapolate)"
+                )
+            break
+    return found + (_find_text_confounds(comparison, metrics) if comparison.joint.pool.has_texts else [])
+
+
+def _find_text_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
+    pool, found = comparison.joint.pool, []
+    counts = pool.get_or_compute("words", "", lambda _: np.array([len(text.split()) for text in pool.texts], int))
+    means = [float(np.mean(counts[side.index])) for side in comparison.sides]
+    if max(means) > _LENGTH_RATIO * max(min(means), 1.0):
+        lengths = f"mean {means[0]:.1f} and {means[1]:.1f} words"
+        found.append(f"very different lengths ({lengths}): part of the distance is length")
+    words = counts[comparison.joint.index]
+    for name in sorted({metric.embedder for metric in metrics if not metric.reads_texts}):
+        # A word is a token at least: texts of more words than the window has tokens are surely not read whole.
+        window = get_window(name)
+        if window is not None and (count := int((words > window).sum())):
+            found.append(
+                f"{count} of {len(words)} texts are longer than {name} reads ({window} tokens): "
+                f"use whole:{name} to embed the full text"
+            )
+    scripts = (text for metric in metrics for text in list_script_warnings(metric, comparison.joint))
+    return [*found, *dict.fromkeys(scripts)]

@@ -28,8 +28,8 @@ from textgauge.core.show import (
 from textgauge.data import Comparison
 from textgauge.data.source import Source
 from textgauge.encode.tokenizers import replace_surrogates
+from textgauge.measure.compare_report import Terms, find_separating_terms
 from textgauge.measure.comparing import limit_blas_threads, prepare_two
-from textgauge.measure.confounds import Terms, find_separating_terms
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.grounds import CrossNearest, find_nearest_texts
 from textgauge.metrics.score import Contributions, SideTerms

@@ -17,8 +17,7 @@ from textgauge.core.progress import begin_step, name_counts
 from textgauge.core.show import join_words
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.view import join_pools
-from textgauge.measure.comparing import UncertaintyOptions, prepare_rows
-from textgauge.measure.views import Views
+from textgauge.measure.comparing import UncertaintyOptions, Views, prepare_rows
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.stats.resampling import draw_halves, draw_left_out_groups
 

@@ -8,7 +8,7 @@ import pytest
 
 from textgauge import Comparison
 from textgauge.core.errors import InputError
-from textgauge.measure.confounds import find_separating_terms
+from textgauge.measure.compare_report import find_separating_terms
 from textgauge.measure.explaining import explain
 
 REFERENCE = ["the cat sat on the mat", "a cat and a dog", "the dog ran"] * 3

@@ -1,7 +1,7 @@
 """What a comparison warns of, besides what the command's own test looks for."""
 
 from textgauge.data import Comparison
-from textgauge.measure.confounds import find_confounds
+from textgauge.measure.comparing import find_confounds
 from textgauge.metrics import get_corpus_metrics
 
 LONG = "many words " * 150
