@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks.encoder import peer_model
 from benchmarks.timing import Row, race
 from textgauge.data import Pairs
-from textgauge.encode.embedders.minilm import LAYERS
+from textgauge.encode.embedders.transformer import LAYERS
 from textgauge.metrics import get_metric
 
 

@@ -17,8 +17,13 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats32, Ints
 from textgauge.core.errors import UnknownName
 from textgauge.encode.embedders import get_embedder
-from textgauge.encode.embedders.minilm import LAYERS, make_minilm
-from textgauge.encode.embedders.transformer import TransformerEmbedder, run_batches, split_by_length
+from textgauge.encode.embedders.transformer import (
+    LAYERS,
+    TransformerEmbedder,
+    make_minilm,
+    run_batches,
+    split_by_length,
+)
 from textgauge.encode.encoders import Encoder, Encoders
 from textgauge.encode.hugging_face import TransformersModel
 from textgauge.encode.tokenizers import PieceTokenizer, Tokens, compute_offsets, replace_surrogates

@@ -4,6 +4,7 @@ import builtins
 import re
 import sys
 import tomllib
+import zipfile
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from importlib.metadata import EntryPoint
@@ -13,14 +14,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks import minilm_graph
+from onnx import ModelProto
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.encode import embedders
 from textgauge.encode.embedders import EMBEDDERS, Embedder, get_embedder, list_embedders, register_embedder, transformer
-from textgauge.encode.embedders.minilm import make_minilm, write_message
 from textgauge.encode.embedders.st import SentenceTransformersEmbedder
 from textgauge.encode.embedders.static import StaticEmbedder
-from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, make_minilm_int8, split_by_length
+from textgauge.encode.embedders.transformer import (
+    LAYERS,
+    TOKENS_PER_RUN,
+    make_minilm,
+    make_minilm_int8,
+    split_by_length,
+)
 from textgauge.encode.embedders.whole import WholeEmbedder
 from textgauge.encode.encoders import Encoders
 
@@ -96,12 +104,10 @@ def test_declared_windows_and_dimensions_are_those_of_the_model(name: str, need:
     assert EMBEDDERS[name].dimension == get_embedder(name).encode([""]).shape[1]
 
 
-def test_messages_of_graphs_are_those_of_the_library() -> None:
-    from onnx import TensorProto, helper
-
-    tensor = helper.make_tensor("n", TensorProto.INT64, [2], np.array([-1, 300]).tobytes(), raw=True)
-    fields = {1: [2], 2: TensorProto.INT64, 8: "n", 9: np.array([-1, 300]).tobytes()}
-    assert TensorProto.FromString(write_message(fields)) == tensor
+def test_the_graphs_of_minilm_are_those_that_the_script_writes() -> None:
+    with zipfile.ZipFile(minilm_graph.TARGET) as graphs:
+        for layers in range(LAYERS + 1):
+            assert ModelProto.FromString(graphs.read(f"layer_{layers}.onnx")) == minilm_graph.make_graph(layers)
 
 
 def test_models_that_need_onnxruntime_say_so_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

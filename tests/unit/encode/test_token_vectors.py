@@ -9,7 +9,7 @@ from scipy.special import erf, softmax
 
 from textgauge.core.errors import UnknownName
 from textgauge.encode.embedders import get_embedder
-from textgauge.encode.embedders.minilm import EPSILON, HEAD, HEADS, LAYERS, WIDTH, read_weights
+from textgauge.encode.embedders.transformer import HEAD, HEADS, LAYERS, WIDTH, read_minilm_weights
 from textgauge.encode.token_vectors import MINILM_LAYER, get_token_encoder
 
 TEXTS = [
@@ -28,7 +28,7 @@ def forward(weights: dict[str, np.ndarray], ids: np.ndarray, layers: int) -> np.
 
     def norm(rows: np.ndarray, name: str) -> np.ndarray:
         centred = rows - rows.mean(axis=-1, keepdims=True)
-        centred /= np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + EPSILON)
+        centred /= np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + 1e-12)
         return centred * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
     def linear(rows: np.ndarray, name: str) -> np.ndarray:
@@ -57,7 +57,7 @@ def _minilm(need: Callable[[str], Path]) -> None:
 @pytest.mark.parametrize("layer", [0, 1, 3, LAYERS])
 def test_layers_are_those_of_the_plain_network(layer: int) -> None:
     found = get_token_encoder("minilm", layer=layer).encode(TEXTS)
-    weights = read_weights()
+    weights = read_minilm_weights(layer)
     for row in range(len(TEXTS)):
         expected = forward(weights, found.tokens[row].astype(np.int64), layer)
         np.testing.assert_allclose(found[row], expected, rtol=0, atol=2e-5)

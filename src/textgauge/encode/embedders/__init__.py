@@ -71,7 +71,7 @@ EMBEDDERS: Encoders[Embedder] = Encoders(
     "embedder",
     {
         "minilm": Encoder(
-            "embedders.minilm:make_minilm",
+            "embedders.transformer:make_minilm",
             "all-MiniLM-L6-v2, exact float32; the default",
             dimension=384,
             resources=("minilm",),

@@ -1,8 +1,11 @@
 """Sentence vectors from a transformer: tokenize, run in batches of equal length, pool, normalise.
 
-`minilm-int8`, `paraphrase-minilm`, and `onnx:MODEL`, a sentence-transformers model exported to ONNX, by folder or hub
-name, without torch. Of a folder `tokenizer.json`, `model.onnx` (or `onnx/model.onnx`) and the settings of
-sentence-transformers are read, as data; without settings: mean pooling, not normalised, 512 tokens, no prompt.
+`minilm`: all-MiniLM-L6-v2 in exact float32. `minilm.zip`, written by benchmarks/minilm_graph.py, has its graph up to
+each layer; onnxruntime gets the weights from the checked safetensors file, which also has the vectors `wordvec`.
+`minilm-int8`, `paraphrase-minilm`: ONNX files as they are.
+`onnx:MODEL`: a sentence-transformers model exported to ONNX, by folder or hub name, without torch. `tokenizer.json`,
+`model.onnx` (or `onnx/model.onnx`) and the settings of sentence-transformers are read, as data; without settings: mean
+pooling, not normalised, 512 tokens, no prompt.
 
 **The same text gives the same bits**, whatever the batch size, the order, the other texts and the number of threads:
 - only texts of the same number of tokens share a batch, so that nothing is ever padded or masked;
@@ -23,6 +26,7 @@ from functools import cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +46,8 @@ Run = Callable[[Ints], Floats32]
 """Token ids (texts, length) to the last hidden states (texts, length, dimension)."""
 
 _NO_RUNTIME = "onnxruntime is not installed; it has no package for some machines, where wordllama runs without it"
+LAYERS, HEADS, WIDTH = 6, 12, 384  # of all-MiniLM-L6-v2
+HEAD = WIDTH // HEADS
 TOKENS_PER_RUN = 2048  # keeps a batch of long texts within tens of megabytes; more is not faster
 _FILES = (
     "tokenizer.json", "model.onnx", "onnx/model.onnx", "modules.json", "1_Pooling/config.json",
@@ -153,18 +159,62 @@ def run_batches(
         yield from zip(batches, pool.map(lambda rows: run(np.stack([ids[row] for row in rows])), batches), strict=True)
 
 
+def make_minilm(layers: int = LAYERS) -> TransformerEmbedder:
+    """Return `minilm`; with fewer layers it ends at the hidden states of that one, 0 the embeddings."""
+    return _make_built_in("minilm", "all-MiniLM-L6-v2", partial(_open_minilm, layers))
+
+
 def make_minilm_int8() -> TransformerEmbedder:
     """Return `minilm-int8`: all-MiniLM-L6-v2 with weights rounded to int8 (21 MB), arithmetic in float32."""
-    known = format_identity("all-MiniLM-L6-v2-int8", "minilm-int8", max_length=256, normalise=True)
     load = partial(_open_resource, "minilm-int8", "last_hidden_state")
-    return TransformerEmbedder("minilm-int8", known, 256, True, load, declared_dimension=384)
+    return _make_built_in("minilm-int8", "all-MiniLM-L6-v2-int8", load)
 
 
 def make_paraphrase_minilm() -> TransformerEmbedder:
     """Return `paraphrase-minilm`: paraphrase-MiniLM-L3-v2, three layers, not normalised, as its own graph pools."""
-    known = format_identity("paraphrase-MiniLM-L3-v2", "paraphrase-minilm", max_length=128, normalise=False)
     load = partial(_open_resource, "paraphrase-minilm", "onnx::Shape_422")
-    return TransformerEmbedder("paraphrase-minilm", known, 128, False, load, declared_dimension=384)
+    return _make_built_in("paraphrase-minilm", "paraphrase-MiniLM-L3-v2", load, max_length=128, normalise=False)
+
+
+def _make_built_in(
+    name: str, model: str, load: Callable[[], Run], *, max_length: int = 256, normalise: bool = True
+) -> TransformerEmbedder:
+    digest = next(iter(get_resource(name).files.values()))
+    # The runtime's version belongs to it, because another may round differently.
+    identity = (
+        f"{model}(weights={digest[:16]},pooling=mean,normalise={str(normalise).lower()},max_length={max_length},"
+        f"dtype=float32,runtime={_format_runtime()})"
+    )
+    return TransformerEmbedder(name, identity, max_length, normalise, load, declared_dimension=WIDTH)
+
+
+def _open_minilm(layers: int) -> Run:
+    onnxruntime, weights = import_onnxruntime(), read_minilm_weights(layers)
+    options = onnxruntime.SessionOptions()
+    # onnxruntime copies them when the session opens: nothing of the weights given is kept.
+    given = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array)) for array in weights.values()]
+    options.add_external_initializers(list(weights), given)
+    with ZipFile(Path(__file__).with_name("minilm.zip")) as graphs:
+        session = open_session(graphs.read(f"layer_{layers}.onnx"), options)
+    session.disable_fallback()  # which would open it again, without them
+    return lambda ids: session.run(None, {"ids": ids})[0]
+
+
+def read_minilm_weights(layers: int) -> dict[str, Floats32]:
+    """Read the weights, linear maps turned to `input x output`, token type 0 and the query's scale folded in."""
+    from safetensors.numpy import load_file
+
+    raw: dict[str, Floats32] = load_file(locate("minilm") / "model.safetensors")
+    weights = {
+        "embeddings.word_embeddings.weight": raw["embeddings.word_embeddings.weight"],
+        "positions": raw["embeddings.position_embeddings.weight"] + raw["embeddings.token_type_embeddings.weight"][0],
+    }
+    used = ("embeddings.LayerNorm.", *(f"encoder.layer.{layer}." for layer in range(layers)))
+    weights |= {name: array.T for name, array in raw.items() if name.startswith(used)}
+    for name in weights:
+        if ".query." in name:
+            weights[name] /= np.float32(np.sqrt(HEAD))
+    return weights
 
 
 def make_onnx(model: str) -> TransformerEmbedder:
@@ -187,7 +237,7 @@ def make_onnx(model: str) -> TransformerEmbedder:
         raise ResourceError(f"{name}: pooling of {', '.join(modes) or 'no kind'} is not done here")
     if not isinstance(longest, int) or not 0 < longest <= 2**20 or not isinstance(prompt, str):
         raise ResourceError(f"{name}: its settings have a length or a prompt that is none")
-    settings = f"files={pin_folder(folder)},dtype=float32,runtime={format_runtime()}"
+    settings = f"files={pin_folder(folder)},dtype=float32,runtime={_format_runtime()}"
     return TransformerEmbedder(
         name,
         f"onnx:{shorten_name(str(folder))}({settings})",
@@ -235,17 +285,7 @@ def _open_file(name: str, path: Path, output: str | None = None) -> Run:
     return run
 
 
-def format_identity(model: str, resource: str, *, max_length: int, normalise: bool) -> str:
-    """Spell out what the vectors depend on, the runtime's version included, because another may round differently."""
-    digest = next(iter(get_resource(resource).files.values()))
-    return (
-        f"{model}(weights={digest[:16]},pooling=mean,normalise={str(normalise).lower()},max_length={max_length},"
-        f"dtype=float32,runtime={format_runtime()})"
-    )
-
-
-def format_runtime() -> str:
-    """Return onnxruntime with its version."""
+def _format_runtime() -> str:
     try:
         return f"onnxruntime-{version('onnxruntime')}"
     except PackageNotFoundError:
