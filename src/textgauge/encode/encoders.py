@@ -1,13 +1,19 @@
-"""Tables of encoders by name: what is declared of each, and the objects made of it."""
+"""Tables of encoders by name, and models that a name gives: how they are found, named and pinned."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from textgauge.core.errors import MissingExtra, ResourceError, TextgaugeError
 from textgauge.core.registry import Registry
+from textgauge.core.show import shorten_line
+from textgauge.encode.resources import compute_tree_sha256, get_resource, is_available, is_offline
 
 T = TypeVar("T")
 
@@ -32,8 +38,6 @@ class Encoder:
 
     def describe(self, name: str) -> dict[str, object]:
         """Return name, dimension, language, window, megabytes to fetch, whether it is on this machine, a note."""
-        from textgauge.encode.resources import get_resource, is_available
-
         any_model = ":" in name
         return {
             "name": name,
@@ -62,3 +66,59 @@ class Encoders(Registry[Encoder], Generic[T]):
             if (entry, given) not in self._made:
                 self._made[entry, given] = entry(*given)
             return self._made[entry, given]
+
+
+@contextmanager
+def explain_unloadable(name: str, extra: str = "") -> Iterator[None]:
+    """Say in one line which extra is missing, or why a model cannot be loaded."""
+    try:
+        yield
+    except TextgaugeError:
+        raise
+    except Exception as error:  # each library has its own kinds
+        if extra and isinstance(error, ImportError):
+            raise MissingExtra.named(name, extra) from error
+        lines = str(error).strip().splitlines()
+        reason = shorten_line(lines[0], 200) if lines else type(error).__name__
+        raise ResourceError(f"cannot load {name}: {reason}") from error
+
+
+def shorten_name(model: str) -> str:
+    """Return the hub name, or the last part of a folder's path."""
+    return Path(model).name if Path(model).is_dir() else model
+
+
+def find_folder(name: str, model: str, files: Sequence[str], *, optional: Sequence[str] = ()) -> Path:
+    """Return the folder of a model with these files: a folder, else one that the hub's own library has or fetches.
+
+    `name` is what errors call the model, `optional` are files that it may have besides.
+    """
+    folder = Path(model)
+    if not folder.is_dir():
+        folder = _download_from_hub(name, model, [*files, *optional])
+    missing = [file for file in files if not (folder / file).is_file()]
+    if missing:
+        raise ResourceError(f"{name}: the folder has no {', '.join(missing)}")
+    return folder
+
+
+def _download_from_hub(name: str, model: str, files: Sequence[str]) -> Path:
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", model) is None:
+        raise ResourceError(f"{name}: no such folder, and no name of a model on the hub (OWNER/NAME)")
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise MissingExtra(
+            f"{name}: a model of the hub needs an optional package: pip install huggingface_hub"
+        ) from None
+    try:
+        # The user names the model; signatures hold the digest of its files, and none of them is executed.
+        return Path(snapshot_download(model, allow_patterns=list(files), local_files_only=is_offline()))  # nosec B615
+    except Exception as error:
+        # The library raises many kinds of errors, its own and those of the network beneath it.
+        raise ResourceError(f"{name}: cannot be fetched ({type(error).__name__})") from None
+
+
+def pin_folder(folder: Path) -> str:
+    """Return the digest of a model's files."""
+    return compute_tree_sha256(folder)[:16]

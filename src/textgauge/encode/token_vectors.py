@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,9 @@ from textgauge.encode.embedders.transformer import (
     TransformerEmbedder,
     make_minilm,
     run_batches,
-    split_by_length,
 )
 from textgauge.encode.encoders import Encoder, Encoders
-from textgauge.encode.hugging_face import TransformersModel
-from textgauge.encode.tokenizers import PieceTokenizer, Tokens, compute_offsets, replace_surrogates
+from textgauge.encode.tokenizers import PieceTokenizer, Tokens, compute_offsets
 
 __all__ = [
     "CHOSEN",
@@ -153,66 +151,6 @@ class PieceEncoder:
         return Encoding(Tokens(flat, offsets, PieceTokenizer().encode([]).vocabulary), special)
 
 
-@dataclass(frozen=True)
-class HuggingFaceTokens(TransformersModel):
-    """`hf:MODEL`: the hidden states of any transformers encoder (extra `hf`); the last layer by default.
-
-    Texts are cut at the model's longest input, at most 512 tokens. Texts of equal length share a batch and nothing is
-    padded; torch may still round the last bit by the size of a batch.
-    """
-
-    layer: int = CHOSEN
-    prefix = "hf"
-    kind = "AutoModel"
-
-    @cached_property
-    def identity(self) -> str:
-        """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
-        return self.spell_identity("max_length", f"layer={self._layer}")
-
-    def tokenize(self, texts: Sequence[str]) -> Encoding:
-        """Return the tokens alone."""
-        return self._tokenize(texts)[1]
-
-    def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> TokenVectors:
-        """Return the vectors of all tokens."""
-        ids, encoding = self._tokenize(texts)
-        batches = [rows for rows in split_by_length(ids, batch_size) if len(ids[rows[0]])]
-        blocks = ((rows, self._run(np.stack([ids[row] for row in rows]))) for rows in batches)
-        return fill_vectors(encoding, blocks, int(self.network.config.hidden_size), self.identity)
-
-    @cached_property
-    def _layer(self) -> int:
-        layers = int(self.network.config.num_hidden_layers)
-        return check_layer(self.name, self.layer, layers, layers)
-
-    @cached_property
-    def _vocabulary(self) -> tuple[str, ...]:
-        return tuple(self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer)))))
-
-    def _tokenize(self, texts: Sequence[str]) -> tuple[list[Ints], Encoding]:
-        options = {"truncation": True, "max_length": self.longest, "return_special_tokens_mask": True}
-        clean = [replace_surrogates(text) for text in texts]
-        rows: Any = self.tokenizer(clean, **options) if clean else {"input_ids": [], "special_tokens_mask": []}
-        ids = [np.array(row, dtype=np.int64) for row in rows["input_ids"]]
-        flat = np.concatenate([np.empty(0, np.int64), *ids]).astype(np.int32)
-        special = np.concatenate(
-            [np.empty(0, bool), *(np.array(row, dtype=bool) for row in rows["special_tokens_mask"])]
-        )
-        return ids, Encoding(Tokens(flat, compute_offsets([len(row) for row in ids]), self._vocabulary), special)
-
-    def _run(self, ids: Ints) -> Floats32:
-        import torch
-
-        with torch.inference_mode():
-            states = self.network(
-                input_ids=torch.from_numpy(ids),
-                attention_mask=torch.ones(ids.shape, dtype=torch.long),
-                output_hidden_states=True,
-            ).hidden_states
-        return np.asarray(states[self._layer].to(torch.float32).numpy())
-
-
 def fill_vectors(
     encoding: Encoding, batches: Iterable[tuple[list[int], Floats32]], dimension: int, identity: str
 ) -> TokenVectors:
@@ -242,7 +180,7 @@ TOKEN_ENCODERS: Encoders[TokenEncoder] = Encoders(
         "minilm": Encoder(_make_minilm),
         "minilm-int8": Encoder(partial(_make_last_layer, "minilm-int8")),
         "paraphrase-minilm": Encoder(partial(_make_last_layer, "paraphrase-minilm")),
-        "hf:MODEL": Encoder(HuggingFaceTokens),
+        "hf:MODEL": Encoder("hugging_face:HuggingFaceTokens"),
     },
     group="textgauge.token_encoders",
     plug_in=register_token_encoder,

@@ -18,9 +18,8 @@ from benchmarks import minilm_graph
 from onnx import ModelProto
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
-from textgauge.encode import embedders
+from textgauge.encode import embedders, hugging_face
 from textgauge.encode.embedders import EMBEDDERS, Embedder, get_embedder, list_embedders, register_embedder, transformer
-from textgauge.encode.embedders.st import SentenceTransformersEmbedder
 from textgauge.encode.embedders.static import StaticEmbedder
 from textgauge.encode.embedders.transformer import (
     LAYERS,
@@ -31,6 +30,7 @@ from textgauge.encode.embedders.transformer import (
 )
 from textgauge.encode.embedders.whole import WholeEmbedder
 from textgauge.encode.encoders import Encoders
+from textgauge.encode.hugging_face import SentenceTransformersEmbedder
 
 NAMES = ["minilm", "minilm-int8", "wordllama", "paraphrase-minilm"]
 TEXTS = [
@@ -238,6 +238,7 @@ def fake_module(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("sentence_transformers")
     module.SentenceTransformer = FakeSentenceTransformer  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    monkeypatch.setattr(hugging_face, "version", lambda package: f"{package}-1")
 
 
 def test_sentence_transformers_in_order_with_revision(fake_module: None, own_table: None) -> None:

@@ -12,10 +12,9 @@ import pytest
 
 from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.encode import hugging_face
-from textgauge.encode.hugging_face import pin_revision, shorten_name
+from textgauge.encode.encoders import shorten_name
+from textgauge.encode.hugging_face import CausalModel, HuggingFaceTokens, MaskedModel, pin_revision
 from textgauge.encode.language_models import LanguageModel, get_language_model
-from textgauge.encode.language_models.hf import CausalModel, MaskedModel
-from textgauge.encode.token_vectors import HuggingFaceTokens
 
 CONFIG = SimpleNamespace(max_position_embeddings=40, num_hidden_layers=3, _commit_hash="abc123")
 

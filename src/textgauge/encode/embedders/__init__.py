@@ -101,7 +101,7 @@ EMBEDDERS: Encoders[Embedder] = Encoders(
             language="English",
             window=126,
         ),
-        "st:MODEL": Encoder("embedders.st:SentenceTransformersEmbedder", "a sentence-transformers model (extra `st`)"),
+        "st:MODEL": Encoder("hugging_face:SentenceTransformersEmbedder", "a sentence-transformers model (extra `st`)"),
         "static:MODEL": Encoder("embedders.static:make_static", "a Model2Vec model: a folder, or its name on the hub"),
         "onnx:MODEL": Encoder(
             "embedders.transformer:make_onnx",

@@ -17,7 +17,7 @@ from textgauge.core.errors import ResourceError
 from textgauge.core.limits import read_stored_bytes
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, find_words
-from textgauge.encode.hugging_face import explain_unloadable, find_folder, pin_folder, shorten_name
+from textgauge.encode.encoders import explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
 from textgauge.encode.tokenizers import find_used_ids, open_tokenizer, replace_surrogates
 from textgauge.encode.wordwise import WordwiseTokenizer

@@ -38,7 +38,7 @@ from textgauge.core.parallel import count_workers
 from textgauge.core.sizes import split_into_blocks
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, find_words
-from textgauge.encode.hugging_face import LONGEST, explain_unloadable, find_folder, pin_folder, shorten_name
+from textgauge.encode.encoders import explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
 from textgauge.encode.tokenizers import load_pieces, open_tokenizer, replace_surrogates
 
@@ -46,6 +46,7 @@ Run = Callable[[Ints], Floats32]
 """Token ids (texts, length) to the last hidden states (texts, length, dimension)."""
 
 _NO_RUNTIME = "onnxruntime is not installed; it has no package for some machines, where wordllama runs without it"
+LONGEST = 512  # tokens read of a text, or of a window of it, where a model does not say
 LAYERS, HEADS, WIDTH = 6, 12, 384  # of all-MiniLM-L6-v2
 HEAD = WIDTH // HEADS
 TOKENS_PER_RUN = 2048  # keeps a batch of long texts within tens of megabytes; more is not faster

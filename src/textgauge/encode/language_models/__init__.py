@@ -113,7 +113,7 @@ LANGUAGE_MODELS: Encoders[LanguageModel] = Encoders(
     "language model",
     {
         "smollm2": Encoder("language_models.smollm2:SmolLM2"),
-        "hf-causal:MODEL": Encoder("language_models.hf:CausalModel"),
-        "hf-masked:MODEL": Encoder("language_models.hf:MaskedModel"),
+        "hf-causal:MODEL": Encoder("hugging_face:CausalModel"),
+        "hf-masked:MODEL": Encoder("hugging_face:MaskedModel"),
     },
 )

@@ -20,7 +20,7 @@ class Stub:
     max_length = 128
     asked: list[tuple[str, str]]
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, *, local_files_only: bool) -> None:
         if model == "missing":
             raise OSError("no such model\nand more")
         self.wide = model == "wide"
