@@ -313,7 +313,7 @@ def list_cache(form: FormatOption = Format.table) -> None:
     from textgauge.data.cache import measure_cache
     from textgauge.encode.resources import get_cache_root
 
-    rows = [use.to_dict() for use in measure_cache()]
+    rows = measure_cache()
     total = sum(row["megabytes"] for row in rows)
     print_result(TableResult("cache ls", rows, f"{total:.1f} MB in {get_cache_root()}"), form)
 

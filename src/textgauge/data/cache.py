@@ -15,14 +15,13 @@ import contextlib
 import hashlib
 import re
 import shutil
-import time
 import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 from uuid import uuid4
 
 import numpy as np
@@ -33,7 +32,7 @@ from textgauge.core.errors import InputError, warn
 from textgauge.core.files import remove_unfinished, replace_file
 from textgauge.core.limits import open_stored
 from textgauge.core.parallel import map_parts
-from textgauge.core.show import FlatRow
+from textgauge.core.show import Row
 from textgauge.core.sizes import split_into_blocks
 from textgauge.data.datasets import list_published
 from textgauge.encode.embedders import Embedder, Progress, get_embedder
@@ -45,7 +44,6 @@ Removable = Literal["embeddings", "models", "all"]
 _CHUNK = 1_024  # texts computed between two writes: what a killed process loses
 _SMALL = 2**25  # bytes; smaller files are merged
 _MOST_SMALL = 32
-_STALE = 600.0  # seconds after which the lock of a merge was left by a killed process
 _NAME = re.compile(r"\d+x\d+-[0-9a-f]{8}-[0-9a-f]{12}\.rows")
 
 
@@ -136,7 +134,6 @@ class EmbeddingStore:
 
     folder: Path
     writable: bool = True
-    _checked: set[Path] = field(default_factory=set, repr=False)
 
     @classmethod
     def of(cls, embedder: Embedder, cache_dir: Path | None = None) -> EmbeddingStore:
@@ -183,33 +180,31 @@ class EmbeddingStore:
         return [path for path in self.folder.glob("*.rows") if _NAME.fullmatch(path.name)]
 
     def _write(self, keys: TextKeys, vectors: Floats32) -> None:
-        parts = [
-            np.ascontiguousarray(keys, dtype="<u8").tobytes(),
-            np.ascontiguousarray(vectors, dtype="<f4").tobytes(),
-        ]
-        check = zlib.crc32(parts[1], zlib.crc32(parts[0]))
-        name = f"{len(vectors)}x{vectors.shape[1]}-{check:08x}-{uuid4().hex[:12]}.rows"
-        with replace_file(self.folder / name, named_by_user=False) as part, part.open("wb") as stream:
-            stream.writelines(parts)
-        self._checked.add(self.folder / name)
+        content = np.ascontiguousarray(keys, "<u8").tobytes() + np.ascontiguousarray(vectors, "<f4").tobytes()
+        name = f"{len(vectors)}x{vectors.shape[1]}-{zlib.crc32(content):08x}-{uuid4().hex[:12]}.rows"
+        with replace_file(self.folder / name, named_by_user=False) as part:
+            part.write_bytes(content)
 
     def _open(self, paths: Sequence[Path]) -> Iterator[_RowsFile]:
+        """Map files; those whose size is not the one that their names say are removed."""
         for path in paths:
+            count, dimension = _get_shape(path)
             try:
-                yield _RowsFile.open(path)
+                with open_stored(path) as stream:
+                    content = np.memmap(stream, dtype=np.uint8, mode="r")
+                keys, rows = content[: 16 * count].view("<u8"), content[16 * count :].view("<f4")
+                yield _RowsFile(path, content, keys.reshape(count, 2), rows.reshape(count, dimension))
             except FileNotFoundError:  # merged meanwhile
                 continue
             except (OSError, ValueError):
                 self._drop(path)
 
     def _is_whole(self, file: _RowsFile) -> bool:
-        """Compare the bytes of a file with the checksum in its name, once."""
-        if file.path not in self._checked:
-            if f"{zlib.crc32(file.content.data):08x}" != file.path.name.split("-")[1]:
-                self._drop(file.path)
-                return False
-            self._checked.add(file.path)
-        return True
+        """Compare the bytes of a file with the checksum in its name."""
+        if f"{zlib.crc32(file.content.data):08x}" == file.path.name.split("-")[1]:
+            return True
+        self._drop(file.path)
+        return False
 
     def _drop(self, path: Path) -> None:
         warn(f"the embedding cache has a damaged file, {path}: it is removed, and its texts are embedded again")
@@ -217,26 +212,13 @@ class EmbeddingStore:
             path.unlink()
 
     def _merge(self) -> None:
-        """Make one file of many small ones; one process at a time."""
-        small = [path for path in self.list_files() if _get_size(path) < _SMALL]
+        """Make one file of many small ones; what two processes merge at once is there twice until the next time."""
+        shapes = {path: _get_shape(path) for path in self.list_files()}
+        small = [path for path, (count, dimension) in shapes.items() if count * (16 + 4 * dimension) < _SMALL]
         if len(small) <= _MOST_SMALL:
             return
         remove_unfinished(self.folder)
-        lock = self.folder / ".merging"
-        with contextlib.suppress(OSError):
-            if time.time() - lock.stat().st_mtime > _STALE:
-                lock.unlink()
-        try:
-            lock.touch(exist_ok=False)
-        except FileExistsError:
-            return
-        try:
-            self._merge_files(small)
-        finally:
-            lock.unlink(missing_ok=True)
-
-    def _merge_files(self, paths: Sequence[Path]) -> None:
-        files = [file for file in self._open(paths) if self._is_whole(file)]
+        files = [file for file in self._open(small) if self._is_whole(file)]
         for dimension in {file.rows.shape[1] for file in files}:
             alike = [file for file in files if file.rows.shape[1] == dimension]
             keys, first = np.unique(np.concatenate([file.keys for file in alike]), axis=0, return_index=True)
@@ -245,8 +227,7 @@ class EmbeddingStore:
             file.path.unlink(missing_ok=True)
 
 
-@dataclass(frozen=True, eq=False)
-class _RowsFile:
+class _RowsFile(NamedTuple):
     """A file of rows, memory-mapped."""
 
     path: Path
@@ -254,21 +235,11 @@ class _RowsFile:
     keys: TextKeys
     rows: Floats32
 
-    @classmethod
-    def open(cls, path: Path) -> _RowsFile:
-        """Map a file; `ValueError` where its size is not the one that its name says."""
-        count, dimension = map(int, path.name.split("-")[0].split("x"))
-        with open_stored(path) as stream:
-            content = np.memmap(stream, dtype=np.uint8, mode="r")
-        keys, rows = content[: 16 * count].view("<u8"), content[16 * count :].view("<f4")
-        return cls(path, content, keys.reshape(count, 2), rows.reshape(count, dimension))
 
-
-def _get_size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:  # merged meanwhile
-        return _SMALL
+def _get_shape(path: Path) -> tuple[int, int]:
+    """Return the number of rows and their dimension, from the name of a file."""
+    count, dimension = path.name.split("-")[0].split("x")
+    return int(count), int(dimension)
 
 
 @dataclass(frozen=True)
@@ -311,20 +282,14 @@ PARTS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CacheUse(FlatRow):
-    """How much one folder of the cache takes."""
-
-    folder: str
-    holds: str
-    files: int
-    megabytes: float
-    removed_with: str
-
-
-def measure_cache() -> list[CacheUse]:
+def measure_cache() -> list[Row]:
     """Return the size of every folder of the cache."""
-    return [_measure_part(part) for part in PARTS]
+    rows = []
+    for part in PARTS:
+        sizes = _list_sizes(part.path)
+        use = {"files": len(sizes), "megabytes": round(sum(sizes) / 1e6, 1), "removed_with": f"--{part.removed_with}"}
+        rows.append({"folder": part.folder, "holds": part.holds, **use})
+    return rows
 
 
 def clean_cache(*kinds: Removable) -> int:
@@ -339,17 +304,6 @@ def clean_cache(*kinds: Removable) -> int:
         with contextlib.suppress(OSError):  # it holds something, is a link, or is not there
             folder.rmdir()
     return freed
-
-
-def _measure_part(part: CachePart) -> CacheUse:
-    sizes = _list_sizes(part.path)
-    return CacheUse(
-        folder=part.folder,
-        holds=part.holds,
-        files=len(sizes),
-        megabytes=round(sum(sizes) / 1e6, 1),
-        removed_with=f"--{part.removed_with}",
-    )
 
 
 def _list_sizes(path: Path) -> list[int]:

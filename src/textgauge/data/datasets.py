@@ -304,7 +304,7 @@ def read_hub_table(spec: str) -> TextTable:
         return replace(read_table(_fetch_hub_file(spec, place)), name=spec)
     rows = _load_hub_split(spec)
     try:
-        return TextTable.of(spec, {column: rows[column] for column in rows.list_column_names})
+        return TextTable.of(spec, {column: rows[column] for column in rows.column_names})
     except Exception as error:
         raise _make_hub_error(spec, error) from None
 

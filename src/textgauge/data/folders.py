@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +25,6 @@ from textgauge.data.samples import FOLDER
 from textgauge.data.tables import TextTable, check_same_length, format_column_names, parse_number, take
 from textgauge.data.tasks import (
     check_unique,
-    draw_by_content,
     drop_invalid,
     find_reader,
     find_repeats,
@@ -79,7 +77,7 @@ class RetrievalSet:
         A query whose relevant documents no longer fit is left out, with a note.
         """
         count = len(self.queries) if queries is None else queries
-        drawn = draw_by_content(count, seed, self.queries, ids=self.query_ids)
+        drawn = order_by_content(seed, self.queries, ids=self.query_ids, n=count)
         order = order_by_content(seed, self.texts, ids=self.documents)
         asked: list[int] = []
         wanted: set[str] = set()
@@ -148,23 +146,7 @@ def load_retrieval(folder: str | os.PathLike[str], *, split: str | None = "test"
     )
 
 
-def _load_library() -> RetrievalSet:
-    """Return notes of a household library with questions in other words; one to three notes answer a question."""
-    source = tomllib.loads((FOLDER / "library.toml").read_text("utf-8"))
-    texts: dict[str, str] = {}
-    queries: dict[str, str] = {}
-    relevant: dict[str, frozenset[str]] = {}
-    for n, subject in enumerate(source["subjects"], 1):
-        answers = subject.get("answers", [])
-        notes = {f"note-{n}-{k}": text for k, text in enumerate((*answers, *subject["near"]), 1)}
-        texts |= notes
-        if answers:
-            queries[f"question-{n}"] = subject["query"]
-            relevant[f"question-{n}"] = frozenset(list(notes)[: len(answers)])
-    return RetrievalSet(LIBRARY, tuple(texts), tuple(texts.values()), tuple(queries), tuple(queries.values()), relevant)
-
-
-register_task_data(LIBRARY, beir=lambda _: _load_library())
+register_task_data(LIBRARY, beir=lambda _: replace(load_retrieval(FOLDER / "library", split=None), name=LIBRARY))
 
 
 def _read_part(root: Path, stem: str) -> TextTable:

@@ -8,6 +8,7 @@ or CR. Any of these files may be packed (see `textgauge.data.packing`).
 from __future__ import annotations
 
 import csv
+import glob
 import importlib
 import io
 import itertools
@@ -17,7 +18,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -74,13 +75,16 @@ class FileFormat:
 
 
 def read_table(path: PathLike) -> TextTable:
-    """Read a file by its ending, or a folder, into memory.
+    """Read a file by its ending, a folder, or the files of a glob, into memory.
 
-    An unknown ending is plain text, one text a line, in a column named `text`. A folder holds `.txt` files, one text
-    each (columns `text` and `name`), or is a dataset that Hugging Face's `save_to_disk` wrote.
+    An unknown ending is plain text, one text a line, in a column named `text`. A folder holds tables, as a dataset that
+    Hugging Face's `save_to_disk` wrote, or `.txt` files, one text each (columns `text` and `name`). Several tables are
+    read as one, with the columns that all of them have.
     """
     if os.path.isdir(path):
         return _read_folder(Path(path))
+    if not os.path.isfile(path) and is_glob(path):
+        return _join_files(format_path(path), list_glob(path))
     tables = list(get_format(path).read(path, True, None))
     if not sum(len(table.rows) for table in tables):
         raise InputError(f"{format_path(path)}: the file holds no rows")
@@ -90,6 +94,31 @@ def read_table(path: PathLike) -> TextTable:
 def read_batches(path: PathLike, *, column: str | None = None) -> Iterator[TextTable]:
     """Yield the rows of one file, some thousand at a time; of Parquet and Arrow files one `column` if it is named."""
     return get_format(path).read(path, False, column)
+
+
+def is_glob(path: PathLike) -> bool:
+    """Return True if a path stands for all files of its form."""
+    return glob.has_magic(os.fspath(path)) and "://" not in os.fspath(path) and not os.path.exists(path)
+
+
+def list_glob(path: PathLike) -> list[str]:
+    """List the files of a glob, one at least."""
+    files = sorted(file for file in glob.glob(os.fspath(path), recursive=True) if os.path.isfile(file))
+    if not files:
+        raise InputError(f"{format_path(path)}: no file has such a name")
+    return files
+
+
+def list_batch_files(path: str) -> tuple[str, ...] | None:
+    """The files that a path stands for and that can be read in batches: itself, those of a glob, a folder's tables."""
+    if os.path.isfile(path):
+        files = [path]
+    elif os.path.isdir(path):
+        files = [os.path.join(path, name) for name in sorted(os.listdir(path)) if not name.startswith(".")]
+        files = [file for file in files if os.path.isfile(file) and is_table(file)]
+    else:
+        files = list_glob(path) if is_glob(path) else []
+    return tuple(files) if files and all(get_format(file).batches for file in files) else None
 
 
 def get_format(path: PathLike) -> FileFormat:
@@ -170,17 +199,24 @@ def _refuse_embeddings(path: PathLike, *_: object) -> Iterator[TextTable]:
     raise InputError(f"{format_path(path)}: an {get_suffix(path)} file holds embeddings, not texts")
 
 
+def _join_files(name: str, files: Sequence[PathLike]) -> TextTable:
+    """Read several tables as one; the columns are those that all have."""
+    tables = [read_table(file) for file in files]
+    joined = TextTable.join(name, tables)
+    shared = {title: cells for title, cells in joined.columns.items() if all(title in one.columns for one in tables)}
+    if not shared:
+        raise InputError(f"{name}: its tables have no column in common; give one file")
+    return replace(joined, columns=shared)
+
+
 def _read_folder(folder: Path) -> TextTable:
-    """Read the texts of a folder's `.txt` files in the order of their names, or the rows of a saved dataset."""
+    """Read the tables of a folder, or the texts of its `.txt` files, in the order of their names."""
     name = format_path(folder)
     paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    if arrows := [path for path in paths if get_suffix(path) == ".arrow"]:
+    arrows = [path for path in paths if get_suffix(path) == ".arrow"]
+    if tables := arrows or [path for path in paths if is_table(path)]:
         FILE_BYTES.check(sum(path.stat().st_size for path in arrows), f"{name}: a dataset")
-        tables = [read_table(path) for path in arrows]
-        odd = next((table.name for table in tables if list(table.columns) != list(tables[0].columns)), None)
-        if odd is not None:
-            raise InputError(f"{name}: {tables[0].name} and {odd} have different columns; give one file")
-        return TextTable.join(name, tables)
+        return _join_files(name, tables)
     if splits := sorted({path.parent for path in folder.glob("*/*.arrow")}):
         places = ", ".join(map(format_path, splits))
         raise InputError(f"{name}: a saved dataset with splits; give one of them: {places}")
@@ -276,8 +312,7 @@ def _count_columns(text: str, delimiter: str) -> int:
 
 def parse_csv(lines: Iterable[str], name: str, delimiter: str = ",") -> Records:
     """Yield the records of lines, each with the number of its first line; blank lines are left out."""
-    reader = csv.reader(lines, strict=True, delimiter=delimiter)
-    start, most = 1, TEXT_CHARACTERS.most
+    reader, start, most = csv.reader(lines, strict=True, delimiter=delimiter), 1, TEXT_CHARACTERS.most
     try:
         while True:
             # Python's limit of a field is one for the process: it is another one only while a record is read.
@@ -349,8 +384,7 @@ def _warn_of_headerless(name: str, columns: dict[str, list[Any]]) -> bool:
 
 
 def _read_json_lines(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
-    for number, text in _read_texts(path, whole):
-        yield _parse_json_lines(text, format_path(path), number)
+    return (_parse_json_lines(text, format_path(path), number) for number, text in _read_texts(path, whole))
 
 
 def _parse_json_lines(text: str, name: str, first_line: int = 1) -> TextTable:

@@ -14,15 +14,14 @@ from textgauge.core.errors import InputError, warn
 from textgauge.core.progress import begin_step
 from textgauge.core.sizes import cap_size
 from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
-from textgauge.data.formats import get_format, map_embeddings, read_batches
+from textgauge.data.formats import get_format, list_batch_files, map_embeddings, read_batches
 from textgauge.data.packing import format_path, get_packing
 from textgauge.data.pool import Pool, check_embeddings
 from textgauge.data.source import (
     Source,
-    check_different,
+    check_comparable,
     find_place,
     has_builtin_columns,
-    list_source_files,
     load_corpus,
 )
 from textgauge.data.storage import StoredRows, StoredTexts, iterate_rows
@@ -97,7 +96,7 @@ def open_batches(source: object, *, column: str | None = None) -> TextBatches | 
     if get_format(source).holds == "embeddings":
         return map_embeddings(source)
     path, column = find_place(os.fspath(source), column)
-    files = fetch_hub_files(path) if path.startswith(HUB_PREFIX) else list_source_files(path)
+    files = fetch_hub_files(path) if path.startswith(HUB_PREFIX) else list_batch_files(path)
     if files is None or not all(get_format(file).batches for file in files):
         return None
     return TextBatches(format_path(path), files, column)
@@ -131,7 +130,7 @@ def load_comparison(
         sizes[0] = len(large[0])
     sides = Corpus(pool, np.arange(sizes[0])), Corpus(pool, np.arange(sizes[0], pool.size))
     for role, side in zip(ROLES, sides, strict=True):
-        check_different(side, role)
+        check_comparable(side, role)
     return Comparison(*sides, groups=deal_groups(*sides, seed=seed))
 
 

@@ -10,6 +10,7 @@ import bz2
 import contextlib
 import gzip
 import importlib
+import itertools
 import lzma
 import os
 import re
@@ -121,12 +122,8 @@ def _open_source(path: PathLike) -> Iterator[IO[bytes]]:
         yield stream
         after = os.fstat(stream.fileno())
         if S_ISREG(before.st_mode) and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-            raise make_changed_error(path)
-
-
-def make_changed_error(path: PathLike) -> InputError:
-    """Return the error for a file that someone writes to."""
-    return InputError(f"{format_path(path)}: the file was changed while it was read; run the command again")
+            name = format_path(path)
+            raise InputError(f"{name}: the file was changed while it was read; run the command again")
 
 
 def find_similar_files(path: PathLike) -> list[str]:
@@ -134,20 +131,17 @@ def find_similar_files(path: PathLike) -> list[str]:
 
     If there are none, those near to the file of `FILE:COLUMN`, with the column.
     """
-    near = _find_similar(path)
-    head, colon, column = os.fspath(path).partition(":")
-    return near if near or not colon else [f"{one}:{column}" for one in _find_similar(head)]
-
-
-def _find_similar(path: PathLike) -> list[str]:
-    wanted = Path(path)
+    folder, wanted = os.path.split(path)
     try:
-        with os.scandir(wanted.parent) as entries:
-            names = {entry.name.lower(): entry.name for entry, _ in zip(entries, range(_MOST_NEIGHBOURS), strict=False)}
+        with os.scandir(folder or ".") as entries:
+            names = {entry.name.lower(): entry.name for entry in itertools.islice(entries, _MOST_NEIGHBOURS)}
     except (OSError, ValueError):
         return []
-    near = get_close_matches(wanted.name.lower(), names, n=3, cutoff=0.75)
-    return [os.path.join(os.path.dirname(path), names[name]) for name in near]
+    head, colon, column = wanted.partition(":")
+    for name, end in ((wanted, ""), (head, colon + column)):
+        if near := get_close_matches(name.lower(), names, n=3, cutoff=0.75):
+            return [os.path.join(folder, names[one]) + end for one in near]
+    return []
 
 
 def _open_zstd(stream: IO[bytes]) -> Any:

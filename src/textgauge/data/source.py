@@ -10,17 +10,14 @@ memory. Where the place of a text matters, as in pairs, blank ones are kept and 
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from textgauge.core.arrays import Embeddings
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.show import shorten_line
 from textgauge.data.datasets import (
@@ -31,7 +28,7 @@ from textgauge.data.datasets import (
     load_published_texts,
     read_hub_table,
 )
-from textgauge.data.formats import get_format, is_table, list_endings, read_embeddings, read_table
+from textgauge.data.formats import get_format, is_glob, list_endings, read_embeddings, read_table
 from textgauge.data.packing import PACKINGS, STDIN, find_similar_files, format_path, get_suffix
 from textgauge.data.pool import Pool
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
@@ -70,9 +67,7 @@ def load_corpus(
     else:
         corpus = _make_corpus(source, column, limit, seed)
     if role is not None:
-        if len(corpus) > 1 and corpus.pool.has_texts and not any(text.strip() for text in corpus.texts):
-            raise InputError(f"the {role} holds only empty texts")
-        check_different(corpus, role)
+        check_comparable(corpus, role)
     return corpus
 
 
@@ -96,10 +91,7 @@ def load_texts(
         found = load_published_texts(name)
     else:
         path, column = find_place(name, column)
-        files = list_source_files(path) or (path,)
-        is_dataset = os.path.isdir(path) and get_format(files[0]).ending == ".arrow"
-        is_one = files == (path,) or path == STDIN or is_dataset
-        found = (_load_table(path) if is_one else _join_tables(path, files)).drop_blanks(column, labels)
+        found = _load_table(path).drop_blanks(column, labels)
     return found if limit is None else found.draw(limit, seed)
 
 
@@ -110,7 +102,14 @@ def load_aligned(source: Source, *, column: str | None = None) -> TextsLike:
     """
     if isinstance(source, Corpus | np.ndarray):
         return source
-    return _load_aligned_texts(source, column) if isinstance(source, str | os.PathLike) else get_cells(source, column)
+    if not isinstance(source, str | os.PathLike):
+        return get_cells(source, column)
+    if has_builtin_columns(source):
+        return load_texts(source).texts
+    if get_format(source).holds == "embeddings":
+        return read_embeddings(source)
+    path, column = find_place(os.fspath(source), column)
+    return tuple(_load_table(path).get_filled(column))
 
 
 def load_references(sources: Sequence[Source], *, column: str | None = None) -> Any:
@@ -130,19 +129,13 @@ def load_references(sources: Sequence[Source], *, column: str | None = None) -> 
     return [list(texts) for texts in zip(*columns, strict=True)]
 
 
-def _load_aligned_texts(spec: Named, column: str | None) -> tuple[str, ...] | Embeddings:
-    if has_builtin_columns(spec):
-        return load_texts(spec).texts
-    if get_format(spec).holds == "embeddings":
-        return read_embeddings(spec)
-    path, column = find_place(os.fspath(spec), column)
-    return tuple(_load_table(path).get_filled(column))
-
-
 def find_place(name: str, column: str | None) -> tuple[str, str | None]:
     """Return the path and the column to read: that of `PATH:COLUMN`, else `column`, which is for tables only."""
     path, named = split_column(name)
-    return path, column if named is None and column is not None and has_columns(path) else named
+    if named is None and column is not None:
+        is_split = path.startswith(HUB_PREFIX) and not is_hub_file(path)
+        named = column if is_split or os.path.isdir(path) or get_format(path).holds == "columns" else None
+    return path, named
 
 
 def load_pairs(
@@ -187,14 +180,6 @@ def split_column(name: str) -> tuple[str, str | None]:
     return (name, None) if path is None else (path, name[len(path) + 1 :])
 
 
-def has_columns(spec: Named) -> bool:
-    """Return whether this is a table, of which a column may be named."""
-    name = os.fspath(spec)
-    if name.startswith(HUB_PREFIX) and not is_hub_file(name):
-        return True
-    return get_format(split_column(name)[0]).holds == "columns" or os.path.isdir(name)
-
-
 def has_builtin_columns(spec: Named) -> bool:
     """Return whether this names a sample or a published dataset, whose columns nobody need name."""
     return os.fspath(spec).startswith(PREFIX) or is_published(spec)
@@ -209,7 +194,7 @@ def is_published(spec: Named) -> bool:
 def is_path(spec: Named) -> bool:
     """Return whether this can only mean a file, not a name that was mistyped."""
     name = os.fspath(spec)
-    return name == STDIN or os.path.exists(name) or bool(get_suffix(name)) or os.sep in name
+    return name == STDIN or os.path.exists(name) or bool(get_suffix(name)) or os.sep in name or is_glob(name)
 
 
 def get_source_name(source: Source, otherwise: str) -> str:
@@ -253,36 +238,15 @@ def _make_corpus(source: Source, column: str | None, limit: int | None, seed: in
     return Corpus.of([texts[row] for row in kept], source_rows=kept)
 
 
-def check_different(corpus: Corpus, role: str) -> None:
-    """Refuse a corpus without two different texts."""
-    if len(corpus) < 2:
-        raise InputError(f"the {role} has {len(corpus)} text{'' if len(corpus) == 1 else 's'}; at least 2 are needed")
+def check_comparable(corpus: Corpus, role: str) -> None:
+    """Refuse a corpus without two different texts that are not blank."""
+    size = len(corpus)
+    if size > 1 and corpus.pool.has_texts and not any(corpus.pool.texts[row].strip() for row in map(int, corpus.index)):
+        raise InputError(f"the {role} holds only empty texts")
+    if size < 2:
+        raise InputError(f"the {role} has {size} text{'' if size == 1 else 's'}; at least 2 are needed")
     if len(np.unique(corpus.keys)) == 1:
-        raise InputError(f"the {role} is one text {len(corpus)} times over; at least 2 different ones are needed")
-
-
-def list_source_files(path: str) -> tuple[str, ...] | None:
-    """The files that a path stands for and that can be read in batches: itself, those of a glob, a folder's tables."""
-    if os.path.isfile(path):
-        files: tuple[str, ...] = (path,)
-    elif os.path.isdir(path):
-        found = sorted(os.path.join(path, name) for name in os.listdir(path) if not name.startswith("."))
-        files = tuple(file for file in found if os.path.isfile(file) and is_table(file))
-    elif glob.has_magic(path) and "://" not in path:
-        files = tuple(sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file)))
-        if not files:
-            raise InputError(f"{format_path(path)}: no file has such a name")
-    else:
-        return None
-    return files if files and all(get_format(file).batches for file in files) else None
-
-
-def _join_tables(path: str, files: Sequence[str]) -> TextTable:
-    """Return the tables of a glob or folder as one; the columns are those that all have."""
-    tables = [read_table(file) for file in files]
-    joined = TextTable.join(format_path(path), tables)
-    shared = {name: cells for name, cells in joined.columns.items() if all(name in table.columns for table in tables)}
-    return replace(joined, columns=shared)
+        raise InputError(f"the {role} is one text {size} times over; at least 2 different ones are needed")
 
 
 def _make_pairs(table: TextTable, left: str, right: str, rating: str | None, scores: Sequence[str]) -> TextPairs:

@@ -4,10 +4,10 @@ Each is read from a path, a table in memory, `sample:NAME`, or the name of a set
 cannot be used are left out with a note, or refused. Every `draw` takes rows in the order of a hash of their content and
 the seed, so the order of a file, and what else is in it, cannot change which of two rows comes first.
 
-The sentences of the samples are written for this package (CC0). The articles are news, with summaries that state the
-gist in other words. The graded ones are: good; wrong, with one of four facts changed; thin, which says too little;
-jumbled, with its words in disorder; and one of an article on another topic. Sets for retrieval are in
-`textgauge.data.retrieval`.
+The sentences of the samples are written for this package (CC0), and read like any table. The articles are news, with
+summaries that state the gist in other words. The rated ones are: good; wrong, with one of four facts changed; thin,
+which says too little; jumbled, with its words in disorder; and one of an article on another topic. Sets for retrieval
+are in `textgauge.data.folders`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
 from statistics import fmean
 from typing import Any, Self, TypeVar
 
@@ -28,7 +26,7 @@ from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.registry import Registry
 from textgauge.data.datasets import DATASETS
 from textgauge.data.formats import read_table
-from textgauge.data.samples import DOMAINS, FOLDER, PREFIX, list_samples, sample
+from textgauge.data.samples import FOLDER, PREFIX, list_samples, sample
 from textgauge.data.source import is_path
 from textgauge.data.tables import AlignedColumns, TextTable, parse_number
 
@@ -37,22 +35,7 @@ Read = Callable[..., Any]
 D = TypeVar("D", bound=AlignedColumns)
 
 ARTICLES, INTENTS = "sample:articles", "sample:intents"
-# What each kind of summary is worth: overall, accuracy, coverage, coherence.
 _ASPECTS = ("overall", "accuracy", "coverage", "coherence")
-_GRADES = {
-    "good": (5.0, 5.0, 5.0, 5.0),
-    "wrong": (4.0, 3.0, 5.0, 5.0),
-    "thin": (3.0, 5.0, 2.0, 5.0),
-    "jumbled": (2.0, 3.0, 3.0, 1.0),
-    "elsewhere": (1.0, 1.0, 1.0, 5.0),
-}
-_TEXTS_PER_INTENT = 40
-_INTENTS = {
-    "banking": ("card_delivery", "lost_card", "declined_payment"),
-    "cooking": ("preheat", "chop", "fry"),
-    "support": ("crash", "login", "slow"),
-    "travel": ("find_flight", "train", "hotel"),
-}
 _CHOICES = {"0": 0, "1": 1, "first": 0, "second": 1, "a": 0, "b": 1}
 _MOST_PLACES = 5  # that a note names
 
@@ -76,7 +59,7 @@ class RatedSummaries(AlignedColumns):
     def draw(self, n: int, seed: int = 0) -> Self:
         """Draw at most `n` of the rated summaries without replacement."""
         scores = [repr(row) for row in zip(*self.ratings.values(), strict=True)]
-        return self.take(draw_by_content(n, seed, self.texts, self.summaries, scores, ids=self.documents))
+        return self.take(order_by_content(seed, self.texts, self.summaries, scores, ids=self.documents, n=n))
 
 
 @dataclass(frozen=True)
@@ -94,7 +77,7 @@ class ComparedSummaries(AlignedColumns):
     def draw(self, n: int, seed: int = 0) -> Self:
         """Draw at most `n` of the comparisons without replacement."""
         choices = list(map(str, self.chosen))
-        return self.take(draw_by_content(n, seed, self.texts, self.first, self.second, choices, ids=self.documents))
+        return self.take(order_by_content(seed, self.texts, self.first, self.second, choices, ids=self.documents, n=n))
 
 
 @dataclass(frozen=True)
@@ -113,7 +96,7 @@ class Documents(AlignedColumns):
         >>> Documents("letters", ("1", "2", "3"), ("a", "b", "c"), None).draw(2, seed=1).texts
         ('c', 'b')
         """
-        return self.take(draw_by_content(n, seed, self.texts, ids=self.documents))
+        return self.take(order_by_content(seed, self.texts, ids=self.documents, n=n))
 
 
 @dataclass(frozen=True)
@@ -143,21 +126,16 @@ class ClusteringTexts(AlignedColumns):
         return self.take(rows)
 
 
-def order_by_content(seed: int, *columns: Sequence[str], ids: Sequence[str]) -> list[int]:
-    """Return the rows in the order of a hash of seed and content: as good as random, the same for any order of rows.
+def order_by_content(seed: int, *columns: Sequence[str], ids: Sequence[str], n: int | None = None) -> list[int]:
+    """Return the rows, or the first `n`, in the order of a hash of seed and content, which no order of rows can change.
 
     Ids decide between rows of equal content only, since they may have been given by the order of a file.
     """
+    if n is not None and n < 1:
+        raise InputError(f"at least one must be drawn, not {n}")
     rows = zip(*columns, strict=True)
     keys = [hashlib.blake2b("\0".join((str(seed), *row)).encode("utf-8", "surrogatepass")).digest() for row in rows]
-    return sorted(range(len(keys)), key=lambda row: (keys[row], ids[row]))
-
-
-def draw_by_content(n: int, seed: int, *columns: Sequence[str], ids: Sequence[str]) -> list[int]:
-    """Return the first `n` rows of `order_by_content`."""
-    if n < 1:
-        raise InputError(f"at least one must be drawn, not {n}")
-    return order_by_content(seed, *columns, ids=ids)[:n]
+    return sorted(range(len(keys)), key=lambda row: (keys[row], ids[row]))[:n]
 
 
 def load_rated_summaries(
@@ -306,47 +284,8 @@ def _open_table(spec: Spec) -> TextTable:
     return spec if isinstance(spec, TextTable) else read_table(spec)
 
 
-def _load_article_documents() -> Documents:
-    columns = _read_articles()
-    return Documents(ARTICLES, *(tuple(columns[name]) for name in ("name", "text", "summary")))
-
-
-def _load_article_ratings() -> RatedSummaries:
-    """Return the articles with a summary of each grade."""
-    columns = _read_articles()
-    rows = [(place, kind) for place in range(len(columns["name"])) for kind in _GRADES]
-    ids, texts = (tuple(columns[name][place] for place, _ in rows) for name in ("name", "text"))
-    summaries = tuple(columns[kind][place] for place, kind in rows)
-    ratings = {aspect: tuple(_GRADES[kind][n] for _, kind in rows) for n, aspect in enumerate(_ASPECTS)}
-    return RatedSummaries(ARTICLES, ids, texts, summaries, ratings)
-
-
-def _load_article_comparisons() -> ComparedSummaries:
-    """Return every two graded summaries of an article; the better one stands first or second by chance."""
-    columns = _read_articles()
-    rng = random.Random("articles: comparisons")  # noqa: S311
-    rows = []
-    for place, (name, text) in enumerate(zip(columns["name"], columns["text"], strict=True)):
-        for better, worse in combinations(_GRADES, 2):
-            chosen = int(rng.random() * 2)
-            pair = [columns[better][place], columns[worse][place]]
-            rows.append((name, text, pair[chosen], pair[1 - chosen], chosen))
-    return ComparedSummaries(ARTICLES, *zip(*rows, strict=True))
-
-
-def _read_articles() -> dict[str, list[Any]]:
-    return read_table(FOLDER / "articles.csv.gz").columns
-
-
-def _load_intents() -> ClusteringTexts:
-    """Return the first forty texts of three intents of each domain, labelled `domain/intent`."""
-    rows = []
-    for domain in DOMAINS:
-        corpus = sample(domain)
-        for intent in _INTENTS[domain]:
-            texts = [text for text, label in zip(corpus.texts, corpus.labels or (), strict=True) if label == intent]
-            rows += [(text, f"{domain}/{intent}") for text in texts[:_TEXTS_PER_INTENT]]
-    return ClusteringTexts(INTENTS, *zip(*rows, strict=True))
+def _read_sample(name: str, file: str) -> TextTable:
+    return replace(read_table(FOLDER / f"{file}.csv.gz"), name=name)
 
 
 def _load_sample(name: str) -> ClusteringTexts:
@@ -355,11 +294,19 @@ def _load_sample(name: str) -> ClusteringTexts:
 
 
 _SAMPLES: dict[str, dict[str, Read]] = {
-    "rated": {ARTICLES: _load_article_ratings},
-    "comparisons": {ARTICLES: _load_article_comparisons},
-    "documents": {ARTICLES: _load_article_documents},
+    "rated": {
+        ARTICLES: lambda: load_rated_summaries(
+            _read_sample(ARTICLES, "articles-rated"), document="document", ratings=_ASPECTS
+        )
+    },
+    "comparisons": {
+        ARTICLES: lambda: load_compared_summaries(_read_sample(ARTICLES, "articles-compared"), document="document")
+    },
+    "documents": {
+        ARTICLES: lambda: load_documents(_read_sample(ARTICLES, "articles"), document="document", summary="summary")
+    },
     "labelled": {
-        INTENTS: _load_intents,
+        INTENTS: lambda: load_labelled(_read_sample(INTENTS, "intents")),
         **{PREFIX + card.name: partial(_load_sample, card.name) for card in list_samples("texts")},
     },
     "beir": {},

@@ -190,24 +190,11 @@ def test_a_merge_drops_damage_and_repetitions(tmp_path: Path, monkeypatch: pytes
     np.testing.assert_array_equal(rows, plain(["c", "a", "b"]))
 
 
-def test_a_merge_under_way_is_not_disturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_MOST_SMALL", 2)
-    store = EmbeddingStore(tmp_path)
-    lock = tmp_path / ".merging"
-    lock.touch()
-    for text in "abcd":
-        store.write(compute_text_keys([text]), plain([text]))
-    assert len(files(tmp_path)) == 4
-    os.utime(lock, (0, 0))  # left by a process that was killed
-    store.write(compute_text_keys(["e"]), plain(["e"]))
-    assert len(files(tmp_path)) == 1
-
-
 def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, moved = EmbeddingStore(tmp_path), []
     for text in "abc":
         store.write(compute_text_keys([text]), plain([text]))
-    opened = cache._RowsFile.open
+    opened = cache.open_stored
 
     def merge_first(path: Path) -> Any:
         if not moved:
@@ -217,7 +204,7 @@ def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkey
             store.write(compute_text_keys(list("abc")), plain(list("abc")))
         return opened(path)
 
-    monkeypatch.setattr(cache._RowsFile, "open", merge_first)
+    monkeypatch.setattr(cache, "open_stored", merge_first)
     known, vectors = store.read(compute_text_keys(list("abc")))
     assert known.all()
     np.testing.assert_array_equal(vectors, plain(list("abc")))
@@ -225,7 +212,7 @@ def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkey
 
 def test_a_merge_that_loses_its_files_is_no_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_MOST_SMALL", 2)
-    monkeypatch.setattr(cache, "_get_size", lambda path: path.unlink() or 0)
+    monkeypatch.setattr(cache, "remove_unfinished", lambda folder: [path.unlink() for path in files(folder)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for text in "abcd":

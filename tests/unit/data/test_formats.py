@@ -161,7 +161,7 @@ def test_arrow_file_and_saved_dataset(tmp_path, monkeypatch):
     assert read_texts(saved) == ["a", "b", "c"]
     assert complaint(read_texts, saved.parent).endswith(f"give one of them: {saved}")
     polars.DataFrame({"other": ["d"]}).write_ipc_stream(saved / "more.arrow")
-    assert "different columns" in complaint(read_texts, saved)
+    assert "no column in common" in complaint(read_texts, saved)
     monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "100")
     assert "the limit is 100 bytes" in complaint(read_texts, saved)
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from textgauge.core.errors import InputError, MissingExtra
-from textgauge.data.source import has_columns, load_texts
+from textgauge.data.source import load_texts
 
 
 def test_hub_without_the_package(monkeypatch):
@@ -17,7 +17,7 @@ def test_hub_without_the_package(monkeypatch):
 
 class Rows(dict):
     @property
-    def list_column_names(self):
+    def column_names(self):
         return list(self)
 
     def __len__(self):
@@ -89,8 +89,6 @@ def test_a_file_at_a_revision_is_read_by_its_ending(asked):
         ("owner/name", "a.csv", None, "dataset"),
         ("owner/name", "a.txt", None, "dataset"),
     ]
-    assert has_columns("hf://datasets/o/n/a.csv")
-    assert not has_columns("hf://datasets/o/n/a.txt")
 
 
 def test_a_file_that_is_not_there_is_one_line(asked):

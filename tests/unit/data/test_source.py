@@ -20,7 +20,7 @@ from textgauge.data import (
     sample,
     sample_pairs,
 )
-from textgauge.data.source import describe_accepted, has_columns
+from textgauge.data.source import describe_accepted
 
 
 def test_file_with_labels(file):
@@ -99,7 +99,7 @@ class Rows(dict):
     """What the package `datasets` gives: columns by name, and the number of rows."""
 
     @property
-    def list_column_names(self):
+    def column_names(self):
         return list(self)
 
     def __len__(self):
@@ -246,7 +246,6 @@ def test_a_column_in_the_path(file, tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"b\.csv: no such file"):
         load_texts(tmp_path / "b.csv:question")
     monkeypatch.chdir(tmp_path)
-    assert has_columns("a.csv:question")
     file("b.txt", "plain\n")
     assert load_texts("b.txt", column="question").texts == load_aligned("b.txt", column="question") == ("plain",)
     with pytest.raises(InputError, match="no column 'question'; the columns are 'text'"):
@@ -265,11 +264,6 @@ def test_aligned_keeps_blanks_and_reads_embeddings(file, tmp_path):
     assert load_aligned(file("a.txt", "a\n\nb\n")) == ("a", "", "b")
     np.save(tmp_path / "a.npy", np.eye(2))
     assert np.array_equal(load_aligned(tmp_path / "a.npy"), np.eye(2))
-
-
-def test_columns_are_named_of_tables_only():
-    named = {name for name in ("a.csv", "b.jsonl.gz", "hf://a/b", "a.txt", "-", "a.npy", "stsb") if has_columns(name)}
-    assert named == {"a.csv", "b.jsonl.gz", "hf://a/b"}
 
 
 def test_help_lists_the_endings_of_all_formats():
