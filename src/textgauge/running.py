@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from textgauge.bench import Plan, Store
 from textgauge.bench.inputs import drop_none
@@ -30,13 +30,12 @@ from textgauge.bench.overall import Scope
 from textgauge.bench.protocols import find_protocols, list_data_words
 from textgauge.bench.results import (
     Results,
-    check_judging,
     filter_measures,
     list_verdict_warnings,
     make_observation_frame,
     make_verdict_frame,
 )
-from textgauge.bench.run import Progress, compute, list_warnings
+from textgauge.bench.run import Progress, compute
 from textgauge.bench.sources import PairSources, TaskSources
 from textgauge.bench.suites import make_suite_or_protocol_plans
 from textgauge.core.charts import draw_without_network
@@ -168,8 +167,8 @@ def run(
     >>> finished.computed, finished.leaderboard().rows[0].metric
     (4, 'jsd@words')
     """
-    values = locals()
-    given = {name: values[name] for name in list_data_words() if not _is_absent(values[name])}
+    values = locals() | {"rated_only": rated_only or None, "groups": groups or None, "columns": columns or None}
+    given = drop_none({name: values[name] for name in list_data_words()})
     for name, value, least in (("seed", seed, 0), ("jobs", jobs, 1), ("limit", limit, 2)):
         if value is not None and value < least:
             raise InputError(f"{name} is at least {least}, not {value}")
@@ -184,27 +183,18 @@ def run(
         audit = audit_judge(pairs, rating=named, judge=judge, text=left if isinstance(left, str) else "left", **options)
         chosen, given["rated_only"] = [*(chosen or [kind.default_metrics]), f"column:{judge}"], True
     plans = make_suite_or_protocol_plans(what, chosen, drop_none(parameters), seed, given)
-    warned = list_warnings(plans)
+    warned = tuple(dict.fromkeys(text for plan in plans for text in plan.protocol.notes(plan.sources)))
     for text in warned:
         warn(text)
-    store = _open_temporary() if out is None else Store(out)
+    store = Store(tempfile.mkdtemp(prefix="textgauge-") if out is None else out)
+    if out is None:  # it goes when nobody holds the store any more
+        weakref.finalize(store, shutil.rmtree, store.folder, ignore_errors=True)
     if dry_run:
-        return Run(store, 0, 0, (), tuple(warned), tuple(plans), audit)
+        return Run(store, 0, 0, (), warned, tuple(plans), audit)
     report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=lambda: nullcontext(on_progress))
     for text in report.failures:
         warn(text, RuntimeWarning)
-    return Run(store, report.found, report.computed, report.failures, tuple(warned), tuple(plans), audit)
-
-
-def _is_absent(value: object) -> bool:
-    return value is None or value is False or (isinstance(value, Mapping) and not value)
-
-
-def _open_temporary() -> Store:
-    """Return a store in a folder that is deleted when nobody holds the store any more."""
-    store = Store(tempfile.mkdtemp(prefix="textgauge-"))
-    weakref.finalize(store, shutil.rmtree, store.folder, ignore_errors=True)
-    return store
+    return Run(store, report.found, report.computed, report.failures, warned, tuple(plans), audit)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,9 +226,9 @@ class Run(Result):
         *,
         weights: Mapping[str, float] | None = None,
         measures: str | Sequence[str] | None = None,
-        judgements: str | None = None,
-        ties: str | None = None,
-        linearity: str | None = None,
+        judgements: Literal["distinct", "paper"] | None = None,
+        ties: Literal["half", "right", "wrong"] | None = None,
+        linearity: Literal["r2", "r"] | None = None,
         scope: Scope | None = None,
     ) -> Leaderboard:
         """Rank the metrics, best first, with rank ranges and tiers that hold for all metrics together.
@@ -261,7 +251,7 @@ class Run(Result):
             What ranks hold for: texts (these), sources (new texts from these sources) or data (new data sets); by
             default sources where the run supports it.
         """
-        options = check_judging(judgements=judgements, ties=ties, linearity=linearity)
+        options = drop_none({"judgements": judgements, "ties": ties, "linearity": linearity})
         return rank_metrics(filter_measures(self._results.judged(options), measures), weights, scope=scope)
 
     @cached_property

@@ -353,7 +353,7 @@ def test_the_leaderboard_is_that_of_the_command(found, board):
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ({"ties": "never"}, "^`ties` is one of half, right, wrong"),
+        ({"ties": "never"}, "ties=never is not one of half, right, wrong"),
         ({"measures": "beauty"}, "no measure 'beauty'"),
         ({"weights": {"beauty": 1.0}}, "no measure 'beauty'"),
     ],

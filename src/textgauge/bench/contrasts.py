@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.bench.protocols.base import Measure
 from textgauge.bench.results import Group, Judged
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Floats, average_known
 from textgauge.core.errors import InputError
 from textgauge.core.show import Row, drop_nonfinite, drop_nonfinite_values
 from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
@@ -89,7 +89,12 @@ def contrast_measures(judged: Iterable[Judged]) -> list[Row]:
     for item in judged:
         if not item.missing:
             groups.setdefault((item.data, item.fingerprint, item.protocol, item.seed), []).append(item)
-    rows = [row for items in groups.values() for row in _contrast_measures(items)]
+    rows: list[Row] = []
+    for items in groups.values():
+        drawn = {verdict.measure for item in items for verdict in item.verdicts if verdict.draws}
+        for measure in (measure for measure in items[0].protocol.measures if measure.name in drawn):
+            own = [_contrast_measure(measure, first, second) for first, second in combinations(items, 2)]
+            rows += _adjust_rows(own, larger=measure.best == "larger")
     if not rows:
         raise InputError(
             "no two metrics of this run can be tested against each other: that needs two finished ones on rated pairs, "
@@ -104,13 +109,16 @@ def _contrast_correlations(group: Group, correlation: str, seed: int) -> Iterato
     near = {metric: -seen.value for metric, seen in group.observed.items()}
     for first, second in combinations(near, 2):
         known = np.isfinite(near[first]) & np.isfinite(near[second])
-        rows = _sample_rows(np.flatnonzero(known), correlation, seed)
+        rows = np.flatnonzero(known)
+        if correlation == "kendall" and len(rows) > _KENDALL_PAIRS:
+            rows = np.sort(np.random.default_rng([seed, 11]).permutation(rows)[:_KENDALL_PAIRS])
         if gold is None or len(rows) < 2:
             continue
         y, a, b = (np.asarray(column[rows], dtype=np.float64) for column in (gold, near[first], near[second]))
         cluster = None if item is None else item[rows]
         units = len(rows) if cluster is None else len(np.unique(cluster))
         boot = run_bootstrap_test(of, y, a, b, seed=seed, cluster=cluster)
+        error = (boot.high - boot.low) / 2 / compute_student_interval(0.0, 1.0, units - 1.0, _LEVEL)[1]
         yield drop_nonfinite_values(
             {
                 "data": group.data,
@@ -122,9 +130,7 @@ def _contrast_correlations(group: Group, correlation: str, seed: int) -> Iterato
                 "difference": boot.difference,
                 "low": boot.low,
                 "high": boot.high,
-                "p_value": _compute_student_p(
-                    boot.difference, (boot.high - boot.low) / 2 / _compute_student_reach(units), units
-                ),
+                "p_value": _compute_student_p(boot.difference, error, units),
                 "p_bootstrap": boot.p,
                 "p_permutation": run_permutation_test(of, y, a, b, trials=500, seed=seed, cluster=cluster).p,
                 "p_williams": run_williams_test(pearson(y, a), pearson(y, b), pearson(a, b), len(rows)).p,
@@ -137,10 +143,6 @@ def _compute_student_p(gap: float, error: float, units: int) -> float:
     return float(pair_p_values(*(np.array([number]) for number in (gap, error, units - 1.0)))[0])
 
 
-def _compute_student_reach(units: int) -> float:
-    return compute_student_interval(0.0, 1.0, units - 1.0, _LEVEL)[1]
-
-
 def _adjust_rows(rows: list[Row], *, larger: bool = True) -> list[Row]:
     """Return the rows with Holm's correction of their p-values, and the metric that is ahead by it."""
     adjusted = adjust_by_holm(np.array([float("nan") if row["p_value"] is None else row["p_value"] for row in rows]))
@@ -149,12 +151,6 @@ def _adjust_rows(rows: list[Row], *, larger: bool = True) -> list[Row]:
         row["p_holm"] = drop_nonfinite(p)
         row["ahead"] = (row["metric"] if first == larger else row["other"]) if is_different(p) else None
     return rows
-
-
-def _sample_rows(rows: NDArray[np.intp], correlation: str, seed: int) -> NDArray[np.intp]:
-    if correlation != "kendall" or len(rows) <= _KENDALL_PAIRS:
-        return rows
-    return np.sort(np.random.default_rng([seed, 11]).permutation(rows)[:_KENDALL_PAIRS])
 
 
 def _measure_ceilings(group: Group) -> Iterator[Row]:
@@ -178,24 +174,13 @@ def _measure_ceilings(group: Group) -> Iterator[Row]:
 
 def _estimate_rater_interval(of: Correlation, ratings: Floats) -> tuple[float, float]:
     """Return the mean over raters of the interval's ends: the pairs are the same, so that their errors go together."""
-    rated = np.isfinite(ratings)
     ends = []
     for rater, one in enumerate(ratings):
-        others = np.delete(np.where(rated, ratings, np.nan), rater, axis=0)
-        count = np.isfinite(others).sum(axis=0)
-        here = rated[rater] & (count > 0)
-        mean = np.where(np.isfinite(others), others, 0.0).sum(axis=0)[here] / count[here]
-        ends.append(estimate_correlation_interval(of, one[here], mean))
+        others = average_known(np.delete(ratings, rater, axis=0), axis=0)
+        here = np.isfinite(one) & np.isfinite(others)
+        ends.append(estimate_correlation_interval(of, one[here], others[here]))
     low, high = np.mean(ends, axis=0).tolist()
     return low, high
-
-
-def _contrast_measures(items: list[Judged]) -> Iterator[Row]:
-    there = {verdict.measure for item in items for verdict in item.verdicts if verdict.draws}
-    for measure in items[0].protocol.measures:
-        if measure.name in there:
-            rows = [_contrast_measure(measure, first, second) for first, second in combinations(items, 2)]
-            yield from _adjust_rows(rows, larger=measure.best == "larger")
 
 
 def _contrast_measure(measure: Measure, first: Judged, second: Judged) -> Row:

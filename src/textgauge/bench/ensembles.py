@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from textgauge.bench.protocols.base import RESAMPLES, Protocol, Verdict
 from textgauge.bench.protocols.task import Columns, Examples, Task
 from textgauge.bench.store import Store
-from textgauge.core.arrays import Floats, Masks
+from textgauge.core.arrays import Floats, Masks, average_known
 from textgauge.core.parallel import use_one_thread
 from textgauge.core.progress import Stage, Step
 from textgauge.metrics import PairMetric, get_metric
@@ -412,17 +412,10 @@ def _measure_drops(
 def _summarise(task: Task, sums: Floats, shares: Floats, drops: Floats) -> EnsembleScore:
     """Average over splits the values and their resamples; the units of all splits are resampled alike."""
     count, units, width = sums.shape
-    value = _average_known(task.of_sums(sums.sum(axis=1)))
+    value = average_known(task.of_sums(sums.sum(axis=1)), axis=0)
     flat = resample_sums(sums.transpose(1, 0, 2).reshape(units, count * width), RESAMPLES, 0)
     draws = task.of_sums(flat.reshape(RESAMPLES * count, width)).reshape(RESAMPLES, count, -1)
-    return EnsembleScore(value, _average_known(draws.transpose(1, 0, 2)), units, shares, _average_known(drops))
-
-
-def _average_known(values: Floats) -> Floats:
-    """Return the mean over the first axis of what is a number; NaN where nothing is."""
-    known = np.isfinite(values)
-    means = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.where(known.any(axis=0), means, np.nan)
+    return EnsembleScore(value, average_known(draws, axis=1), units, shares, average_known(drops, axis=0))
 
 
 def _select(columns: Columns, here: Masks) -> Mapping[str, NDArray[Any]]:

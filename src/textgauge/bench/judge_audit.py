@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from textgauge.core.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.result import Column, Result
 from textgauge.core.show import FlatRow, format_cell, format_interval
@@ -249,9 +249,7 @@ class _Audit:
     @cached_property
     def human(self) -> Floats:
         """The mean of people's ratings of each item; NaN where there is none."""
-        known = np.isfinite(self.people)
-        count = known.sum(axis=0)
-        return np.where(count > 0, np.where(known, self.people, 0.0).sum(axis=0) / np.maximum(count, 1), np.nan)
+        return average_known(self.people, axis=0)
 
     def means(self, judge: Floats) -> Iterator[AuditRow]:
         """Yield the mean human score by people alone, and with the judge's help."""

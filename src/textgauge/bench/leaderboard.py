@@ -16,7 +16,6 @@ from textgauge.bench.overall import (
     Gaps,
     MeasureTable,
     Scope,
-    average_known,
     compute_overall_scores,
     estimate_gaps,
     get_widest_scope,
@@ -25,7 +24,7 @@ from textgauge.bench.overall import (
 )
 from textgauge.bench.protocols.base import Measure, Verdict
 from textgauge.bench.results import Judged, check_measures
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Floats, average_known
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.result import Column, Result, show_rows
@@ -105,6 +104,11 @@ class Leaderboard(Result):
     def details(self) -> dict[str, Any]:
         """What ranks and tiers are about, which metrics are tied with the first, and what overall is made of."""
         return {"scope": self.scope, "tied": list(self.tied), "notes": list(self.notes)}
+
+    @property
+    def top(self) -> tuple[str, ...]:
+        """The first metric and those tied with it, in order; none where nothing has an overall score."""
+        return tuple(row.metric for row in self.rows if row.rank == 1 or row.metric in self.tied)
 
     def readable(self) -> list[dict[str, Any]]:
         """Return the rows formatted for display."""
@@ -229,16 +233,14 @@ def _read_tables(judged: Sequence[Judged]) -> tuple[list[str], list[MeasureTable
 
     Of trials that were judged in several ways, the last way counts.
     """
-    ways = {_identify_trials(item): item.protocol for item in judged}
-    latest = [item for item in judged if item.protocol == ways[_identify_trials(item)]]
-    several = {
-        f"{item.protocol.key} on {item.data}" for item in judged if item.protocol != ways[_identify_trials(item)]
-    }
+    ways = {item.trials: item.protocol for item in judged}
+    several = {f"{item.protocol.key} on {item.data}" for item in judged if item.protocol != ways[item.trials]}
     notes = [f"{trials}: judged in several ways, the last one counts" for trials in sorted(several)]
-    metrics = list(dict.fromkeys(item.metric for item in latest))
-    groups: dict[tuple[str, str, str, int], dict[str, Judged]] = {}
-    for item in latest:
-        groups.setdefault(_identify_trials(item), {})[item.metric] = item
+    groups: dict[tuple[object, ...], dict[str, Judged]] = {}
+    for item in judged:
+        if item.protocol == ways[item.trials]:
+            groups.setdefault(item.trials, {})[item.metric] = item
+    metrics = list(dict.fromkeys(item.metric for item in judged if item.protocol == ways[item.trials]))
     tables = [
         _make_table(measure, trials, [members.get(metric) for metric in metrics])
         for trials, members in groups.items()
@@ -248,17 +250,11 @@ def _read_tables(judged: Sequence[Judged]) -> tuple[list[str], list[MeasureTable
     return metrics, [table for table in tables if table.values.size], notes
 
 
-def _identify_trials(item: Judged) -> tuple[str, str, str, int]:
-    return item.data, item.fingerprint, item.protocol.key, item.seed
-
-
 def _make_table(measure: Measure, trials: tuple[object, ...], members: list[Judged | None]) -> MeasureTable:
     one = next(item for item in members if item is not None)
     nothing = Verdict(measure.name, math.nan)
-    verdicts = [
-        nothing if item is None else next((v for v in item.verdicts if v.measure == measure.name), nothing)
-        for item in members
-    ]
+    found = [{} if item is None else {verdict.measure: verdict for verdict in item.verdicts} for item in members]
+    verdicts = [of.get(measure.name, nothing) for of in found]
     draws = _pad_rows([verdict.draws for verdict in verdicts])
     return MeasureTable(
         measure,
@@ -285,8 +281,8 @@ def _average_column(tables: list[MeasureTable]) -> Floats:
     """The plain value of a column for every metric: the mean over data sets, then over the measures of the column."""
     groups: dict[str, list[Floats]] = {}
     for table in tables:
-        groups.setdefault(table.measure.name, []).append(average_known(table.values))
-    return average_known(np.array([average_known(np.array(group).T) for group in groups.values()]).T)
+        groups.setdefault(table.measure.name, []).append(average_known(table.values, axis=1))
+    return average_known(np.array([average_known(np.array(group), axis=0) for group in groups.values()]), axis=0)
 
 
 def _list_descriptive_columns(tables: list[MeasureTable], weights: Mapping[str, float]) -> list[str]:
@@ -365,11 +361,6 @@ class Board:
         ended = {name: of for name, of in self.columns.items() if any(not math.isnan(m.share(m.low)) for m in of)}
         return tuple([name for name, of in ended.items() if any(m.quality for m in of)] or ended)
 
-    def first(self) -> list[RankedMetric]:
-        """Return the first row and those tied with it; none where nothing has an overall score."""
-        best = [row.metric for row in self.ranking if row.rank == 1]
-        return [row for row in self.ranking if row.metric in (*best, *self.ranking.tied)]
-
 
 def group_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, ...]]]:
     """Return a board for all protocols that rank mostly the same metrics, with those of its protocols one by one.
@@ -377,10 +368,14 @@ def group_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, ...
     Every protocol with a result is in one; a protocol that ranks nothing (speed) goes with the others that its metrics
     went through.
     """
+
+    def make_board(*chosen: str) -> Board:
+        return Board(chosen, tuple(item for item in judged if item.protocol.name in chosen))
+
     names = list(dict.fromkeys(item.protocol.name for item in judged if item.verdicts))
-    single = {name: Board((name,), _select_protocols(judged, name)) for name in names}
+    single = {name: make_board(name) for name in names}
     groups = _find_alike(single)
-    went = {name: {item.metric for item in judged if item.protocol.name == name} for name in names}
+    went = {name: {item.metric for item in board.judged} for name, board in single.items()}
     for name in [name for name in names if not any(name in group for group in groups)]:
         with_it = [group for group in groups if went[name] & set().union(*(went[other] for other in group))]
         if with_it:
@@ -388,23 +383,19 @@ def group_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, ...
         else:
             groups.append([name])
     return [
-        (
-            single[group[0]] if len(group) == 1 else Board(tuple(group), _select_protocols(judged, *group)),
-            tuple(single[name] for name in group),
-        )
+        (single[group[0]] if len(group) == 1 else make_board(*group), tuple(single[name] for name in group))
         for group in groups
     ]
-
-
-def _select_protocols(judged: Sequence[Judged], *names: str) -> tuple[Judged, ...]:
-    return tuple(item for item in judged if item.protocol.name in names)
 
 
 def _find_alike(single: Mapping[str, Board]) -> list[list[str]]:
     """Return the names of protocols that rank mostly the same metrics: at least half of all are ranked by each."""
     groups: list[tuple[list[str], set[str], set[str]]] = []
     for name, board in single.items():
-        ranked = _list_ranked_metrics(board.judged)
+        metrics, tables, _ = _read_tables(board.judged)
+        counted = weigh_tables(tables, dict.fromkeys(_list_descriptive_columns(tables, {}), 0.0))
+        overall = compute_overall_scores(counted).tolist() if counted else []
+        ranked = {metric for metric, score in zip(metrics, overall, strict=False) if not math.isnan(score)}
         for names, common, either in groups:
             if 2 * len(common & ranked) >= len(either | ranked):
                 names.append(name)
@@ -414,14 +405,6 @@ def _find_alike(single: Mapping[str, Board]) -> list[list[str]]:
         else:
             groups.append(([name], set(ranked), set(ranked)))
     return [names for names, common, _ in groups if common]
-
-
-def _list_ranked_metrics(judged: Sequence[Judged]) -> set[str]:
-    """Return the metrics that a leaderboard of these verdicts ranks."""
-    metrics, tables, _ = _read_tables(judged)
-    counted = weigh_tables(tables, dict.fromkeys(_list_descriptive_columns(tables, {}), 0.0))
-    overall = compute_overall_scores(counted).tolist() if counted else []
-    return {metric for metric, score in zip(metrics, overall, strict=False) if not math.isnan(score)}
 
 
 def rank_by_kind(

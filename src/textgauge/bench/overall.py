@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from textgauge.bench.protocols.base import Measure
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Floats, average_known
 from textgauge.stats.decisions import NEW_TEXTS
 
 Scope = Literal["texts", "sources", "data"]
@@ -54,7 +54,7 @@ class MeasureTable:
     @property
     def shares(self) -> Floats:
         """Each metric's mean over repetitions, as a share of the way to the best."""
-        return np.asarray(self.measure.share(average_known(self.values)))
+        return np.asarray(self.measure.share(average_known(self.values, axis=1)))
 
     @property
     def scope(self) -> Scope:
@@ -190,10 +190,3 @@ def _compute_spread(values: Floats) -> tuple[Floats, int]:
 def _compute_differences(scores: Floats) -> Floats:
     with_zero = np.append(scores, 0.0)
     return np.asarray(with_zero[:, None] - with_zero)
-
-
-def average_known(values: Floats) -> Floats:
-    """Return the mean of each row over the values that are known; NaN where none is."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, values, 0.0).sum(axis=1) / known.sum(axis=1))

@@ -41,8 +41,7 @@ class Cell:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary, for the manifest."""
-        names = ("protocol", "data", "fingerprint", "seed", "batch", "metric", "signature", "name")
-        return {name: getattr(self, name) for name in names}
+        return asdict(self) | {"name": self.name}
 
 
 @dataclass(frozen=True, eq=False)

@@ -218,12 +218,7 @@ class _Ranking:
 
     @property
     def top(self) -> tuple[str, ...]:
-        return get_top_tier(self.board)
-
-
-def get_top_tier(board: Leaderboard) -> tuple[str, ...]:
-    """Return the first metric of a leaderboard and those tied with it, in its order."""
-    return tuple(row.metric for row in board if row.rank == 1 or row.metric in board.tied)
+        return self.board.top
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,7 +369,7 @@ class _Recommender:
             design: dict[str, Any] = {"sizes": self.effort.sizes, "tests": self.effort.tests, "power": self.power}
             curves[metric.key] = simulate_tests(metric, samples, **design)
         board = rank_by_texts_needed(curves, samples)
-        choice = get_top_tier(board)
+        choice = board.top
         tested = [metric for metric in ranking.defined if metric.key in {*ranking.top, *choice}]
         level = estimate_shared_level(tested, samples)
         order = [row.metric for row in board]

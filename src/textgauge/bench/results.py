@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from textgauge.bench.ensembles import KeptEnsembles, average_verdicts, group_by_embedders, read_ensembles
 from textgauge.bench.overall import SCOPES
 from textgauge.bench.plan import Cell
-from textgauge.bench.protocols import Ksc, list_protocols
+from textgauge.bench.protocols import list_protocols
 from textgauge.bench.protocols.base import Observations, Protocol, Verdict
 from textgauge.bench.store import Store
-from textgauge.core.errors import ArgumentError, InputError
+from textgauge.core.errors import InputError
 from textgauge.core.show import Row, drop_nonfinite, join_words
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair_metric import to_similarity
@@ -31,7 +31,6 @@ Options = Mapping[str, Any]
 Key = tuple[tuple[str, Any], ...]
 
 _OWN_COLUMNS = {"value", "failed", "seconds"}  # of a result; the others are about its trials
-_CHOICES = {name: get_args(get_type_hints(Ksc)[name]) for name in ("judgements", "ties", "linearity")}
 _FEW = 3
 NUMBERS = ("value", "std", "low", "high", "boot_low", "boot_high", "error")  # of a verdict
 NOT_TRAINED = "ensembles are not trained; run the same command again"
@@ -49,6 +48,11 @@ class Judged:
     missing: int = 0
     fingerprint: str = ""
     pool_share: float | None = None
+
+    @property
+    def trials(self) -> tuple[object, ...]:
+        """What identifies the trials, however they are judged."""
+        return self.data, self.fingerprint, self.protocol.key, self.seed
 
     def verdict(self, measure: str) -> Verdict:
         """Return one measure."""
@@ -164,18 +168,12 @@ class Results:
 
     def times(self) -> list[MetricTime]:
         """What each result of a metric cost under a protocol; models and tokenizers run before the clock starts."""
-        cells = dict.fromkeys(
-            (metric, str(manifest["protocol"]["name"]), cell.name)
-            for manifest in self.manifests
-            for metric, of in group_cells(manifest["cells"]).items()
-            for cell in of
-        )
         self.groups()
-        return [
-            MetricTime(metric, protocol, *cost)
-            for (metric, protocol, name) in cells
-            if (cost := self._costs.get(name, (0, 0.0, 0)))[0]
-        ]
+        of = {
+            cell["name"]: (cell["metric"], run["protocol"]["name"]) for run in self.manifests for cell in run["cells"]
+        }
+        costs = ((*of[name], *self._costs[name]) for name in of if name in self._costs)
+        return [MetricTime(*cost) for cost in costs if cost[2]]
 
     def _read_groups(self, options: Options) -> list[Group]:
         found: dict[tuple[str, Protocol, int], dict[str, list[Cell]]] = {}
@@ -193,29 +191,29 @@ class Results:
         ]
 
     def _group(self, protocol: Protocol, cells: Mapping[str, Sequence[Cell]], pool_share: float | None) -> Group:
-        read = {metric: self._observations(of, protocol) for metric, of in cells.items()}
         first = next(iter(cells.values()))[0]
-        observed = {metric: found for metric, (found, _) in read.items()}
-        missing = {metric: lacking for metric, (_, lacking) in read.items()}
+        observed, missing = dict[str, Observations](), dict[str, int]()
+        for metric, of in cells.items():
+            names = tuple(cell.name for cell in of)
+            if names not in self._observed:
+                found, lacking = self._read_observations(of, protocol)
+                trials = self._trials.setdefault((first.protocol, first.fingerprint, first.seed), found)
+                self._observed[names] = _share_arrays(found, trials), lacking
+            observed[metric], missing[metric] = self._observed[names]
         return Group(first.data, protocol, first.seed, first.fingerprint, observed, missing, self, pool_share)
 
-    def _observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
-        """Return what one metric gave, as the protocol judges it, and how many results are missing."""
-        names = tuple(cell.name for cell in cells)
-        if names not in self._observed:
-            found, lacking = self._read_observations(cells, protocol)
-            trials = self._trials.setdefault((cells[0].protocol, cells[0].fingerprint, cells[0].seed), found)
-            self._observed[names] = _share_arrays(found, trials), lacking
-        return self._observed[names]
-
     def _read_observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
+        """Return what one metric gave, as the protocol judges it, and how many results are missing."""
         there = [(cell.batch, frame) for cell in cells if (frame := self._read(cell)) is not None]
         if not there:
             return Observations(np.empty(0), np.empty(0, np.int64)), len(cells)
         values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
+        if not protocol.timed:
+            metric: Any = get_metric(cells[0].metric)
+            values = np.asarray(to_similarity(metric, values) if protocol.similarities else metric.orient(values))
         names = [name for name in there[0][1].columns if name not in _OWN_COLUMNS]
         return Observations(
-            _orient_values(get_metric(cells[0].metric), values, protocol),
+            values,
             np.concatenate([np.full(len(frame), batch) for batch, frame in there]),
             {name: np.concatenate([_read_column(frame[name]) for _, frame in there]) for name in names},
         ), len(cells) - len(there)
@@ -250,13 +248,13 @@ def _choose_equal(own: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
 
 def sum_times(times: Iterable[MetricTime]) -> list[MetricTime]:
     """Return the sum of the times of each metric under each protocol."""
-    found: dict[tuple[str, str], MetricTime] = {}
+    found: dict[tuple[str, str], list[MetricTime]] = {}
     for time in times:
-        key = (time.metric, time.protocol)
-        one = found.get(key, MetricTime(*key, 0, 0.0, 0))
-        trials, seconds, failed = one.trials + time.trials, one.seconds + time.seconds, one.failed + time.failed
-        found[key] = MetricTime(*key, trials, seconds, failed)
-    return list(found.values())
+        found.setdefault((time.metric, time.protocol), []).append(time)
+    return [
+        MetricTime(*key, sum(t.trials for t in of), sum(t.seconds for t in of), sum(t.failed for t in of))
+        for key, of in found.items()
+    ]
 
 
 def group_cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Cell]]:
@@ -282,15 +280,10 @@ def _make_protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
     try:
         if known != declared["parameters"].keys():
             raise InputError(f"{kind.name} has other parameters")
-        return kind(**{**declared["parameters"], **{name: options[name] for name in options if name in known}})
+        protocol = kind(**declared["parameters"])
     except InputError as error:
         raise InputError(f"stored by another version ({error}); run the same command again into a new folder") from None
-
-
-def _orient_values(metric: Any, values: NDArray[np.float64], protocol: Protocol) -> NDArray[np.float64]:
-    if protocol.timed:
-        return values
-    return np.asarray(to_similarity(metric, values) if protocol.similarities else metric.orient(values))
+    return replace(protocol, **{name: value for name, value in options.items() if name in known})
 
 
 def _judge_group(group: Group) -> Iterator[Judged]:
@@ -310,16 +303,6 @@ def _judge_group(group: Group) -> Iterator[Judged]:
 def _make_judged(group: Group, metric: str, verdicts: Iterable[Verdict], missing: int = 0) -> Judged:
     about = missing, group.fingerprint, group.pool_share
     return Judged(group.data, group.protocol, group.seed, metric, tuple(verdicts), *about)
-
-
-def check_judging(**options: str | None) -> dict[str, str]:
-    """Return the given options of judging: `judgements`, `ties`, `linearity`."""
-    given = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
-        if value not in _CHOICES[name]:
-            message = f"{{{name}}} is one of {', '.join(_CHOICES[name])}, not {{value}}"
-            raise ArgumentError(message, value=repr(value))
-    return given
 
 
 def check_measures(names: Iterable[str], known: Sequence[str]) -> None:

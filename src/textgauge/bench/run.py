@@ -1,24 +1,37 @@
-"""Run plans: prepare rows, compute the cells the store lacks, keep each as soon as it is finished, train ensembles."""
+"""Run plans: prepare rows, compute the cells the store lacks, keep each as soon as it is finished, train ensembles.
+
+Cells are computed here, in local processes or on a Dask cluster, with the same bits.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.execute import count_workers, observe, open_executor
+import numpy as np
+
 from textgauge.bench.plan import Cell, Plan
 from textgauge.bench.protocols.batch import Batch
 from textgauge.bench.store import Store
-from textgauge.core.errors import ResourceError, TextgaugeError
+from textgauge.core.errors import InputError, ResourceError, TextgaugeError
+from textgauge.core.parallel import count_workers_of, open_dask_executor, use_one_blas_thread
 from textgauge.metrics import Metric
+from textgauge.metrics.base import VALUE
 
 if TYPE_CHECKING:
     import polars as pl
 
 Progress = Callable[[int, int, str], None]
+_MOST_JOBS = 1_000
 
 
 @dataclass(frozen=True)
@@ -53,18 +66,22 @@ def run(
 
     `ahead` is how many batches an executor holds at a time: enough to keep its workers busy, few enough for memory.
     """
-    cells = {cell.name: cell for plan in plans for cell in plan.cells()}
-    there = {name: frame for name, cell in cells.items() if (frame := store.read(cell)) is not None}
-    for plan in plans:
-        store.write_manifest(plan.cells(), plan.to_dict())
-    failures = [text for name, frame in there.items() for text in _list_failures(cells[name], frame)]
-    done = len(there)
+    by_plan = [(plan, plan.cells()) for plan in plans]
+    cells = {cell.name: cell for _, own in by_plan for cell in own}
+    failures, known = list[str](), set[str]()
+    for name, cell in cells.items():
+        if (frame := store.read(cell)) is not None:
+            known.add(name)
+            failures += _list_failures(cell, frame)
+    for plan, own in by_plan:
+        store.write_manifest(own, plan.to_dict())
+    found = done = len(known)
     on_progress(done, len(cells), "")
-    for cell, failed in _compute_cells(_list_work(plans, set(there), on_progress), store, executor, ahead):
+    for cell, failed in _compute_cells(_list_work(plans, known, on_progress), store, executor, ahead):
         failures += failed
         done += 1
         on_progress(done, len(cells), cell.metric)
-    return RunReport(len(cells), len(there), done - len(there), tuple(failures))
+    return RunReport(len(cells), found, done - found, tuple(failures))
 
 
 def compute(
@@ -94,15 +111,50 @@ def compute(
     return report
 
 
-def list_warnings(plans: Iterable[Plan]) -> list[str]:
-    """Return what is left out of the data, and what to watch out for in them; each once."""
-    return list(dict.fromkeys(text for plan in plans for text in plan.protocol.notes(plan.sources)))
+def observe(batch: Batch, metric: Any, *, timed: bool = False) -> pl.DataFrame:
+    """The values of one metric on one batch, on one BLAS thread, with the reason of every value that does not exist.
+
+    `failed` marks the trials in which the metric raised an error. `timed` values are CPU seconds, the better of two.
+    """
+    import polars as pl
+
+    names = [VALUE, *(part.name for part in metric.parts)]
+    values, errors = {name: np.full(len(batch), np.nan) for name in names}, list[str | None]([None] * len(batch))
+    with use_one_blas_thread():
+        start = time.process_time()
+        whole = None
+        if not timed:
+            with contextlib.suppress(Exception):  # one trial may have failed: the others still count
+                whole = batch.compute(metric)
+        for trial in range(len(batch)) if whole is None else ():
+            try:
+                own = batch.one(metric, trial)[0] if not timed else dict.fromkeys(names, _time(batch, metric, trial))
+                for name, value in own.items():
+                    values[name][trial] = value
+            except Exception as error:
+                errors[trial] = f"{type(error).__name__}: {error}"
+        values = values if whole is None else dict(whole)
+        seconds = float(np.nansum(values[VALUE])) if timed else time.process_time() - start
+        value, reasons = metric.select(values), list(errors)
+        for trial in np.flatnonzero(np.isnan(value)).tolist():
+            reasons[trial] = reasons[trial] or batch.one(metric, trial)[1] or "the value is not a number"
+    columns: dict[str, Any] = {**batch.columns, "value": value}
+    columns |= {f"part.{part.name}": values[part.name] for part in metric.parts if part.name in values}
+    columns["reason"] = pl.Series(reasons, dtype=pl.String)
+    columns["failed"] = [error is not None for error in errors]
+    columns["seconds"] = [seconds / len(batch)] * len(batch)
+    return pl.DataFrame(columns)
+
+
+def _time(batch: Batch, metric: Any, trial: int) -> float:
+    return min(batch.seconds(metric, trial) for _ in range(2))
 
 
 def _list_work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iterator[_Work]:
-    """Batches that lack cells, with the metrics they lack; rows are prepared when the first one is met.
+    """Batches that lack cells, with the metrics they lack.
 
-    Plans may have cells in common: those are computed for the first of them.
+    Models run on all texts once, here, when the first batch is met, so that they run in one process only. Plans may
+    have cells in common: those are computed for the first of them.
     """
     for plan in plans:
         prepared = False
@@ -113,74 +165,56 @@ def _list_work(plans: Iterable[Plan], known: set[str], on_progress: Progress) ->
                 continue
             metrics, cells = zip(*missing, strict=True)
             known.update(cell.name for cell in cells)
-            if not prepared:
-                _prepare(plan, batch, on_progress)
-                prepared = True
+            for metric in () if prepared else plan.metrics:
+                on_progress(0, 0, f"preparing {metric.key} on {plan.sources.name}")
+                batch.prepare(metric)
+            prepared = True
             yield _Work(batch.compact(metrics), metrics, cells, plan.protocol.timed)
-
-
-def _prepare(plan: Plan, batch: Batch, on_progress: Progress) -> None:
-    """Run models on all texts once, here, so that they run in one process only."""
-    for metric in plan.metrics:
-        on_progress(0, 0, f"preparing {metric.key} on {plan.sources.name}")
-        batch.prepare(metric)
 
 
 def _compute_cells(
     work: Iterator[_Work], store: Store, executor: Executor | None, ahead: int
 ) -> Iterator[tuple[Cell, list[str]]]:
     """Cells as they are written, with what failed in them."""
-    if executor is None:
-        for item in work:
-            yield from _keep(item, store)
-        return
     # Processes of this machine write a cell as soon as it is there; other machines may not see the folder.
     local = isinstance(executor, ProcessPoolExecutor)
     running: set[Future[Any]] = set()
+
+    def collect(most: int) -> Iterator[tuple[Cell, list[str]]]:
+        while len(running) > most:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                running.remove(future)
+                try:
+                    found = future.result()
+                except TextgaugeError:
+                    raise
+                except Exception as error:  # metrics' own errors are caught where they run: this one is the worker's
+                    reason = f"a worker process ended early ({type(error).__name__}: {error})"
+                    raise ResourceError(f"{reason}; run the same command again to resume") from error
+                yield from found if local else (_keep(cell, frame, store) for cell, frame in found)
+
     for item in work:
-        if item.timed:  # here, and alone
-            while running:
-                yield from _collect_finished(running, store, local)
-            yield from _keep(item, store)
-            continue
-        running.add(executor.submit(_keep_all, item, store) if local else executor.submit(_observe_all, item))
-        if len(running) >= ahead:
-            yield from _collect_finished(running, store, local)
-    while running:
-        yield from _collect_finished(running, store, local)
+        if executor is None or item.timed:  # times are taken here, and alone
+            yield from collect(0)
+            yield from _observe_cells(item, store)
+        else:
+            running.add(executor.submit(_observe_all, item, store if local else None))
+            yield from collect(ahead - 1)
+    yield from collect(0)
 
 
-def _collect_finished(running: set[Future[Any]], store: Store, local: bool) -> Iterator[tuple[Cell, list[str]]]:
-    for future in wait(running, return_when=FIRST_COMPLETED).done:
-        running.remove(future)
-        try:
-            found = future.result()
-        except TextgaugeError:
-            raise
-        except Exception as error:  # metrics' own errors are caught where they run: this one is the worker's
-            reason = f"a worker process ended early ({type(error).__name__}: {error})"
-            raise ResourceError(f"{reason}; run the same command again to resume") from error
-        yield from found if local else (_write_cell(cell, frame, store) for cell, frame in found)
-
-
-def _keep_all(work: _Work, store: Store) -> list[tuple[Cell, list[str]]]:
-    return list(_keep(work, store))
-
-
-def _keep(work: _Work, store: Store) -> Iterator[tuple[Cell, list[str]]]:
-    return (_write_cell(cell, frame, store) for cell, frame in _observe_cells(work))
-
-
-def _observe_all(work: _Work) -> list[tuple[Cell, pl.DataFrame]]:
-    return list(_observe_cells(work))
-
-
-def _observe_cells(work: _Work) -> Iterator[tuple[Cell, pl.DataFrame]]:
+def _observe_cells(work: _Work, store: Store | None) -> Iterator[tuple[Cell, Any]]:
+    """Each cell as it is computed: kept, with what failed in it; without a store, with what was observed."""
     for cell, metric in zip(work.cells, work.metrics, strict=True):
-        yield cell, observe(work.batch, metric, timed=work.timed)
+        frame = observe(work.batch, metric, timed=work.timed)
+        yield (cell, frame) if store is None else _keep(cell, frame, store)
 
 
-def _write_cell(cell: Cell, frame: pl.DataFrame, store: Store) -> tuple[Cell, list[str]]:
+def _observe_all(work: _Work, store: Store | None) -> list[tuple[Cell, Any]]:
+    return list(_observe_cells(work, store))
+
+
+def _keep(cell: Cell, frame: pl.DataFrame, store: Store) -> tuple[Cell, list[str]]:
     store.write(cell, frame)
     return cell, _list_failures(cell, frame)
 
@@ -192,3 +226,60 @@ def _list_failures(cell: Cell, frame: pl.DataFrame) -> list[str]:
     count = f"{len(failed)} of {len(frame)} trials"
     where = f"{cell.protocol} on {cell.data}, batch {cell.batch}"
     return [f"{cell.metric} failed in {count} ({where}): {failed['reason'][0]}"]
+
+
+@contextlib.contextmanager
+def open_executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor | None]:
+    """Yield an executor of jobs: None (here, one by one), local processes, or a Dask scheduler's workers."""
+    if scheduler is not None:
+        with open_dask_executor(scheduler) as cluster:
+            yield cluster
+        return
+    if jobs > _MOST_JOBS:
+        raise InputError(f"at most {_MOST_JOBS:,} local processes are started, not {jobs:,}")
+    if jobs <= 1:
+        yield None
+        return
+    with _start_pool(jobs) as pool:
+        try:
+            yield pool
+        except KeyboardInterrupt:
+            for process in list(pool._processes.values()):
+                process.terminate()  # finished cells are kept; waiting for the others would ignore the interrupt
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _start_pool(jobs: int) -> ProcessPoolExecutor:
+    """Start all workers while this process ignores Ctrl-C, which they inherit: the parent alone answers it."""
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
+    try:
+        pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_start_worker)
+        for _ in range(jobs if main else 0):
+            pool.submit(os.getpid)
+    except OSError as error:  # no room for locks, too many open files
+        raise InputError(f"{jobs} local processes cannot be started here ({error}); one may do") from None
+    finally:
+        if main:
+            signal.signal(signal.SIGINT, before)
+    return pool
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the parent, and end when the parent is gone: killed, it could not say so."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def end_with_parent() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def count_workers(where: Executor | None, jobs: int) -> int:
+    """Return how many jobs an executor can work on at once."""
+    return jobs if where is None or isinstance(where, ProcessPoolExecutor) else count_workers_of(where)

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from textgauge.bench import Store
+from textgauge.bench.inputs import drop_none
 from textgauge.bench.leaderboard import Leaderboard, format_titled, join_answers, join_details, join_rows, rank_by_kind
-from textgauge.bench.results import Results, check_judging, filter_measures, list_verdict_warnings, list_verdicts
+from textgauge.bench.results import Results, filter_measures, list_verdict_warnings, list_verdicts
 from textgauge.cli.door import argument, calling, option, refuse
 from textgauge.cli.output import (
     Format,
@@ -61,7 +62,7 @@ def leaderboard(
     if tests or ceiling:
         refuse("--tests" if tests else "--ceiling", "--measures")
     weights, measures, scope = (given.pop(name) for name in ("weights", "measures", "scope"))
-    options = check_judging(**given)
+    options = drop_none(given)
     results = Results(Store.open(folder))
     if tests:
         _print_tests(results, on, options, form)

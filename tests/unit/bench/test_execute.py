@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from textgauge.bench import Store, run
-from textgauge.bench.execute import count_workers, open_executor
 from textgauge.bench.protocols import Speed
+from textgauge.bench.run import count_workers, open_executor
 from textgauge.core.errors import InputError, ResourceError
 
 run_module = import_module("textgauge.bench.run")  # the package has a function of that name
@@ -29,7 +29,7 @@ def test_processes_that_cannot_be_started_are_one_line(monkeypatch):
     def no_room(*_, **__):
         raise OSError(27, "File too large")
 
-    monkeypatch.setattr("textgauge.bench.execute.ProcessPoolExecutor", no_room)
+    monkeypatch.setattr("textgauge.bench.run.ProcessPoolExecutor", no_room)
     with (
         pytest.raises(InputError, match="2 local processes cannot be started here"),
         open_executor(jobs=2),
@@ -94,7 +94,7 @@ class _Busy:
 
         self.asked.append(work.cells[0].protocol)
         future = Future()
-        future.set_result(call(work))
+        future.set_result(call(work, None))
         return future
 
 
@@ -131,13 +131,13 @@ def test_a_worker_keeps_every_metric_of_a_batch_as_soon_as_it_is_there(tmp_path,
 
     monkeypatch.setattr(run_module, "observe", killed)
     with pytest.raises(_Gone):
-        run_module._keep_all(work, store)
+        run_module._observe_all(work, store)
     assert [store.has(cell) for cell in work.cells] == [True, False]
 
 
 ORPHANS = """
 import os, time
-from textgauge.bench.execute import open_executor
+from textgauge.bench.run import open_executor
 if __name__ == "__main__":
     with open_executor(jobs=2) as pool:
         print(*{pool.submit(os.getpid).result() for _ in range(4)}, flush=True)

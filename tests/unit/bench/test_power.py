@@ -16,7 +16,7 @@ from textgauge.bench.power import (
     simulate_tests,
 )
 from textgauge.bench.protocols import Sources
-from textgauge.bench.recommend import get_top_tier, rank_by_texts_needed
+from textgauge.bench.recommend import rank_by_texts_needed
 from textgauge.stats.correlation import spearman
 from textgauge.stats.paired_tests import run_bootstrap_test
 
@@ -112,7 +112,7 @@ def test_where_texts_run_out_the_number_is_extrapolated_or_bounded(curves):
 
 def test_metrics_that_need_far_more_texts_are_worse_and_near_ones_are_tied(curves):
     board = rank_by_texts_needed(*curves(700, 100, 105))
-    assert {row.metric for row in board.rows[:2]} == {"100", "105"} == set(get_top_tier(board))
+    assert {row.metric for row in board.rows[:2]} == {"100", "105"} == set(board.top)
     assert board.rows[2].rank_low == 3
     assert not rank_by_texts_needed({}, curves()[1]).rows
 

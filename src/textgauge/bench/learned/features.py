@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.errors import InputError
-from textgauge.core.progress import Stage, Step
+from textgauge.core.progress import Step
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics, list_metrics
 from textgauge.metrics.pair.ensemble import check_feature, compute_features
@@ -94,7 +94,8 @@ def list_features() -> list[PairMetric]:
     Left out are metrics that ask a model or service of the user's, and those whose optional package is not installed.
     """
     found: list[PairMetric] = list_metrics(kind="pair")
-    here = [metric for metric in found if metric.needs not in BROUGHT and _is_installed(metric)]
+    absent = [name for name, package in _PACKAGES.items() if find_spec(package) is None]
+    here = [metric for metric in found if metric.needs not in BROUGHT and metric.name not in absent]
     parts = [replace(metric, part=part.name) for metric in here for part in metric.parts]
     return [*here, *parts, *get_pair_metrics(_ENCODERS)]
 
@@ -123,9 +124,13 @@ def compute_rated_features(
     )
     left, right = (np.concatenate([getattr(one.pairs, side).keys for one in data]) for side in ("left", "right"))
     sources = find_sources(left, right, declared)
+    values = []
+    for one in data:
+        distinct, inverse = one.pairs.distinct()
+        values.append(compute_features(chosen, distinct, on_step)[inverse])
     return RatedFeatures(
         metrics=chosen,
-        values=np.concatenate([_compute_values(chosen, one.pairs, on_step) for one in data]),
+        values=np.concatenate(values),
         ratings=np.concatenate(ratings),
         sets=sets,
         sources=sources,
@@ -155,24 +160,6 @@ def find_sources(left: NDArray[np.uint64], right: NDArray[np.uint64], sets: Ints
     joined = shared.data >= SHARED * np.minimum(sizes[shared.row], sizes[shared.col])
     links = csr_matrix((shared.data[joined], (shared.row[joined], shared.col[joined])), shape=shared.shape)
     return np.asarray(connected_components(links, directed=False)[1][sets], dtype=np.int64)
-
-
-def _is_installed(metric: PairMetric) -> bool:
-    return metric.name not in _PACKAGES or find_spec(_PACKAGES[metric.name]) is not None
-
-
-def _compute_values(metrics: tuple[PairMetric, ...], pairs: Pairs, on_step: Step) -> Floats:
-    """Compute feature values, the metrics of one family named as they are computed."""
-    distinct, inverse = pairs.distinct()
-    blocks: dict[int, Floats] = {}
-    wholes = [replace(metric, part=None) for metric in metrics]
-    families = list(dict.fromkeys(wholes))
-    for number, whole in enumerate(families):
-        on_step(Stage(whole.key, number, len(families), "scoring rated pairs"))
-        places = [place for place, other in enumerate(wholes) if other == whole]
-        found = compute_features([metrics[place] for place in places], distinct)
-        blocks |= dict(zip(places, found.T, strict=True))
-    return np.column_stack([blocks[place] for place in range(len(metrics))])[inverse]
 
 
 def _check_ratings(ratings: Sequence[float] | Floats, pairs: int) -> Floats:

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from operator import attrgetter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textgauge.bench.learned.agreement import (
-    MEASURES,
-    EnsembleContrast,
-    RatingAgreement,
-    contrast_ensemble,
-    measure_agreement,
-)
 from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features
-from textgauge.bench.learned.ridge import fit_ridge, fit_single, mix, rank_predictions
-from textgauge.core.arrays import Floats
+from textgauge.bench.learned.fitting import LearnedMixture, fill_gaps, fit_mixture, fit_single, rank_predictions
+from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.progress import Stage, Step
 from textgauge.core.result import Column, Result
-from textgauge.core.show import Row, drop_nonfinite_values, format_cell, format_interval
+from textgauge.core.show import FlatRow, format_cell, format_interval
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data.view import TextsLike
 from textgauge.measure.scoring import References, make_pairs
 from textgauge.metrics import Metric, PairMetric, get_metric
 from textgauge.metrics.base import list_versions
 from textgauge.metrics.cautions import EMBEDDER, make_sketch
-from textgauge.metrics.pair.ensemble import Ridge, Trained
-from textgauge.stats.correlation import correlate_groups, spearman
-from textgauge.stats.decisions import judge_intervals
+from textgauge.metrics.pair.ensemble import Trained
+from textgauge.stats.correlation import resample_correlation, spearman
+from textgauge.stats.decisions import is_better, judge_intervals
+from textgauge.stats.rankings import compute_student_interval
+from textgauge.stats.resampling import compute_jackknife_variance, compute_percentile_interval
 
 _Labels: TypeAlias = Iterable[Any] | None
 Rated: TypeAlias = (
@@ -39,62 +35,54 @@ Rated: TypeAlias = (
     | tuple[TextsLike, References, Iterable[float], _Labels, _Labels]
 )
 
-_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a model that are learned; the rest is the best single metric
+_LEVEL = 0.95
+_CELLS = 500_000  # weights in memory at once: 4 MB
 _ONE_SOURCE = "all pairs are of one source: how it does on texts of other sources is not known"
 _NO_SKETCH = (
     f"no embeddings of these texts are kept, so scoring cannot warn of texts far from them: it takes {EMBEDDER} "
     f"(textgauge resources fetch {EMBEDDER})"
 )
-_FIELDS = (
-    "measure", "left_out", "ensemble", "best", "single", "difference", "pairs_low", "pairs_high", "sources_low",
-    "sources_high", "better", "share", "n", "sources",
-)  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class LearnedMixture:
-    """A model, the place of the best single metric, its line to the ratings, and the share of what was learned."""
+@dataclass(frozen=True, kw_only=True)
+class StackRow(FlatRow):
+    """A learned metric and the best single one by one measure: `left_out` in turn, or one source with its `share`.
 
-    model: Ridge
-    best: int
-    single: Ridge
-    share: float
+    `pairs_low` and `pairs_high` bound the difference for new pairs of the same sets, `sources_low` and `sources_high`
+    for new sources; NaN where there are fewer than three. `better` says that both lie above 0.
+    """
 
-    @property
-    def mixture(self) -> Ridge:
-        """What predicts: the model and the single metric's line, mixed by the share."""
-        return self.single if self.share == 0.0 else mix(self.model, self.single, self.share)
-
-
-@dataclass(frozen=True)
-class SourceLeftOut:
-    """Spearman's ρ within a source that was left out: of the metric learned on the others, and of their best single."""
-
-    left_out: str
-    n: int
+    measure: str = "spearman"
+    left_out: str | None = None
     ensemble: float
     best: str
     single: float
-    share: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a flat row."""
-        return drop_nonfinite_values({"measure": "spearman", **asdict(self), "difference": self.ensemble - self.single})
+    difference: float
+    pairs_low: float = float("nan")
+    pairs_high: float = float("nan")
+    sources_low: float = float("nan")
+    sources_high: float = float("nan")
+    better: bool | None = None
+    share: float | None = None
+    n: int
+    sources: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class CrossValidated:
     """Predictions for left-out pairs on one scale, and how well they and each single metric agree with people.
 
-    `contrasts` compare the learned metric with the best single one, measure by measure. That one is chosen with the
-    ratings of all pairs in sight, which is in its favour. `left_out` has a row for each of several sources.
+    `stacked` and `singles` are Spearman's ρ over pairs (`spearman`) and that of the means of sets (`order`, NaN for
+    fewer than three sets). `contrasts` compare the learned metric with the best single one, measure by measure. That
+    one is chosen with the ratings of all pairs in sight, which is in its favour. `left_out` has a row for each of
+    several sources.
     """
 
     predictions: Floats
-    stacked: RatingAgreement
-    singles: tuple[RatingAgreement, ...]
-    contrasts: tuple[EnsembleContrast, ...]
-    left_out: tuple[SourceLeftOut, ...] = ()
+    stacked: Mapping[str, float]
+    singles: Mapping[str, Mapping[str, float]]
+    contrasts: tuple[StackRow, ...]
+    left_out: tuple[StackRow, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,20 +107,19 @@ class Stack(Result):
     judged: CrossValidated
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> tuple[StackRow, ...]:
         """One row per measure, then one per source left out."""
-        rows = [row.to_dict() for row in self.judged.contrasts] + [row.to_dict() for row in self.judged.left_out]
-        return [{name: row.get(name) for name in _FIELDS} for row in rows]
+        return self.judged.contrasts + self.judged.left_out
 
     @property
     def answer(self) -> str:
         """Whether the learned metric is better than the best single one on new sources, in one sentence."""
         row = self.judged.contrasts[0]
-        where, judgement, ends, untested = "new sources", row.verdict, (row.sources_low, row.sources_high), ""
+        pairs, ends = (row.pairs_low, row.pairs_high), (row.sources_low, row.sources_high)
+        where, judgement, untested = "new sources", judge_intervals(pairs, ends), ""
         if np.isnan(row.sources_low):
             where, untested = "new pairs of these sets", "new sources were not tested; "
-            ends = row.pairs_low, row.pairs_high
-            judgement = judge_intervals(ends)
+            judgement, ends = judge_intervals(pairs), pairs
         gap = f"(difference {format_cell(row.difference)}, {format_interval(*ends)})"
         learned = f"{self.trained.about['share']:.0%} of it is learned"
         return f"The learned metric is {judgement} {row.best} on {where} {gap}; {untested}{learned}."
@@ -151,8 +138,9 @@ class Stack(Result):
     def shares(self) -> list[dict[str, Any]]:
         """Return each metric's share of the sum of |weights|, most first."""
         shares = zip(self.trained.metrics, self.trained.model.shares.tolist(), strict=True)
-        rows = [drop_nonfinite_values({"metric": metric.key, "share": share}) for metric, share in shares]
-        return sorted(rows, key=lambda row: -row["share"])
+        return sorted(
+            ({"metric": metric.key, "share": share} for metric, share in shares), key=lambda row: -row["share"]
+        )
 
     def save(self, path: str | os.PathLike[str]) -> PairMetric:  # type: ignore[override]
         """Write the model to a JSON file and return the metric that scores with it, `ensemble@path`."""
@@ -233,8 +221,8 @@ def ensemble(
     rated = compute_rated_features(data, metrics=metrics, on_step=on_step)
     judged = cross_validate(rated, scale=scale, seed=seed, resamples=resamples, on_step=on_step)
     trained = train(rated, scale=scale, seed=seed)
-    card = {**trained.about, "left_out": [row.to_dict() for row in judged.left_out]}
-    return Stack(replace(trained, about=card), judged)
+    rows = [{name: cell for name, cell in row.to_dict().items() if cell is not None} for row in judged.left_out]
+    return Stack(replace(trained, about={**trained.about, "left_out": rows}), judged)
 
 
 def train(rated: RatedFeatures, *, scale: tuple[float, float] | None = None, seed: int = 0) -> Trained:
@@ -244,8 +232,7 @@ def train(rated: RatedFeatures, *, scale: tuple[float, float] | None = None, see
     largest rating by default. Where small ratings mean closer, give the larger one first. Ratings of other data are
     moved so that their smallest and largest one lie on the ends of the scale.
 
-    What is learned is drawn to the best single metric: its share is the smallest one of a grid that predicts sources
-    left out in turn (texts, where there is one source) as well as the best share does, within one standard error.
+    What is learned is drawn to the best single metric (`fit_mixture`).
     """
     worst, best = _get_scale(rated, scale)
     known = _move_to_scale(rated, worst, best)
@@ -274,7 +261,6 @@ def cross_validate(
     scale: tuple[float, float] | None = None,
     seed: int = 0,
     resamples: int = 1_000,
-    level: float = 0.95,
     on_step: Step = lambda _: None,
 ) -> CrossValidated:
     """Leave out one source after the other, train on the rest, predict what was left out.
@@ -288,12 +274,15 @@ def cross_validate(
     known, up = _move_to_scale(rated, worst, best), best > worst
     own, gold = known.own, known.ratings if up else -known.ratings
     predictions, folds = np.empty(len(known)), known.folds
-    rows: dict[int, SourceLeftOut] = {}
+    rows: dict[int, StackRow] = {}
 
-    def predict(fitted: LearnedMixture) -> Floats:
-        """Predict the pairs that are judged, as ranks; larger is closer."""
-        clamped = np.clip(fitted.mixture.predict(known.values[own]), min(worst, best), max(worst, best))
-        return rank_predictions(clamped if up else -clamped)
+    def leave_out(here: NDArray[Any], *, judged: bool) -> LearnedMixture:
+        """Learn from the others; `judged` pairs are predicted as ranks, larger for closer."""
+        fitted = fit_mixture(known.take(~here), up)
+        if judged:
+            clamped = np.clip(fitted.mixture.predict(known.values[own]), min(worst, best), max(worst, best))
+            predictions[here & own] = rank_predictions(clamped if up else -clamped)[here[own]]
+        return fitted
 
     sources = np.unique(known.source_folds)
     by_source = bool((known.source_folds == folds)[own].all())
@@ -301,85 +290,123 @@ def cross_validate(
         name = known.names[fold] if fold < len(known.names) else fold
         on_step(Stage(f"left out: {name}", number, len(sources), "leaving out sources"))
         here = known.source_folds == fold
-        fitted = fit_mixture(known.take(~here), up)
+        fitted = leave_out(here, judged=by_source)
         rows |= {source: _judge_source(known, fitted, source) for source in np.unique(known.sources[here]).tolist()}
-        if by_source:
-            predictions[here & own] = predict(fitted)[here[own]]
     parts = np.unique(folds[own])
     for number, fold in enumerate(() if by_source else parts):
         on_step(Stage(f"left out: part {number + 1}", number, len(parts), "leaving out parts"))
-        here = folds == fold
-        predictions[here & own] = predict(fit_mixture(known.take(~here), up))[here[own]]
-    judged = _judge(known.take(own), gold[own], predictions[own], resamples=resamples, level=level, seed=seed)
-    return replace(judged, left_out=tuple(rows[source] for source in sorted(rows)))
-
-
-def _judge(rated: RatedFeatures, gold: Floats, predictions: Floats, **options: Any) -> CrossValidated:
-    columns = {metric.key: _fill(rated.values[:, i]) for i, metric in enumerate(rated.metrics)}
-    singles = tuple(measure_agreement(name, gold, column, rated.sets) for name, column in columns.items())
-    where: dict[str, Any] = {"sets": rated.sets, "sources": rated.sources, "texts": rated.texts}
+        leave_out(folds == fold, judged=True)
+    judged, gold, predictions = known.take(own), gold[own], predictions[own]
+    columns = {metric.key: fill_gaps(judged.values[:, place]) for place, metric in enumerate(judged.metrics)}
+    stacked, *singles = (measure_agreement(gold, one, judged.sets) for one in (predictions, *columns.values()))
     contrasts = []
-    for measure in MEASURES:
-        known = [row for row in singles if not np.isnan(getattr(row, measure))]
-        if known:
-            best = max(known, key=attrgetter(measure)).metric
-            contrasts.append(contrast_ensemble(measure, gold, predictions, (best, columns[best]), **where, **options))
-    return CrossValidated(
-        predictions, measure_agreement("ensemble", gold, predictions, rated.sets), singles, tuple(contrasts)
+    for measure in _AGREEMENTS:
+        reached = {name: of[measure] for name, of in zip(columns, singles, strict=True) if not np.isnan(of[measure])}
+        if reached:
+            top = max(reached, key=reached.__getitem__)
+            where = judged.sets, judged.sources, judged.texts
+            contrasts.append(
+                contrast_ensemble(measure, gold, predictions, top, columns[top], *where, resamples=resamples, seed=seed)
+            )
+    left_out = tuple(rows[source] for source in sorted(rows))
+    return CrossValidated(predictions, stacked, dict(zip(columns, singles, strict=True)), tuple(contrasts), left_out)
+
+
+def _judge_source(rated: RatedFeatures, fitted: LearnedMixture, source: int) -> StackRow:
+    here = rated.sources == source
+    learned, single = (
+        spearman(rated.ratings[here], model.predict(rated.values[here])) for model in (fitted.mixture, fitted.single)
+    )
+    return StackRow(
+        left_out=rated.names[source] if rated.names else str(source),
+        ensemble=learned,
+        best=rated.metrics[fitted.best].key,
+        single=single,
+        difference=learned - single,
+        share=fitted.share,
+        n=int(here.sum()),
     )
 
 
-def _judge_source(rated: RatedFeatures, fitted: LearnedMixture, source: int) -> SourceLeftOut:
-    here = rated.sources == source
-    values, gold = rated.values[here], rated.ratings[here]
-    learned, single = (spearman(gold, part.predict(values)) for part in (fitted.mixture, fitted.single))
-    name = rated.names[source] if rated.names else str(source)
-    return SourceLeftOut(name, int(here.sum()), learned, rated.metrics[fitted.best].key, single, fitted.share)
+def measure_agreement(gold: Floats, column: Floats, sets: Ints) -> dict[str, float]:
+    """Return both measures of one column of similarities."""
+    whole = np.ones((1, len(gold)), dtype=np.int64)
+    return {name: float(agreement(gold, column, sets, whole)[0]) for name, agreement in _AGREEMENTS.items()}
 
 
-def fit_mixture(rated: RatedFeatures, up: bool) -> LearnedMixture:
-    """Fit penalty, single metric and share on these pairs alone; `up` where larger ratings mean closer."""
-    folds = rated.folds if rated.own.any() else rated.texts % 10
-    if len(np.unique(folds[folds >= 0])) < 2:  # nothing to choose a penalty by but halves of it
-        folds = np.where(folds >= 0, np.arange(len(rated)) % 2, -1)
-    whole = fit_ridge(rated.values, rated.ratings, rated.sets, folds)
-    units = rated.source_folds if len(np.unique(rated.source_folds)) > 1 else rated.texts % 10
-    rhos = []
-    for unit in np.unique(units):
-        rest, here = rated.take(units != unit), rated.take(units == unit)
-        if len(rest) and len(here) > 2:
-            part = fit_ridge(rest.values, rest.ratings, rest.sets, None, penalty=whole.penalty)
-            best = _find_best_within_sources(rest, up)
-            single = fit_single(rest.values, rest.ratings, best)
-            mixtures = [LearnedMixture(part, best, single, share).mixture for share in _SHARES]
-            rhos.append([spearman(here.ratings, mixture.predict(here.values)) for mixture in mixtures])
-    best = _find_best_within_sources(rated, up)
-    return LearnedMixture(whole, best, fit_single(rated.values, rated.ratings, best), _choose_share(np.array(rhos)))
+def contrast_ensemble(
+    measure: str,
+    gold: Floats,
+    stacked: Floats,
+    best: str,
+    single: Floats,
+    sets: Ints,
+    sources: Ints,
+    texts: Ints,
+    *,
+    resamples: int,
+    seed: int,
+) -> StackRow:
+    """Compare the learned metric with the best single one by one measure."""
+    of = _AGREEMENTS[measure]
+
+    def gaps(weights: NDArray[Any]) -> Floats:
+        return of(gold, stacked, sets, weights) - of(gold, single, sets, weights)
+
+    ensemble, other = (measure_agreement(gold, column, sets)[measure] for column in (stacked, single))
+    drawn = np.concatenate([gaps(weights) for weights in _draw_weights(texts, sources, resamples, seed)])
+    pairs = compute_percentile_interval(drawn, len(np.unique(texts)), _LEVEL)
+    labels = np.unique(sources)
+    # Student's interval with the jackknife's error over sources: drawing few sources again is too narrow.
+    beyond = float("nan"), float("nan")
+    if len(labels) > 2:
+        error = float(np.sqrt(compute_jackknife_variance(gaps((sources != labels[:, None]).astype(np.int64)))))
+        beyond = compute_student_interval(ensemble - other, error, len(labels) - 1.0, _LEVEL)
+    return StackRow(
+        measure=measure,
+        ensemble=ensemble,
+        best=best,
+        single=other,
+        difference=ensemble - other,
+        pairs_low=pairs[0],
+        pairs_high=pairs[1],
+        sources_low=beyond[0],
+        sources_high=beyond[1],
+        better=is_better(pairs, beyond),
+        n=len(gold) if measure == "spearman" else len(np.unique(sets)),
+        sources=len(labels),
+    )
 
 
-def _find_best_within_sources(rated: RatedFeatures, up: bool) -> int:
-    """Return the place of the metric with the largest mean ρ within sources."""
-    gold = rated.ratings if up else -rated.ratings
-    rhos = np.array([correlate_groups(spearman, gold, _fill(column), rated.sources) for column in rated.values.T])
-    known = np.isfinite(rhos)
-    means = np.where(known, rhos, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    return int(np.argmax(np.where(known.any(axis=1), means, -1.0)))
+def _draw_weights(texts: Ints, sources: Ints, resamples: int, seed: int) -> Iterator[Ints]:
+    """Draw weights of pairs: left texts with replacement within each source, some resamples at a time."""
+    units, place = np.unique(np.stack([sources, texts]), axis=1, return_inverse=True)
+    starts = np.flatnonzero(np.diff(units[0], prepend=-1))
+    sizes = np.diff([*starts, units.shape[1]])
+    rng = np.random.default_rng([seed, 7])
+    for some in split_into_blocks(resamples, _CELLS, len(texts)):
+        drawn = some.stop - some.start
+        counts = [rng.multinomial(count, np.full(count, 1.0 / count), size=drawn) for count in sizes]
+        yield np.concatenate(counts, axis=1)[:, place.reshape(-1)]
 
 
-def _choose_share(rhos: Floats) -> float:
-    """Return the smallest share whose ρ on what was left out is within one standard error of the best share's.
+def _correlate_pairs(gold: Floats, column: Floats, _: Ints, weights: Ints) -> Floats:
+    return resample_correlation(spearman, gold, column, weights)
 
-    >>> _choose_share(np.array([[0.5, 0.5, 0.5, 0.5, 0.6], [0.5, 0.5, 0.5, 0.5, 0.7], [0.4, 0.4, 0.4, 0.4, 0.5]]))
-    1.0
-    >>> _choose_share(np.array([[0.5, 0.5, 0.5, 0.5, 0.7], [0.5, 0.5, 0.5, 0.5, 0.4], [0.4, 0.4, 0.4, 0.4, 0.5]]))
-    0.0
-    """
-    known = rhos[np.isfinite(rhos).all(axis=1)] if len(rhos) else rhos
-    if len(known) < 2:
-        return 0.0
-    gaps = known[:, [int(known.mean(axis=0).argmax())]] - known
-    near = gaps.mean(axis=0) <= gaps.std(axis=0, ddof=1) / np.sqrt(len(known))
-    return _SHARES[int(np.argmax(near))]
+
+def _correlate_sets(gold: Floats, column: Floats, sets: Ints, weights: Ints) -> Floats:
+    """Return Spearman's ρ of the means of the sets that have weight; NaN for fewer than three of them."""
+    member = (sets[:, None] == np.unique(sets)).astype(np.float64)
+    sums = weights.astype(np.float64) @ np.hstack([member, member * gold[:, None], member * column[:, None]])
+    rhos = np.full(len(weights), np.nan)
+    for row, (sizes, golden, columned) in enumerate(zip(*np.split(sums, 3, axis=1), strict=True)):
+        full = sizes > 0
+        if full.sum() >= 3:
+            rhos[row] = spearman(golden[full] / sizes[full], columned[full] / sizes[full])
+    return rhos
+
+
+_AGREEMENTS = {"spearman": _correlate_pairs, "order": _correlate_sets}
 
 
 def _get_scale(rated: RatedFeatures, scale: tuple[float, float] | None) -> tuple[float, float]:
@@ -400,8 +427,3 @@ def _move_to_scale(rated: RatedFeatures, worst: float, best: float) -> RatedFeat
         low, high = float(ratings[here].min()), float(ratings[here].max())
         ratings[here] = worst + (ratings[here] - low) * (best - worst) / (high - low)
     return replace(rated, ratings=ratings)
-
-
-def _fill(column: Floats) -> Floats:
-    known = column[~np.isnan(column)]
-    return np.where(np.isnan(column), known.mean() if len(known) else 0.0, column)

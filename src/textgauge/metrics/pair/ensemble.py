@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from textgauge.core.arrays import Floats
-from textgauge.core.errors import InputError, ResourceError, TextgaugeError, warn
-from textgauge.core.files import replace_file
-from textgauge.core.sealed import Damaged, seal_json, unseal_json
+from textgauge.core.errors import InputError, TextgaugeError, warn
+from textgauge.core.files import write_atomically
+from textgauge.core.limits import read_stored_bytes
+from textgauge.core.progress import Stage, Step
+from textgauge.core.sealed import seal_json, unseal_json
 from textgauge.data import Pairs
 from textgauge.metrics.base import PACKAGES, VALUE, Part
 from textgauge.metrics.cautions import TextSketch, parse_sketch
@@ -25,7 +27,7 @@ from textgauge.metrics.pair_metric import BROUGHT, Columns, PairMetric, decide_e
 from textgauge.metrics.registry import register
 
 FORMAT = "textgauge ensemble 1"
-MAX_BYTES = 50_000_000
+_COLUMNS = ("mean", "scale", "weights", "missing")
 _BUILT_IN = re.compile(r"[\w-]*")
 
 
@@ -90,12 +92,7 @@ class Trained:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
-        target = Path(path)
-        try:
-            with replace_file(target) as part:
-                part.write_text(self.to_json(), encoding="utf-8")
-        except OSError as error:
-            raise ResourceError(f"cannot write {target}: {error.strerror or error}") from None
+        write_atomically(Path(path), self.to_json())
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Trained, str]:
@@ -104,20 +101,16 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Trained, str]:
     if not file.is_file():
         raise InputError(f"{path}: no such model file; `textgauge train ensemble ... -o FILE` makes one")
     status = file.stat()
-    if status.st_size > MAX_BYTES:
-        raise InputError(f"{file}: {status.st_size:,} bytes; a model file has at most {MAX_BYTES:,}")
     return _load(file, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=8)
 def _load(file: Path, _changed: int, _size: int) -> tuple[Trained, str]:
     try:
-        data = file.read_bytes()
+        data = read_stored_bytes(file)
         return parse_model(data.decode()), hashlib.blake2b(data, digest_size=8).hexdigest()
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror or error}") from None
-    except (TextgaugeError, ValueError) as error:
-        raise InputError(f"{file}: {error}") from None
+    except (OSError, TextgaugeError, ValueError) as error:
+        raise InputError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def parse_model(text: str) -> Trained:
@@ -126,30 +119,25 @@ def parse_model(text: str) -> Trained:
 
     try:
         content = unseal_json(text)
-    except Damaged as error:
-        raise InputError(f"not a model file, or a damaged one: {error}") from None
     except ValueError as error:
-        raise InputError(f"not a model file: bad JSON ({str(error)[:80]})") from None
+        raise InputError(f"not a model file, or a damaged one: {str(error)[:80]}") from None
     if content.get("format") != FORMAT or content.get("model") != "ridge":
         raise InputError(f"not a model file of this version ({FORMAT!r}, ridge); train the ensemble again")
     try:
-        keys = [(str(row["metric"]), str(row["signature"])) for row in content["features"]]
-        worst, best = (float(end) for end in content["scale"])
-        given, about = content["parameters"], dict(content.get("trained", {}))
-        names = ("mean", "scale", "weights", "missing")
-        columns = {name: np.array(given[name], dtype=np.float64).reshape(len(keys)) for name in names}
+        keys, signatures = zip(
+            *((str(row["metric"]), str(row["signature"])) for row in content["features"]), strict=True
+        )
+        worst, best = map(float, content["scale"])
+        given = content["parameters"]
+        columns = {name: np.array(given[name], dtype=np.float64).reshape(len(keys)) for name in _COLUMNS}
         model = Ridge(**columns, intercept=float(given["intercept"]), penalty=float(given["penalty"]))
+        about = dict(content.get("trained", {}))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"not a model file: a part is missing or wrong ({type(error).__name__}: {error})") from None
-    numbers = np.concatenate([*columns.values(), [worst, best, model.intercept]])
-    if not np.isfinite(numbers).all() or worst == best or not (model.scale > 0).all():
-        raise InputError("not a model file: a number is not finite, a scale is not positive, or its ends are equal")
-    metrics = get_pair_metrics([get_metric(key) for key, _ in keys])
-    if not metrics or len(metrics) != len(keys):
-        raise InputError("not a model file: it has no feature, or one twice")
-    signatures = tuple(signature for _, signature in keys)
-    sketch = parse_sketch(content.get("texts"))
-    return Trained(tuple(map(check_feature, metrics)), signatures, model, worst, best, about, sketch)
+    metrics = tuple(map(check_feature, get_pair_metrics([get_metric(key) for key in keys])))
+    if len(metrics) != len(keys):
+        raise InputError("not a model file: it has a feature twice")
+    return Trained(metrics, signatures, model, worst, best, about, parse_sketch(content.get("texts")))
 
 
 def check_feature(metric: PairMetric) -> PairMetric:
@@ -167,19 +155,18 @@ def check_feature(metric: PairMetric) -> PairMetric:
     return metric
 
 
-def compute_features(metrics: Sequence[PairMetric], pairs: Pairs) -> Floats:
+def compute_features(metrics: Sequence[PairMetric], pairs: Pairs, on_step: Step = lambda _: None) -> Floats:
     """Return the values of metrics, pairs by metrics, turned so that larger is closer; NaN where undefined.
 
     Parts of one metric are computed together.
     """
-    wholes: dict[PairMetric, Columns] = {}
-    columns = []
-    for metric in metrics:
-        whole = replace(metric, part=None)
-        if whole not in wholes:
-            wholes[whole] = whole.compute(pairs)
-        columns.append(-metric.orient(metric.select(wholes[whole])))
-    return np.column_stack(columns)
+    wholes = [replace(metric, part=None) for metric in metrics]
+    found: dict[PairMetric, Columns] = {}
+    for number, whole in enumerate(families := list(dict.fromkeys(wholes))):
+        on_step(Stage(whole.key, number, len(families), "scoring rated pairs"))
+        found[whole] = whole.compute(pairs)
+    values = (-metric.orient(metric.select(found[whole])) for metric, whole in zip(metrics, wholes, strict=True))
+    return np.column_stack(list(values))
 
 
 @register

@@ -42,7 +42,7 @@ class AnswerCard:
 
 def make_board_card(board: Board, target: str) -> AnswerCard:
     """Return the first metric of a board with those tied with it, and the first one that nobody has to train."""
-    top = [row.metric for row in board.first()]
+    top = board.ranking.top
     sentences = [board.ranking.answer]
     ready = next((row for row in board.ranking if row.rank and _find_metric(row.metric)), None)
     if ready is not None and not any(_find_metric(name) for name in top):

@@ -264,7 +264,7 @@ def _find_span(board: Board, metric: str, counted: Collection[str]) -> Span | No
 
 
 def _describe_overall(board: Board) -> str:
-    if not board.first():
+    if not board.ranking.top:
         return "These measures have no best end in common: they are shown, not averaged."
     return next(text for text in _format_notes(board) if text.startswith("Overall is "))
 
@@ -275,7 +275,7 @@ def _format_notes(board: Board) -> list[str]:
 
 
 def _explain_table(board: Board) -> str:
-    made_of = [] if board.first() else [_describe_overall(board)]
+    made_of = [] if board.ranking.top else [_describe_overall(board)]
     about = join_words(dict.fromkeys(row["scope"] for row in list_verdicts(board.judged)))
     lines = f"Lines of measures are 95 % intervals for {about}; a rule separates tiers."
     return " ".join([*made_of, *_format_notes(board), lines])
@@ -285,7 +285,7 @@ def format_board(board: Board) -> list[str]:
     """Return the best metrics of a board, the metrics that it cannot rank, and what it rests on."""
     missing = [row.metric for row in board.ranking if math.isnan(row.overall)]
     have = "has" if len(missing) == 1 else "have"
-    unranked = [f"{_join_codes(missing)} {have} no overall score here."] if missing and board.first() else []
+    unranked = [f"{_join_codes(missing)} {have} no overall score here."] if missing and board.ranking.top else []
     return [board.ranking.answer, *unranked, _format_basis(board)]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr, t
 
-from textgauge.bench.learned.agreement import contrast_ensemble
+from textgauge.bench.learned.stack import contrast_ensemble
 
 PAIRS = 60
 
@@ -27,9 +27,8 @@ def gap(gold, first, second):
 
 def contrast(gold, first, second, resamples=200, measure="spearman", pairs=PAIRS):
     sources = np.arange(len(gold)) // pairs
-    where = {"sets": 2 * sources + np.arange(len(gold)) % 2, "sources": sources, "texts": np.arange(len(gold))}
-    options = {"resamples": resamples, "level": 0.95, "seed": 0}
-    return contrast_ensemble(measure, gold, first, ("other", second), **where, **options)
+    where = (2 * sources + np.arange(len(gold)) % 2, sources, np.arange(len(gold)))
+    return contrast_ensemble(measure, gold, first, "other", second, *where, resamples=resamples, seed=0)
 
 
 def test_the_interval_over_sources_is_a_jackknife_with_students_quantile():

@@ -1,19 +1,96 @@
-"""How the ridge model of a learned metric is fitted: weights from pairs of the same group, a penalty by folds."""
+"""How a learned metric is fitted: a ridge model of the ratings, drawn to the best single metric."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Ints
+from textgauge.bench.learned.features import RatedFeatures
+from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.metrics.pair.ensemble import Ridge
-from textgauge.stats.correlation import spearman
+from textgauge.stats.correlation import correlate_groups, spearman
 
 PENALTIES = tuple(10.0 ** (step / 2) for step in range(-8, 3))
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a model that are learned; the rest is the best single metric
 _MOST_TURNS = 200
 _STILL = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedMixture:
+    """A model, the place of the best single metric, its line to the ratings, and the share of what was learned."""
+
+    model: Ridge
+    best: int
+    single: Ridge
+    share: float
+
+    @cached_property
+    def mixture(self) -> Ridge:
+        """What predicts: the mean of the model and of the single metric's line, `share` of the first."""
+        if self.share == 0.0:
+            return self.single
+        weights, missing, intercept = (
+            self.share * getattr(self.model, name) + (1.0 - self.share) * getattr(self.single, name)
+            for name in ("weights", "missing", "intercept")
+        )
+        return Ridge(self.model.mean, self.model.scale, weights, missing, float(intercept), self.model.penalty)
+
+
+def fit_mixture(rated: RatedFeatures, up: bool) -> LearnedMixture:
+    """Fit penalty, single metric and share on these pairs alone; `up` where larger ratings mean closer.
+
+    The share is the smallest one that predicts sources left out in turn (texts, where there is one source) as well as
+    the best share does, within one standard error.
+    """
+    folds = rated.folds if rated.own.any() else rated.texts % 10
+    if len(np.unique(folds[folds >= 0])) < 2:  # nothing to choose a penalty by but halves of it
+        folds = np.where(folds >= 0, np.arange(len(rated)) % 2, -1)
+    whole = fit_ridge(rated.values, rated.ratings, rated.sets, folds)
+    units = rated.source_folds if len(np.unique(rated.source_folds)) > 1 else rated.texts % 10
+    rhos = []
+    for unit in np.unique(units):
+        rest, here = rated.take(units != unit), rated.take(units == unit)
+        if len(rest) and len(here) > 2:
+            part = fit_ridge(rest.values, rest.ratings, rest.sets, None, penalty=whole.penalty)
+            best = _find_best_within_sources(rest, up)
+            single = fit_single(rest.values, rest.ratings, best)
+            mixtures = [LearnedMixture(part, best, single, share).mixture for share in _SHARES]
+            rhos.append([spearman(here.ratings, mixture.predict(here.values)) for mixture in mixtures])
+    best = _find_best_within_sources(rated, up)
+    return LearnedMixture(whole, best, fit_single(rated.values, rated.ratings, best), _choose_share(np.array(rhos)))
+
+
+def _find_best_within_sources(rated: RatedFeatures, up: bool) -> int:
+    """Return the place of the metric with the largest mean ρ within sources."""
+    gold = rated.ratings if up else -rated.ratings
+    rhos = np.array([correlate_groups(spearman, gold, fill_gaps(column), rated.sources) for column in rated.values.T])
+    return int(np.argmax(np.nan_to_num(average_known(rhos, axis=1), nan=-1.0)))
+
+
+def _choose_share(rhos: Floats) -> float:
+    """Return the smallest share whose ρ on what was left out is within one standard error of the best share's.
+
+    >>> _choose_share(np.array([[0.5, 0.5, 0.5, 0.5, 0.6], [0.5, 0.5, 0.5, 0.5, 0.7], [0.4, 0.4, 0.4, 0.4, 0.5]]))
+    1.0
+    >>> _choose_share(np.array([[0.5, 0.5, 0.5, 0.5, 0.7], [0.5, 0.5, 0.5, 0.5, 0.4], [0.4, 0.4, 0.4, 0.4, 0.5]]))
+    0.0
+    """
+    known = rhos[np.isfinite(rhos).all(axis=1)] if len(rhos) else rhos
+    if len(known) < 2:
+        return 0.0
+    gaps = known[:, [int(known.mean(axis=0).argmax())]] - known
+    near = gaps.mean(axis=0) <= gaps.std(axis=0, ddof=1) / np.sqrt(len(known))
+    return _SHARES[int(np.argmax(near))]
+
+
+def fill_gaps(column: Floats) -> Floats:
+    """Return a column with the mean of what is known in the place of NaN."""
+    known = column[~np.isnan(column)]
+    return np.where(np.isnan(column), known.mean() if len(known) else 0.0, column)
 
 
 def fit_single(features: Floats, ratings: Floats, feature: int) -> Ridge:
@@ -23,15 +100,6 @@ def fit_single(features: Floats, ratings: Floats, feature: int) -> Ridge:
     weights = np.zeros(features.shape[1])
     weights[feature] = slope
     return Ridge(columns.mean, columns.scale, weights, np.zeros_like(weights), intercept, 0.0)
-
-
-def mix(model: Ridge, other: Ridge, share: float) -> Ridge:
-    """Return the mean of two models of the same features, `share` of the first: a model of the same form."""
-    weights, missing, intercept = (
-        share * getattr(model, name) + (1.0 - share) * getattr(other, name)
-        for name in ("weights", "missing", "intercept")
-    )
-    return Ridge(model.mean, model.scale, weights, missing, float(intercept), model.penalty)
 
 
 def fit_ridge(features: Floats, ratings: Floats, groups: Ints, folds: Ints | None, *, penalty: float = 0.0) -> Ridge:
