@@ -29,7 +29,7 @@ def test_processes_that_cannot_be_started_are_one_line(monkeypatch):
     def no_room(*_, **__):
         raise OSError(27, "File too large")
 
-    monkeypatch.setattr("textgauge.bench.run.ProcessPoolExecutor", no_room)
+    monkeypatch.setattr(run_module, "ProcessPoolExecutor", no_room)
     with (
         pytest.raises(InputError, match="2 local processes cannot be started here"),
         open_executor(jobs=2),
