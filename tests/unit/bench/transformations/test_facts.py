@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textgauge.bench.pieces import sentence_spans
 from textgauge.bench.transformations import TRANSFORMATIONS, pieces
-from textgauge.bench.transformations.pieces import sentence_spans
 
 NEGATION, SENTENCES, WORDS, ORDER, NAMES, NUMBERS = (
     TRANSFORMATIONS[name]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textgauge.bench.pieces import clusters
 from textgauge.bench.transformations import TRANSFORMATIONS
-from textgauge.bench.transformations.pieces import clusters
 
 CAPITALS, DROPPED, DIGITS, TYPOS = (
     TRANSFORMATIONS[name] for name in ("capitals", "dropped_letters", "digits", "typos")

@@ -1,17 +1,23 @@
-"""Seeded changes of a text: of letters, words, order and facts, and by degrees with needles and removed chunks."""
+"""Transformations: seeded changes of a text that keep its meaning, change it, or change it by degrees.
+
+What a transformation is and how several are joined; then those of letters, words, order and facts, and by degrees with
+needles and removed chunks.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import compress
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from textgauge.bench.transformations.pieces import (
+from textgauge.bench.pieces import (
     AUXILIARIES,
     CLOSERS,
     COMMON,
@@ -19,98 +25,245 @@ from textgauge.bench.transformations.pieces import (
     FRONTED,
     LEANING,
     NEGATED,
+    PLACES,
     PRONOUNS,
     TRAILING,
+    Place,
     Span,
     clusters,
-    declare,
-    join_texts,
-    make_generator,
+    fits,
+    insert,
     pattern,
     piece_spans,
+    pieces,
+    remove,
     replace_spans,
     sentence_spans,
-    some,
 )
 from textgauge.core.errors import InputError
+from textgauge.core.registry import Registry
 from textgauge.encode.wordnet import SynonymTable, load_thesaurus
+
+__all__ = [
+    "NEEDLE",
+    "PLACES",
+    "TRANSFORMATIONS",
+    "Meaning",
+    "Place",
+    "Transformation",
+    "compose",
+    "fits",
+    "get_transformation",
+    "insert",
+    "pieces",
+    "register",
+    "remove",
+]
+
+Meaning = Literal["kept", "changed", "graded"]
+
+
+@dataclass(frozen=True)
+class Transformation:
+    """A pure function of text, seed and strength, and what it does to the meaning.
+
+    `meaning` is kept, changed, or graded: the more strength, the more is changed. Strength is a share from 0 (nothing
+    happens) to 1; `strength` is the usual one. `needs` names the resources it reads. Empty text and white space come
+    back as they are.
+
+    >>> shout = Transformation("shout", "kept", lambda text, seed, strength: text.upper(), about="all in capitals")
+    >>> shout("hello"), shout("hello", strength=0)
+    ('HELLO', 'hello')
+    """
+
+    name: str
+    meaning: Meaning
+    apply: Callable[[str, int, float], str]
+    strength: float = 1.0
+    about: str = ""
+    needs: tuple[str, ...] = ()
+    parts: tuple[Transformation, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.meaning not in get_args(Meaning):
+            raise InputError(f"meaning is one of {', '.join(get_args(Meaning))}, not {self.meaning!r}")
+        self._check_share(self.strength)
+
+    def __call__(self, text: str, *, seed: int = 0, strength: float | None = None) -> str:
+        """Transform a text; the same text, seed and strength give the same result."""
+        share = self._check_share(self.strength if strength is None else strength)
+        return self.apply(text, seed, share) if share and text.strip() else text
+
+    def __or__(self, other: Transformation) -> Transformation:
+        """Return this one, then the other."""
+        return compose(self, other)
+
+    @staticmethod
+    def _check_share(share: float) -> float:
+        if not 0 <= share <= 1:
+            raise InputError(f"strength is a share from 0 to 1, not {share}")
+        return share
+
+
+def compose(*transformations: Transformation) -> Transformation:
+    """Return one after the other, named `a+b`, each with a seed of its own from the seed and its place.
+
+    Meaning is changed if that of any part is, else graded if that of any part is. Strength scales the usual strength
+    of each part; the usual one is 1.
+
+    >>> drop = Transformation("drop", "kept", lambda text, seed, strength: text[1:])
+    >>> twice = drop | drop
+    >>> twice.name, twice.meaning, twice("abc")
+    ('drop+drop', 'kept', 'c')
+    """
+    parts = tuple(part for given in transformations for part in given.parts or (given,))
+    if not parts:
+        raise InputError("nothing to compose")
+    meanings = {part.meaning for part in parts}
+    return Transformation(
+        name="+".join(part.name for part in parts),
+        meaning=next(meaning for meaning in ("changed", "graded", "kept") if meaning in meanings),
+        apply=partial(_apply_in_turn, parts),
+        about=", then ".join(part.about for part in parts),
+        needs=tuple(dict.fromkeys(need for part in parts for need in part.needs)),
+        parts=parts,
+    )
+
+
+def _apply_in_turn(parts: tuple[Transformation, ...], text: str, seed: int, strength: float) -> str:
+    for place, part in enumerate(parts):
+        digest = hashlib.blake2b(f"{seed}|{place}".encode(), digest_size=6).digest()
+        text = part(text, seed=int.from_bytes(digest, "little"), strength=strength * part.strength)
+    return text
+
+
+TRANSFORMATIONS: Registry[Transformation] = Registry("transformation")
+
+
+def register(transformation: Transformation) -> Transformation:
+    """Make a transformation known by its name; a name in use, or one with `+`, is refused."""
+    if not transformation.name or "+" in transformation.name:
+        raise InputError("a transformation has a name without +, which joins names")
+    return TRANSFORMATIONS.register(transformation)
+
+
+def get_transformation(name: str) -> Transformation:
+    """Return the transformation of that name, or `a+b`: the first and then the second.
+
+    >>> get_transformation("digits")("See you soon"), get_transformation("typos+negation").meaning
+    ('533 y0u 500n', 'changed')
+    """
+    parts = name.split("+")
+    return compose(*(TRANSFORMATIONS[part] for part in parts)) if len(parts) > 1 else TRANSFORMATIONS[name]
+
+
+Change = Callable[[str, float, np.random.Generator], str]
+
+
+def _declare(meaning: Meaning, strength: float, about: str, *needs: str) -> Callable[[Change], Change]:
+    """Make a function known as a transformation; its generator depends on seed, name and text alone."""
+
+    def declare(change: Change) -> Change:
+        register(Transformation(change.__name__, meaning, partial(_apply_seeded, change), strength, about, needs))
+        return change
+
+    return declare
+
+
+def _apply_seeded(change: Change, text: str, seed: int, share: float) -> str:
+    content = f"{change.__name__}|{seed}|{text}".encode("utf-8", "surrogatepass")
+    words = np.frombuffer(hashlib.blake2b(content, digest_size=16).digest(), dtype="<u4")
+    return change(text, share, np.random.default_rng(words))
+
+
+def _choose(count: int, share: float, rng: np.random.Generator, least: int) -> list[int]:
+    """Draw round(share · count) of the places 0 … count − 1, and `least` where there are as many, in order.
+
+    With the same generator a larger share takes all that a smaller one takes.
+    """
+    return sorted(rng.permutation(count)[: max(least, round(share * count))].tolist())
+
+
+def _change_some(
+    text: str, changes: Sequence[tuple[Span, str]], share: float, rng: np.random.Generator, least: int = 1
+) -> str:
+    return replace_spans(text, [changes[place] for place in _choose(len(changes), share, rng, least)])
+
 
 _LOOKALIKES = {"o": "0", "e": "3", "a": "4", "i": "1", "s": "5", "t": "7"}
 _DIGITS = _LOOKALIKES | {letter.upper(): digit for letter, digit in _LOOKALIKES.items()}
-_BARE_LETTER = r"[oeaistOEAIST](?![\p{M}\u200d])"
-_BARE_O = r"[oO](?![\p{M}\u200d])"
+_NO_MARK = r"(?![\p{M}\u200d])"
 
 
-@declare("kept", 0.25, "some small letters as capitals")
-def capitals(text: str, seed: int, strength: float) -> str:
+@_declare("kept", 0.25, "some small letters as capitals")
+def capitals(text: str, share: float, rng: np.random.Generator) -> str:
     """Turn a share of the small letters into capitals: exactly round(share · letters that have a capital).
 
     A letter counts if its capital is one character that folds back to it, so not ß or the Turkish ı. Texts
     in scripts without case stay as they are. Source: USMB, with a share of 25 %.
 
-    >>> text = "random capitals"
-    >>> changed = capitals(text, 0, 0.25)
-    >>> changed.lower() == text, sum(map(str.isupper, changed))
-    (True, 4)
+    >>> changed = get_transformation("capitals")("random capitals")
+    >>> changed.lower(), sum(map(str.isupper, changed))
+    ('random capitals', 4)
     """
     table = {small: small.upper() for small in set(text) if _has_capital(small)}
-    places = [place for place, character in enumerate(text) if character in table]
-    return _replace_letters(text, table, places, strength, make_generator("capitals", text, seed))
+    changes = [((place, place + 1), table[small]) for place, small in enumerate(text) if small in table]
+    return _change_some(text, changes, share, rng, least=0)
 
 
-@declare("kept", 1.0, "digits for letters that look like them")
-def digits(text: str, seed: int, strength: float) -> str:
+@_declare("kept", 1.0, "digits for letters that look like them")
+def digits(text: str, share: float, rng: np.random.Generator) -> str:
     """Write a share of the letters o e a i s t, small or capital, as 0 3 4 1 5 7.
 
     Letters that carry a combining mark stay. Other scripts stay as they are.
 
-    >>> digits("The old goat is tired", 0, 1.0)
+    >>> get_transformation("digits")("The old goat is tired")
     '7h3 0ld g047 15 71r3d'
     """
-    places = [found.start() for found in pattern(_BARE_LETTER).finditer(text)]
-    return _replace_letters(text, _DIGITS, places, strength, make_generator("digits", text, seed))
+    letters = pattern(f"[{''.join(_DIGITS)}]{_NO_MARK}").finditer(text)
+    return _change_some(text, [(found.span(), _DIGITS[found[0]]) for found in letters], share, rng, least=0)
 
 
-@declare("kept", 1.0, "the digit 0 for the letter o")
-def zeros(text: str, seed: int, strength: float) -> str:
+@_declare("kept", 1.0, "the digit 0 for the letter o")
+def zeros(text: str, share: float, rng: np.random.Generator) -> str:
     """Write a share of the letters o, small or capital, as 0; the rest is as for `digits`. Source: USMB.
 
-    >>> zeros("The old goat is tired", 0, 1.0)
+    >>> get_transformation("zeros")("The old goat is tired")
     'The 0ld g0at is tired'
     """
-    places = [found.start() for found in pattern(_BARE_O).finditer(text)]
-    return _replace_letters(text, _DIGITS, places, strength, make_generator("zeros", text, seed))
+    changes = [(found.span(), "0") for found in pattern(f"[oO]{_NO_MARK}").finditer(text)]
+    return _change_some(text, changes, share, rng, least=0)
 
 
-@declare("kept", 0.1, "every tenth letter left out")
-def dropped_letters(text: str, seed: int, strength: float) -> str:
-    """Leave out every r-th letter, r = round(1/strength): the tenth, the twentieth … at 0.1.
+@_declare("kept", 0.1, "every tenth letter left out")
+def dropped_letters(text: str, share: float, rng: np.random.Generator) -> str:
+    """Leave out every r-th letter, r = round(1/share): the tenth, the twentieth … at 0.1.
 
     A letter is a grapheme cluster that begins with a letter of any script; white space, digits and signs are neither
     counted nor left out. A text of fewer than r letters stays as it is. There is no chance in it. Source: USMB.
 
-    >>> dropped_letters("abcde fghij, klmno pqrst!", 0, 0.1)
+    >>> get_transformation("dropped_letters")("abcde fghij, klmno pqrst!")
     'abcde fghi, klmno pqrs!'
     """
     found = clusters(text)
-    every = round(min(1 / strength, len(found) + 1))
+    every = round(min(1 / share, len(found) + 1))
     letters = [place for place, cluster in enumerate(found) if cluster[0].isalpha()]
     for place in letters[every - 1 :: every]:
         found[place] = ""
     return "".join(found)
 
 
-@declare("kept", 0.05, "letters exchanged, doubled or left out")
-def typos(text: str, seed: int, strength: float) -> str:
+@_declare("kept", 0.05, "letters exchanged, doubled or left out")
+def typos(text: str, share: float, rng: np.random.Generator) -> str:
     """Mistype a share of the letters: exchanged with the letter before, doubled or left out, at least one in all.
 
     Letters are those of `dropped_letters`; the first of a run of letters is never doubled or left out.
     Texts in which no two letters stand together stay as they are.
     """
-    found, rng = clusters(text), make_generator("typos", text, seed)
+    found = clusters(text)
     is_letter = np.fromiter((cluster[0].isalpha() for cluster in found), dtype=bool, count=len(found))
     inner = np.flatnonzero(is_letter[1:] & is_letter[:-1]) + 1
-    chosen = inner[some(len(inner), strength, rng, least=1)]
+    chosen = inner[_choose(len(inner), share, rng, least=1)]
     typed = list(found)
     for place, kind in zip(chosen.tolist(), rng.integers(3, size=len(chosen)).tolist(), strict=True):
         before, here = found[place - 1], found[place]
@@ -126,20 +279,11 @@ def _has_capital(small: str) -> bool:
     return small.isalpha() and len(capital) == 1 and capital != small and capital.casefold() == small.casefold()
 
 
-def _replace_letters(
-    text: str, table: Mapping[str, str], places: list[int], share: float, rng: np.random.Generator
-) -> str:
-    characters = list(text)
-    for chosen in some(len(places), share, rng).tolist():
-        characters[places[chosen]] = table[characters[places[chosen]]]
-    return "".join(characters)
-
-
 _WORD = r"(?<![\p{L}\p{M}\p{N}'’-])[A-Za-z]{4,}+(?![\p{L}\p{M}\p{N}'’-])"
 
 
-@declare("kept", 0.5, "words replaced by synonyms", needs=("wordnet",))
-def synonyms(text: str, seed: int, strength: float) -> str:
+@_declare("kept", 0.5, "words replaced by synonyms", "wordnet")
+def synonyms(text: str, share: float, rng: np.random.Generator) -> str:
     """Replace a share of the English words that have synonyms, at least one, each by one of them.
 
     A word has four letters or more, stands in WordNet as it is (so no plurals) and as one part of speech alone, does
@@ -149,17 +293,16 @@ def synonyms(text: str, seed: int, strength: float) -> str:
     """
     choices = _list_choices(load_thesaurus())
     found = [match for match in pattern(_WORD).finditer(text) if match[0].lower() in choices]
-    rng = make_generator("synonyms", text, seed)
-    chosen = [found[place] for place in some(len(found), strength, rng, least=1).tolist()]
-    options = (choices[match[0].lower()] for match in chosen)
-    drawn = [words[int(share * len(words))] for words, share in zip(options, rng.random(len(chosen)), strict=True)]
-    changes = ((match.span(), _copy_capitals(match[0], word)) for match, word in zip(chosen, drawn, strict=True))
+    chosen = [found[place] for place in _choose(len(found), share, rng, least=1)]
+    changes = []
+    for match, place in zip(chosen, rng.random(len(chosen)), strict=True):
+        words = choices[match[0].lower()]
+        changes.append((match.span(), _copy_capitals(match[0], words[int(place * len(words))])))
     return replace_spans(text, changes)
 
 
 @lru_cache(maxsize=1)
 def _list_choices(table: SynonymTable) -> dict[str, tuple[str, ...]]:
-    """Return the synonyms of each word that has some."""
     first: dict[str, list[int]] = defaultdict(list)
     members: dict[int, set[str]] = defaultdict(set)
     groups, named, ends = table.groups.tolist(), table.named.tolist(), table.offsets.tolist()
@@ -186,64 +329,61 @@ _TRAILING = rf"(?<!\s)\s++(?={'|'.join(sorted(TRAILING))}\b)"
 _ENCLOSED = frozenset('"“”„«»()[]{}「」『』（）')
 
 
-@declare("changed", 1.0, "words in another order")
-def word_shuffle(text: str, seed: int, strength: float) -> str:
+@_declare("changed", 1.0, "words in another order")
+def word_shuffle(text: str, share: float, rng: np.random.Generator) -> str:
     """Shuffle a share of the tokens, at least two, among their places; white space stays where it is.
 
     Tokens are those of `pieces`. A text with two different tokens always changes. Source: USMB.
     """
-    return _shuffle(text, piece_spans(text), strength, make_generator("word_shuffle", text, seed))
+    return _shuffle(text, piece_spans(text), share, rng)
 
 
-@declare("changed", 1.0, "sentences in another order")
-def sentence_shuffle(text: str, seed: int, strength: float) -> str:
+@_declare("changed", 1.0, "sentences in another order")
+def sentence_shuffle(text: str, share: float, rng: np.random.Generator) -> str:
     """Shuffle a share of the sentences, at least two, among their places; white space stays where it is.
 
     Where there is one sentence, or all are the same, the two halves of its tokens change places, so that a text with
     two different tokens always changes. Source: USMB.
 
-    >>> sentence_shuffle("It rained. We left.", 0, 1.0), sentence_shuffle("one two three four", 0, 1.0)
+    >>> shuffle = get_transformation("sentence_shuffle")
+    >>> shuffle("It rained. We left."), shuffle("one two three four")
     ('We left. It rained.', 'three four one two')
     """
-    spans = sentence_spans(text)
-    changed = _shuffle(text, spans, strength, make_generator("sentence_shuffle", text, seed))
-    return changed if changed != text else _turn_halves(text, piece_spans(text))
+    changed = _shuffle(text, sentence_spans(text), share, rng)
+    if changed != text:
+        return changed
+    spans = piece_spans(text)
+    old = [text[start:end] for start, end in spans]
+    half = len(old) // 2
+    turned = [*old[half:], *old[:half]]
+    return replace_spans(text, zip(spans, turned if turned != old else [*old[1:], *old[:1]], strict=True))
 
 
-@declare("kept", 1.0, "clauses moved within their sentence")
-def word_order(text: str, seed: int, strength: float) -> str:
+@_declare("kept", 1.0, "clauses moved within their sentence")
+def word_order(text: str, share: float, rng: np.random.Generator) -> str:
     """Move a clause in a share of the sentences that allow it, at least in one: a paraphrase by order alone.
 
     `Because X, Y.` and its like become `Y because X.`, and the other way round; the two sides of the comma nearest
     the middle change places in other sentences. Sentences with quotes or brackets, or without a comma and one of
     these words, stay as they are.
 
-    >>> word_order("When it rains, the garden smiles. We stay because we like it.", 0, 1.0)
+    >>> get_transformation("word_order")("When it rains, the garden smiles. We stay because we like it.")
     'The garden smiles when it rains. Because we like it, we stay.'
     """
     moved = [(span, _move_clause(text[slice(*span)])) for span in sentence_spans(text)]
-    movable = [(span, new) for span, new in moved if new != text[slice(*span)]]
-    chosen = some(len(movable), strength, make_generator("word_order", text, seed), least=1)
-    return replace_spans(text, (movable[place] for place in chosen.tolist()))
+    return _change_some(text, [(span, new) for span, new in moved if new != text[slice(*span)]], share, rng)
 
 
-def _shuffle(text: str, spans: list[Span], share: float, rng: np.random.Generator) -> str:
+def _shuffle(text: str, spans: Sequence[Span], share: float, rng: np.random.Generator) -> str:
     old = [text[start:end] for start, end in spans]
-    places = some(len(old), share, rng, least=2)
+    places = _choose(len(old), share, rng, least=2)
     new = list(old)
-    for place, origin in zip(places.tolist(), rng.permutation(places).tolist(), strict=True):
+    for place, origin in zip(places, rng.permutation(places).tolist(), strict=True):
         new[place] = old[origin]
     if new == old:
         other = next((place for place, part in enumerate(old) if part != old[0]), 0)
         new[:1], new[other : other + 1] = old[other : other + 1], old[:1]
     return replace_spans(text, zip(spans, new, strict=True))
-
-
-def _turn_halves(text: str, spans: list[Span]) -> str:
-    old = [text[start:end] for start, end in spans]
-    half = len(old) // 2
-    turned = [*old[half:], *old[:half]]
-    return replace_spans(text, zip(spans, turned if turned != old else [*old[1:], *old[:1]], strict=True))
 
 
 def _move_clause(sentence: str) -> str:
@@ -268,18 +408,13 @@ def _swap_clauses(body: str, cut: Span, mark: str | None) -> str:
     left, right = body[: cut[0]], body[cut[1] :]
     gap = right[: len(right) - len(right.lstrip())] or (" " if mark is not None else "")
     between = body[slice(*cut)] if mark is None else mark
-    return _begin_clause(right.strip()) + between + gap + _continue_clause(left) if right.strip() else body
-
-
-def _begin_clause(clause: str) -> str:
-    capital = clause[0].upper()
-    return (capital if len(capital) == 1 else clause[0]) + clause[1:]
-
-
-def _continue_clause(clause: str) -> str:
-    first = clause.split(maxsplit=1)[:1]
-    known = first and first[0] != "I" and first[0].lower() in COMMON
-    return clause[0].lower() + clause[1:] if known else clause
+    begun = right.strip()
+    if not begun:
+        return body
+    capital = begun[0].upper()
+    first = next(iter(left.split(maxsplit=1)), "I")
+    rest = left[0].lower() + left[1:] if first != "I" and first.lower() in COMMON else left
+    return (capital if len(capital) == 1 else begun[0]) + begun[1:] + between + gap + rest
 
 
 _CAPITALISED = r"(?<![\p{L}\p{M}\p{N}])\p{Lu}[\p{L}\p{M}\p{N}]++(?:-[\p{L}\p{M}\p{N}]++)*+"
@@ -306,8 +441,8 @@ _DENIALS = {
 _DENIAL = "It is not true that "
 
 
-@declare("changed", 1.0, "names exchanged")
-def entity_swap(text: str, seed: int, strength: float) -> str:
+@_declare("changed", 1.0, "names exchanged")
+def entity_swap(text: str, share: float, rng: np.random.Generator) -> str:
     """Exchange a share of the different names, at least two, wherever they stand.
 
     A name is a run of words with a capital and more letters that does not begin its sentence (or elsewhere does not).
@@ -315,7 +450,7 @@ def entity_swap(text: str, seed: int, strength: float) -> str:
     circle, so each chosen one is replaced. Texts with fewer than two names, and scripts without
     capitals, stay as they are.
 
-    >>> entity_swap("Then Anna called Bert. Bert was out.", 0, 1.0)
+    >>> get_transformation("entity_swap")("Then Anna called Bert. Bert was out.")
     'Then Bert called Anna. Anna was out.'
     """
     within, initial = _find_names(text)
@@ -324,30 +459,25 @@ def entity_swap(text: str, seed: int, strength: float) -> str:
     names = list(dict.fromkeys(text[slice(*span)] for span in spans))
     if len(names) < 2:
         return text
-    rng = make_generator("entity_swap", text, seed)
-    circle = [names[place] for place in rng.permutation(some(len(names), strength, rng, least=2)).tolist()]
+    circle = [names[place] for place in rng.permutation(_choose(len(names), share, rng, least=2)).tolist()]
     other = dict(zip(circle, [*circle[1:], *circle[:1]], strict=True))
-    found = ((span, text[slice(*span)]) for span in spans)
-    return replace_spans(text, ((span, other.get(name, name)) for span, name in found))
+    return replace_spans(text, ((span, other.get(text[slice(*span)], text[slice(*span)])) for span in spans))
 
 
-@declare("changed", 1.0, "numbers replaced by others")
-def number_change(text: str, seed: int, strength: float) -> str:
+@_declare("changed", 1.0, "numbers replaced by others")
+def number_change(text: str, share: float, rng: np.random.Generator) -> str:
     """Replace a share of the numbers, at least one, by other numbers with as many digits.
 
     Digits stay in their script. A number is a run of decimal digits, so `3.14` has two. A number of several digits that
     does not begin with 0 still does not. Texts without digits stay as they are.
 
-    >>> changed = number_change("It took 12 of us 365 days", 0, 1.0)
+    >>> changed = get_transformation("number_change")("It took 12 of us 365 days")
     >>> [len(word) for word in changed.split()], "12" in changed, "365" in changed
     ([2, 4, 2, 2, 2, 3, 4], False, False)
     """
     found = [match.span() for match in pattern(r"\p{Nd}++").finditer(text)]
-    rng = make_generator("number_change", text, seed)
-    chosen = some(len(found), strength, rng, least=1).tolist()
-    return replace_spans(
-        text, ((found[place], _draw_other_number(text[slice(*found[place])], rng)) for place in chosen)
-    )
+    chosen = [found[place] for place in _choose(len(found), share, rng, least=1)]
+    return replace_spans(text, ((span, _draw_other_number(text[slice(*span)], rng)) for span in chosen))
 
 
 def _find_names(text: str) -> tuple[list[Span], list[Span]]:
@@ -377,47 +507,36 @@ def _draw_other_number(number: str, rng: np.random.Generator) -> str:
     return "".join(chr(zero + value) for zero, value in zip(zeros, new.tolist(), strict=True))
 
 
-@declare("changed", 1.0, "statements negated")
-def negation(text: str, seed: int, strength: float) -> str:
+@_declare("changed", 1.0, "statements negated")
+def negation(text: str, share: float, rng: np.random.Generator) -> str:
     """Negate a share of the English auxiliaries, at least one: is → is not, isn't → is, will not → will.
 
     Where there is none, the text is denied as a whole: `It is not true that` goes before it, or the same in a
     language of its first letter's script. So every text that is more than white space changes. Words are those of
     English: other languages are changed without care for their grammar. Source: USMB.
 
-    >>> negation("It was late and I can't stay, but she will not go.", 0, 1.0)
+    >>> get_transformation("negation")("It was late and I can't stay, but she will not go.")
     'It was not late and I can stay, but she will go.'
-    >>> negation("Birds fly south.", 0, 1.0)
+    >>> get_transformation("negation")("Birds fly south.")
     'It is not true that Birds fly south.'
     """
-    found = list(pattern(_VERB).finditer(text))
-    if not found:
-        return _deny_text(text)
-    chosen = some(len(found), strength, make_generator("negation", text, seed), least=1)
-    return replace_spans(text, ((found[place].span(), _negate(found[place])) for place in chosen.tolist()))
+    changes = [(found.span(), _negate(found)) for found in pattern(_VERB).finditer(text)]
+    if changes:
+        return _change_some(text, changes, share, rng)
+    start = len(text) - len(text.lstrip())
+    first = pattern(r"\p{L}").search(text)
+    denial = next((words for script, words in _DENIALS.items() if first and pattern(script).match(first[0])), _DENIAL)
+    return text[:start] + denial + text[start:]
 
 
 def _negate(found: Any) -> str:
     if found["can"]:
         return str(found["can"])
     if found["cut"]:
-        return _copy_case(found["cut"], _STEMS.get(found["cut"].lower(), found["cut"]))
+        cut, stem = found["cut"], _STEMS.get(found["cut"].lower(), found["cut"])
+        return str(stem.upper() if cut.isupper() else cut[0] + stem[1:])
     return str(found[0].removesuffix(found["not"])) if found["not"] else f"{found[0]} not"
 
-
-def _copy_case(model: str, word: str) -> str:
-    return word.upper() if model.isupper() else model[0] + word[1:]
-
-
-def _deny_text(text: str) -> str:
-    start = len(text) - len(text.lstrip())
-    first = pattern(r"\p{L}").search(text)
-    scripts = (script for script in _DENIALS if first and pattern(script).match(first[0]))
-    return text[:start] + _DENIALS.get(next(scripts, ""), _DENIAL) + text[start:]
-
-
-Place = Literal["beginning", "middle", "end"]
-PLACES: tuple[Place, ...] = get_args(Place)
 
 NEEDLE = (
     "Every autumn the ferry brings two carpenters to the island, and they mend whatever summer has broken. "
@@ -433,79 +552,15 @@ NEEDLE = (
 )
 
 
-def fits(text: str, share: float) -> bool:
-    """Return whether a share of a text's tokens comes to half a token or more, so that it can be put in or taken out.
-
-    >>> fits("one two three four five", 0.1), fits("one two three four five", 0.05)
-    (True, False)
-    """
-    return share * len(piece_spans(text)) >= 0.5
-
-
-def insert(text: str, needle: str | Sequence[str], *, share: float, place: Place = "middle") -> str:
-    """Put round(share · n) tokens of a needle, at least one, into a text of n tokens.
-
-    They are the first tokens of the needle, which is repeated where it is too short; tokens are those of `pieces`. They
-    go before the first token, before token n // 2 (counted from 0), or after the last; the rest of the text keeps its
-    spaces. Raises InputError where the share is no share or does not fit, or the needle has no token.
-
-    >>> insert("one two three  four", "in the hay", share=0.5, place="middle")
-    'one two in the three  four'
-    """
-    spans = piece_spans(text)
-    count = _count_tokens(len(spans), share, place)
-    words = _take_first_tokens(needle if isinstance(needle, str) else " ".join(needle), count)
-    cut = {"beginning": spans[0][0], "middle": spans[len(spans) // 2][0], "end": spans[-1][1]}[place]
-    return join_texts(join_texts(text[:cut], words), text[cut:])
-
-
-def remove(text: str, *, share: float, place: Place = "middle") -> str:
-    """Take round(share · n) tokens in a row, at least one, out of a text of n tokens.
-
-    They are the first ones, those in the middle (as many before as after, or one fewer), or the last; the rest
-    keeps its spaces. Raises InputError where the share is no share or does not fit.
-
-    >>> remove("one two three  four", share=0.5, place="beginning")
-    'three  four'
-    """
-    spans = piece_spans(text)
-    count = _count_tokens(len(spans), share, place)
-    first = {"beginning": 0, "middle": (len(spans) - count) // 2, "end": len(spans) - count}[place]
-    if first and first + count == len(spans):
-        return text[: spans[first - 1][1]] + text[spans[-1][1] :]
-    after = spans[first + count][0] if first + count < len(spans) else spans[-1][1]
-    return join_texts(text[: spans[first][0]], text[after:])
-
-
-@declare("graded", 0.25, "foreign words put in")
-def needle_insertion(text: str, seed: int, strength: float) -> str:
+@_declare("graded", 0.25, "foreign words put in")
+def needle_insertion(text: str, share: float, rng: np.random.Generator) -> str:
     """Put the built-in needle into a text at a place drawn by the seed; a text that is too short comes back."""
-    place = PLACES[int(make_generator("needle_insertion", text, seed).integers(len(PLACES)))]
-    return insert(text, NEEDLE, share=strength, place=place) if fits(text, strength) else text
+    place = PLACES[int(rng.integers(len(PLACES)))]
+    return insert(text, NEEDLE, share=share, place=place) if fits(text, share) else text
 
 
-@declare("graded", 0.25, "a chunk taken out")
-def chunk_removal(text: str, seed: int, strength: float) -> str:
+@_declare("graded", 0.25, "a chunk taken out")
+def chunk_removal(text: str, share: float, rng: np.random.Generator) -> str:
     """Take a chunk out of a text at a place drawn by the seed; a text that is too short comes back."""
-    place = PLACES[int(make_generator("chunk_removal", text, seed).integers(len(PLACES)))]
-    return remove(text, share=strength, place=place) if fits(text, strength) else text
-
-
-def _count_tokens(tokens: int, share: float, place: Place) -> int:
-    if not 0 < share <= 1:
-        raise InputError(f"share is above 0 and at most 1, not {share}")
-    if place not in PLACES:
-        raise InputError(f"place is one of {', '.join(PLACES)}, not {place!r}")
-    if share * tokens < 0.5:
-        raise InputError(f"{share:.0%} of {tokens} tokens is less than half a token; ask `fits` first")
-    return max(1, round(share * tokens))
-
-
-def _take_first_tokens(needle: str, count: int) -> str:
-    spans = piece_spans(needle)
-    if not spans:
-        raise InputError("the needle has no token")
-    times, rest = divmod(count, len(spans))
-    whole = needle[spans[0][0] : spans[-1][1]]
-    between = join_texts(whole, whole)[len(whole) : -len(whole)]
-    return between.join([whole] * times + [needle[spans[0][0] : spans[rest - 1][1]]] * bool(rest))
+    place = PLACES[int(rng.integers(len(PLACES)))]
+    return remove(text, share=share, place=place) if fits(text, share) else text
