@@ -16,8 +16,8 @@ from textgauge.bench.protocols import (
     Sensitivity,
 )
 from textgauge.bench.protocols.base import Observations
-from textgauge.bench.protocols.retrieval import COPIES
-from textgauge.bench.protocols.sensitivity import compute_ideal_similarity
+from textgauge.bench.protocols.document_tasks import compute_ideal_similarity
+from textgauge.bench.protocols.matrix_tasks import COPIES
 from textgauge.metrics import Part
 from textgauge.metrics.pair_metric import PairMetric, to_similarity
 

@@ -1,7 +1,6 @@
 """Protocols: experiments that put metrics to the test; each is declared in a file of its own."""
 
 from textgauge.bench.protocols.agreement import Agreement
-from textgauge.bench.protocols.alignment import ComparedAlignment, RatedAlignment
 from textgauge.bench.protocols.base import (
     Measure,
     Observations,
@@ -13,14 +12,12 @@ from textgauge.bench.protocols.base import (
     register_protocol,
 )
 from textgauge.bench.protocols.batch import Batch, CorpusBatch, MatrixBatch, PairBatch
-from textgauge.bench.protocols.clustering import Clustering
 from textgauge.bench.protocols.distributionality import Distributionality
+from textgauge.bench.protocols.document_tasks import ComparedAlignment, RatedAlignment, Robustness, Sensitivity
 from textgauge.bench.protocols.ifc import Ifc
 from textgauge.bench.protocols.ksc import Ksc
+from textgauge.bench.protocols.matrix_tasks import Clustering, Retrieval
 from textgauge.bench.protocols.perturbation import Perturbation
-from textgauge.bench.protocols.retrieval import Retrieval
-from textgauge.bench.protocols.robustness import Robustness
-from textgauge.bench.protocols.sensitivity import Sensitivity
 from textgauge.bench.protocols.size import Size
 from textgauge.bench.protocols.speed import Speed
 from textgauge.bench.protocols.task import Task, list_tasks

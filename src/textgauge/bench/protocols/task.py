@@ -59,6 +59,11 @@ class Examples(NamedTuple):
         """Return some of them."""
         return Examples(self.features[rows], self.targets[rows], self.trials[rows])
 
+    def sample(self, sides: Sequence[tuple[NDArray[Any], int]], seed: Sequence[int]) -> Examples:
+        """Draw some of each kind: `sides` are the rows of each, and how many to draw."""
+        rng = np.random.default_rng(seed)
+        return self.take(np.sort(np.concatenate([rng.permutation(rows)[:count] for rows, count in sides])))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Task(Protocol):
@@ -80,7 +85,6 @@ class Task(Protocol):
     size: ClassVar[str] = ""  # the parameter that says how many texts are drawn
 
     def batch_numbers(self, sources: Any, seed: int) -> Sequence[int]:
-        """Return one number for each batch; most tasks have one."""
         return range(1)
 
     def units(self, value: Floats, columns: Columns) -> Units:
@@ -156,27 +160,6 @@ def make_pairs(candidates: Iterable[str], references: Iterable[str], **columns: 
     corpus = Corpus.of(list(places))
     pairs = Pairs(corpus.take(left), corpus.take(right))
     return PairBatch(0, pairs, {"document": pairs.right.keys, **columns})
-
-
-def pivot(value: Floats, unit: NDArray[Any], kind: NDArray[Any], kinds: Sequence[str]) -> tuple[NDArray[Any], Floats]:
-    """Return values as a table, units by kinds; NaN where a unit lacks a kind.
-
-    >>> pivot(np.array([1.0, 2.0, 3.0]), np.array([7, 7, 5]), np.array(["a", "b", "a"]), ["a", "b"])
-    (array([5, 7]), array([[ 3., nan],
-           [ 1.,  2.]]))
-    """
-    labels, place = np.unique(unit, return_inverse=True)
-    table = np.full((len(labels), len(kinds)), np.nan)
-    for column, name in enumerate(kinds):
-        here = np.flatnonzero(kind == name)
-        table[place[here], column] = value[here]
-    return labels, table
-
-
-def count_known(table: Floats, statistics: Floats) -> Floats:
-    """Statistics of units, zero where a value of the unit is undefined; the first one counts units."""
-    known = np.asarray(np.isfinite(table).all(axis=1))
-    return np.where(known[:, None], np.column_stack([np.ones(len(table)), statistics]), 0.0)
 
 
 def divide_known(over: Floats, under: Floats) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from textgauge.bench.protocols import Sensitivity
-from textgauge.bench.protocols.sensitivity import compute_ideal_similarity
+from textgauge.bench.protocols.document_tasks import compute_ideal_similarity
 from textgauge.bench.protocols.size import ASYMPTOTE
 from textgauge.bench.results import Group
 from textgauge.bench.transformations import PLACES
