@@ -17,8 +17,8 @@ from textgauge.core.errors import ResourceError
 from textgauge.data import Corpus, Pairs, is_here
 from textgauge.encode.resources import locate
 from textgauge.metrics import get_metric
-from textgauge.metrics.numerics.matching import f1, match_all, match_greedily, match_pairs
 from textgauge.metrics.numerics.moments import to_unit
+from textgauge.metrics.pair.embedding import HeldTexts, f1, match_greedily
 
 COLUMNS = ("precision", "recall", "value")
 # Tokens left and right, precision, recall, F1.
@@ -98,23 +98,16 @@ def greedy_case(rng: np.random.Generator, m: int, n: int) -> tuple[np.ndarray, n
 def test_greedy_matching_is_theirs() -> None:
     rng = np.random.default_rng(7)
     cases = [greedy_case(rng, m, n) for m, n, *_ in GREEDY]
-    for (X, Y, x, y), (*_, expected_p, expected_r, expected_f) in zip(cases, GREEDY, strict=True):
-        precision, recall = match_greedily(to_unit(X)[None], to_unit(Y)[None], x[None], y[None])
-        found = precision[0], recall[0], f1(precision, recall)[0]
-        np.testing.assert_allclose(found, (expected_p, expected_r, expected_f), rtol=0, atol=1e-6)
-
-
-def test_greedy_matching_of_many_pairs_at_once() -> None:
-    rng = np.random.default_rng(7)
-    cases = [greedy_case(rng, m, n) for m, n, *_ in GREEDY]
-    vectors = np.concatenate([rows for X, Y, *_ in cases for rows in (X, Y)])
-    weights = np.concatenate([rows for *_, x, y in cases for rows in (x, y)])
-    offsets = np.cumsum([0, *(length for m, n, *_ in GREEDY for length in (m, n))])
-    left, right = np.arange(0, 12, 2), np.arange(1, 12, 2)
-    expected = np.array([row[2:4] for row in GREEDY]).T
-    np.testing.assert_allclose(match_pairs(vectors, weights, offsets, left, right), expected, rtol=0, atol=1e-6)
-    every = match_all(vectors, weights, offsets, left, right)
-    np.testing.assert_allclose([matrix.diagonal() for matrix in every], expected, rtol=0, atol=1e-6)
+    right = HeldTexts(
+        to_unit(np.concatenate([Y for _, Y, *_ in cases])),
+        np.concatenate([y for *_, y in cases]),
+        np.cumsum([0, *(n for _, n, *_ in GREEDY)]),
+    )
+    for row, (X, _, x, _) in enumerate(cases):
+        left = HeldTexts(to_unit(X), x, np.array([0, len(X)]))
+        alone, among = match_greedily(left, right.take(np.array([row]))), match_greedily(left, right)
+        np.testing.assert_allclose([*alone[0], *alone[1], *f1(*alone)], GREEDY[row][2:], rtol=0, atol=1e-6)
+        np.testing.assert_allclose([side[row] for side in among], GREEDY[row][2:4], rtol=0, atol=1e-6)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, overload
 
@@ -18,12 +18,7 @@ from textgauge.data.pool import Pool
 from textgauge.data.view import TextsLike, join_pools
 from textgauge.encode.tokenizers import Tokens, get_tokenizer
 from textgauge.metrics.base import VALUE, Metric, Part
-from textgauge.metrics.numerics.ngram_counts import (
-    count_ngrams,
-    count_shared_ngrams,
-    count_shared_ngrams_of_all,
-    find_best_rows,
-)
+from textgauge.metrics.numerics.ngram_counts import count_ngrams, count_shared_ngrams, find_best_rows
 from textgauge.metrics.score import PairScores, Score
 
 Columns = dict[str, Floats]
@@ -32,6 +27,7 @@ Needs = Literal["texts", "tokens", "embeddings", "word vectors", "token vectors"
 BROUGHT = ("model", "service", "column")  # needs that only the user can meet
 
 _BLOCK_PAIRS = 200_000  # pairs of a block of a matrix: what is held of them stays in the tens of megabytes
+_BLOCK_CELLS = 1 << 22  # the same where a pair is a number or some
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,32 +147,71 @@ def to_similarity(metric: PairMetric, value: Any) -> Any:
     return (high - value) / (high - low) if np.isfinite(high) else 1.0 / (1.0 + value)
 
 
+@dataclass(frozen=True)
+class Grid:
+    """Texts of one pool that face each other: row by row, or (`crossed`) every left one every right one."""
+
+    left: Corpus
+    right: Corpus
+    background: Corpus
+    crossed: bool = False
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> Grid:
+        """Return the texts of pairs, row by row."""
+        return cls(pairs.left, pairs.right, pairs.background)
+
+    def spread(self, left: NDArray[Any], right: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return what the left and the right texts have, one row each, in shapes that meet."""
+        return (left[:, None], right[None]) if self.crossed else (left, right)
+
+    @property
+    def same(self) -> NDArray[np.bool_]:
+        """Where both texts are equal."""
+        left, right = self.spread(self.left.keys, self.right.keys)
+        return np.asarray(left == right)
+
+    def multiply(self, left: Floats, right: Floats) -> Floats:
+        """Return the product of the vectors of the texts that face each other."""
+        return left @ right.T if self.crossed else np.einsum("ij,ij->i", left, right)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridMetric(PairMetric):
+    """A pair metric that computes all pairs of two corpora together, by the same formula."""
+
+    def of_grid(self, grid: Grid) -> Columns:
+        """Headline and parts of texts that face each other, in the shape of the grid."""
+        raise NotImplementedError
+
+    def compute(self, pairs: Pairs) -> Columns:
+        """Return the values of texts row by row."""
+        return self.of_grid(Grid.of(pairs))
+
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
+        """Return all pairs, some rows at a time; columns remember their part if a background of their pool is given."""
+        rows, columns = join_pools(rows, columns)
+        if background is None or not self.fitted:
+            columns = Corpus(columns.pool, columns.index)
+            background = rows | columns
+        elif background.pool is not rows.pool:
+            joined, background = join_pools(rows, background)
+            rows, columns = joined, Corpus(joined.pool, columns.index)
+        found = [
+            np.asarray(
+                self.select(self.of_grid(Grid(rows.take(np.arange(len(rows))[some]), columns, background, True)))
+            )
+            for some in split_into_blocks(len(rows), _BLOCK_CELLS, len(columns))
+        ]
+        return found[0] if len(found) == 1 else np.concatenate([np.empty((0, len(columns))), *found])
+
+
 def find_distinct_texts(left: Corpus, right: Corpus) -> tuple[list[str], Ints, Ints]:
     """Return the different texts of both sides, and for each left and right text its place among them."""
     rows = np.concatenate([left.index, right.index])
     _, first, inverse = np.unique(left.pool.keys[rows], return_index=True, return_inverse=True)
     texts = left.pool.texts
     return [texts[row] for row in rows[first]], inverse[: len(left)], inverse[len(left) :]
-
-
-def group_pairs(left: Ints, right: Ints, sizes: Ints, *, most: int) -> Iterator[Ints]:
-    """Runs of pairs whose distinct texts have at most `most` tokens together, or one pair.
-
-    >>> groups = group_pairs(np.array([0, 0, 1]), np.array([1, 2, 3]), np.array([2, 2, 2, 2]), most=6)
-    >>> [group.tolist() for group in groups]
-    [[0, 1], [2]]
-    """
-    start, held, total = 0, set[int](), 0
-    for place, pair in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-        more = sum(int(sizes[text]) for text in set(pair) - held)
-        if held and total + more > most:
-            yield np.arange(start, place)
-            start, held, more = place, set(), sum(int(sizes[text]) for text in set(pair))
-            total = 0
-        held.update(pair)
-        total += more
-    if held:
-        yield np.arange(start, len(left))
 
 
 def decide_easy_pairs(pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -194,11 +229,8 @@ def decide_easy_pairs(pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int
     return values, np.flatnonzero(np.isnan(values))
 
 
-_BLOCK_VALUES = 1 << 22  # numbers of a block of a matrix, over all orders
-
-
 @dataclass(frozen=True, kw_only=True)
-class NgramMetric(PairMetric):
+class NgramMetric(GridMetric):
     """A pair metric that is a function of counts: n-grams in both texts, in the left one, in the right one."""
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
@@ -209,59 +241,33 @@ class NgramMetric(PairMetric):
         """Return the values; the last axis of all three is n = 1, 2, …, one stream after the other."""
         raise NotImplementedError
 
-    def counts(self, pairs: Pairs) -> tuple[Floats, Floats, Floats]:
-        """Shared, left and right n-grams of every pair."""
-        a, b = pairs.left.index, pairs.right.index
+    def counts(self, grid: Grid) -> tuple[Floats, Floats, Floats]:
+        """Shared, left and right n-grams."""
+        left, right = grid.left.index, grid.right.index
         found = [
             (
-                count_shared_ngrams(tokens, a, b, n),
-                count_ngrams(tokens.lengths[a], n),
-                count_ngrams(tokens.lengths[b], n),
+                count_shared_ngrams(tokens, left, right, n, crossed=grid.crossed),
+                *grid.spread(count_ngrams(tokens.lengths[left], n), count_ngrams(tokens.lengths[right], n)),
             )
-            for tokens, n in self.streams(pairs.left.pool)
+            for tokens, n in self.streams(grid.left.pool)
         ]
-        shared, left, right = (np.concatenate(columns, axis=1) for columns in zip(*found, strict=True))
-        return shared, left, right
+        shared, of_left, of_right = (np.concatenate(columns, axis=-1) for columns in zip(*found, strict=True))
+        return shared, of_left, of_right
 
-    def compute(self, pairs: Pairs) -> Columns:
-        """Return values from the counts of every pair."""
-        return self.of_counts(*self.counts(pairs))
-
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """Return all pairs at once, by products of sparse counts."""
-        rows, columns = join_pools(rows, columns)
-        streams = self.streams(rows.pool)
-        orders = sum(n for _, n in streams)
-        parts = (rows.index[some] for some in split_into_blocks(len(rows), _BLOCK_VALUES, orders * len(columns)))
-        found = [self._block(streams, part, columns.index) for part in parts]
-        return np.concatenate(found or [_make_empty(columns)])
-
-    def _block(self, streams: Sequence[tuple[Tokens, int]], rows: NDArray[Any], columns: NDArray[Any]) -> Floats:
-        shared: list[Floats] = []
-        for tokens, n in streams:
-            shared.extend(count_shared_ngrams_of_all(tokens.take(np.concatenate([rows, columns])), len(rows), n))
-        left, right = (
-            np.concatenate([count_ngrams(tokens.lengths[side], n) for tokens, n in streams], axis=1)
-            for side in (rows, columns)
-        )
-        return np.asarray(self.select(self.of_counts(np.stack(shared, axis=-1), left[:, None], right[None])))
+    def of_grid(self, grid: Grid) -> Columns:
+        """Return values from the counts."""
+        return self.of_counts(*self.counts(grid))
 
 
 def get_tokens(pool: Pool, name: str, *, lowercase: bool = False) -> Tokens:
     """Return the pool's tokens, of lower-cased texts if `lowercase`."""
     if not lowercase:
         return pool.tokens(name)
-    return pool.get_or_compute("lower-case tokens", name, lambda given: _lower(pool, given))  # type: ignore[no-any-return]
+    encode = get_tokenizer(name).encode
+    tokens: Tokens = pool.get_or_compute("lower-case tokens", name, lambda _: encode([t.lower() for t in pool.texts]))
+    return tokens
 
 
 def divide(a: Floats, b: Floats) -> Floats:
     """a / b, and 0 where there is nothing to divide by."""
     return np.divide(a, b, out=np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b))), where=np.asarray(b) > 0)
-
-
-def _make_empty(columns: Corpus) -> Floats:
-    return np.empty((0, len(columns)))
-
-
-def _lower(pool: Pool, name: str) -> Tokens:
-    return get_tokenizer(name).encode([text.lower() for text in pool.texts])

@@ -14,12 +14,11 @@ from textgauge.core.errors import ParameterError
 from textgauge.core.sizes import limit_sizes
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.tokenizers import Tokens, get_tokenizer, split_13a
-from textgauge.metrics.numerics.ngram_counts import count_shared_ngrams, count_shared_ngrams_of_all, find_best_rows
+from textgauge.metrics.numerics.ngram_counts import count_shared_ngrams, find_best_rows
 from textgauge.metrics.numerics.sequences import (
     OutsideBeam,
     compute_common_lengths,
     count_edits_with_shifts,
-    get_sequences,
 )
 from textgauge.metrics.pair.bleu import compute_penalty
 from textgauge.metrics.pair.edit import count_edits
@@ -50,8 +49,9 @@ def test_shared_ngrams_are_those_of_counters(rows: list[list[int]], orders: int,
     ]
     tokens = tokens_of(rows, factor=factor)
     assert count_shared_ngrams(tokens, left, right, orders).tolist() == expected
-    matrices = count_shared_ngrams_of_all(tokens_of(rows + rows, factor=factor), len(rows), orders)
-    assert np.stack(list(matrices), axis=-1).reshape(-1, orders).tolist() == expected
+    places = np.arange(len(rows))
+    matrix = count_shared_ngrams(tokens, places, places, orders, crossed=True)
+    assert matrix.reshape(-1, orders).tolist() == expected
 
 
 def test_blocks_do_not_matter() -> None:
@@ -149,7 +149,6 @@ def test_texts_outside_the_beam_are_left_to_sacrebleu() -> None:
 def test_a_vocabulary_beyond_the_code_points_keeps_its_subsequences() -> None:
     rows = [[0, 1_500_000, 2], [1_500_000, 2, 7]]
     tokens = tokens_of(rows)
-    assert get_sequences(tokens, np.array([1, 0])) == [tuple(row) for row in rows[::-1]]
     assert compute_common_lengths(tokens, np.array([0]), np.array([1])).tolist() == [2.0]
 
 

@@ -6,13 +6,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.sizes import cap_size, split_into_blocks, split_into_runs
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from textgauge.encode.tokenizers import Tokens
 
 _OFTEN = 0.05  # above this share of the texts a dense row is faster than a list of them (measured: 0.03 to 0.1)
 _DENSE_CELLS = 8_000_000  # 64 MB of dense rows at most
@@ -21,42 +26,9 @@ _BITS = 63  # of a whole number that is not negative
 _BLOCK_TOKENS = 1 << 16  # what is sorted at once stays in the processor's cache
 
 
-class Ragged(Protocol):
-    """Row i has `ids[offsets[i]:offsets[i + 1]]`; the tokens of texts are such rows."""
-
-    @property
-    def ids(self) -> NDArray[np.int32]:
-        """All numbers, row after row."""
-
-    @property
-    def offsets(self) -> NDArray[np.int64]:
-        """Where each row begins, and where the last one ends."""
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """How many numbers each row has."""
-
-    def __len__(self) -> int:
-        """How many rows there are."""
-
-    def take(self, rows: NDArray[np.integer]) -> Self:
-        """Some of the rows, in this order."""
-
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
-
 def with_data(bags: csr_matrix, data: NDArray[Any]) -> csr_matrix:
     """Return the same places with other numbers."""
     return type(bags)((data, bags.indices, bags.indptr), shape=bags.shape)
-
-
-def with_column(bags: csr_matrix, column: Floats) -> csr_matrix:
-    """Return the same bags and one more token, so often in each."""
-    from scipy.sparse import csr_matrix, hstack
-
-    return csr_matrix(hstack([bags, csr_matrix(column[:, None])]))
 
 
 def repeat_per_place(bags: csr_matrix, values: Floats) -> Floats:
@@ -131,8 +103,10 @@ class Windows:
         return Windows(tuple(piece[places] for piece in self.pieces), self.bits, self.orders)
 
 
-def count_shared_ngrams(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
-    """Count the n-grams that texts `left[i]` and `right[i]` share, each as often as it is in both: pairs by orders.
+def count_shared_ngrams(tokens: Tokens, left: Ints, right: Ints, orders: int, *, crossed: bool = False) -> Floats:
+    """Count the n-grams that texts `left[i]` and `right[i]` share, each as often as it is in both; orders are last.
+
+    `crossed` gives those of every left text with every right one.
 
     >>> from textgauge.encode.tokenizers import get_tokenizer
     >>> tokens = get_tokenizer("whitespace").encode(["a b a b", "a b a", "c"])
@@ -140,9 +114,16 @@ def count_shared_ngrams(tokens: Ragged, left: Ints, right: Ints, orders: int) ->
     array([[3., 2., 1.],
            [0., 0., 0.]])
     """
+    if crossed:
+        used = tokens.take(np.concatenate([left, right]))
+        return np.stack(list(_count_crossed(used, len(left), orders)), axis=-1)
     found = np.zeros((len(left), orders))
     for block in split_into_runs(tokens.lengths[left] + tokens.lengths[right], _BLOCK_TOKENS):
-        found[block] = _count_shared(tokens, left[block], right[block], orders)
+        used = tokens.take(np.concatenate([left[block], right[block]]))
+        pairs = block.stop - block.start
+        pair = np.repeat(np.tile(np.arange(pairs), 2), used.lengths)
+        is_left = (np.arange(len(pair)) < used.offsets[pairs]).astype(np.int64)
+        found[block] = _count_runs(*_sort_windows(pair, is_left, pack_windows(used, orders), pairs), pairs)
     return found
 
 
@@ -166,7 +147,7 @@ def find_best_rows(values: Floats, items: Ints) -> Ints:
     return np.asarray(order[np.flatnonzero(np.diff(items[order], prepend=-1))])
 
 
-def pack_windows(tokens: Ragged, orders: int) -> Windows:
+def pack_windows(tokens: Tokens, orders: int) -> Windows:
     """Pack the tokens from every token of every text on."""
     gaps = np.repeat(np.arange(len(tokens)) * (orders - 1), tokens.lengths)
     places = gaps + np.arange(len(tokens.ids))
@@ -180,14 +161,6 @@ def pack_windows(tokens: Ragged, orders: int) -> Windows:
         pieces[-1] <<= layout.bits
         pieces[-1][: len(separated) - order] |= separated[order:]
     return Windows(tuple(pieces), layout.bits, orders).take(places)
-
-
-def _count_shared(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
-    used = tokens.take(np.concatenate([left, right]))
-    pair = np.repeat(np.tile(np.arange(len(left)), 2), used.lengths)
-    is_left = (np.arange(len(pair)) < used.offsets[len(left)]).astype(np.int64)
-    pair, is_left, windows = _sort_windows(pair, is_left, pack_windows(used, orders), len(left))
-    return _count_runs(pair, is_left, windows, len(left))
 
 
 def _sort_windows(pair: Ints, is_left: Ints, windows: Windows, pairs: int) -> tuple[Ints, Ints, Windows]:
@@ -222,16 +195,11 @@ def _count_runs(pair: Ints, is_left: Ints, windows: Windows, pairs: int) -> Floa
     return found
 
 
-def count_shared_ngrams_of_all(tokens: Ragged, rows: int, orders: int) -> Iterator[Floats]:
+def _count_crossed(tokens: Tokens, rows: int, orders: int) -> Iterator[Floats]:
     """For every order, the shared n-grams of the first `rows` texts (rows) and the others (columns).
 
     The smaller of two counts is the number of k that both reach: so each k-th occurrence of an n-gram in its text is
     a feature, and a product of features counts.
-
-    >>> from textgauge.encode.tokenizers import get_tokenizer
-    >>> tokens = get_tokenizer("whitespace").encode(["a b a b", "a b a", "c", "a a a"])
-    >>> [matrix.tolist() for matrix in count_shared_ngrams_of_all(tokens, 2, 2)]
-    [[[0.0, 2.0], [0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]]
     """
     windows = pack_windows(tokens, orders)
     text = np.repeat(np.arange(len(tokens)), tokens.lengths)
@@ -242,15 +210,9 @@ def count_shared_ngrams_of_all(tokens: Ragged, rows: int, orders: int) -> Iterat
     for order in range(orders):
         piece, shift = windows.place(order)
         begins[1:] |= (windows.pieces[piece][1:] ^ windows.pieces[piece][:-1]) >= 1 << shift
-        here = _find_reach(windows, order)
+        here = np.flatnonzero((windows.pieces[piece] >> shift) & ((1 << windows.bits) - 1))
         features = _make_features(np.cumsum(begins)[here], text[here], len(tokens))
         yield (features[:rows] @ features[rows:].T).toarray()
-
-
-def _find_reach(windows: Windows, order: int) -> Ints:
-    """Windows that hold a token at this place."""
-    piece, shift = windows.place(order)
-    return np.flatnonzero((windows.pieces[piece] >> shift) & ((1 << windows.bits) - 1))
 
 
 def _make_features(gram: Ints, text: Ints, texts: int) -> csr_matrix:

@@ -1,8 +1,4 @@
-"""The nearest texts of each text, by edits and by shared words, found without comparing all of them.
-
-Edits: texts that share c tokens, repeats counted, differ by at least max(|q|, |t|) − c edits. Counting what a query
-shares with every document takes one addition per token; few documents are then promising enough to be compared, by
-rapidfuzz, the most promising first. A query for which too many are, as in random strings, is compared with all.
+"""The nearest texts of each text: by edits, and by shared words without comparing all of them.
 
 Sets: numbers are ordered from the rarest to the commonest. Two sets with |a ∩ b| ≥ t·|a ∪ b| share one of the first
 |a| − ⌈t·|a|⌉ + 1 numbers of the larger and of the first |b| − ⌈2t/(1 + t)·|b|⌉ + 1 of the smaller one (Xiao et al.
@@ -14,39 +10,31 @@ their first ones are compared with some of each other, and the answer says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.core.sizes import cap_size, split_into_blocks, split_into_runs
-from textgauge.metrics.numerics.ngram_counts import Ragged
-from textgauge.metrics.numerics.sequences import as_strings
+from textgauge.core.sizes import split_into_blocks, split_into_runs
+from textgauge.metrics.numerics.sequences import as_strings, compare_sequences
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Text = str | tuple[int, ...]
-Best = tuple[float, int]  # edits per token of the longer text, and the document
+    from textgauge.encode.tokenizers import Tokens
 
-_COMMON = 32  # what more than one document of 32 holds is counted for all of them in one addition
-_SINGLY, _TOGETHER = 32, 512  # documents compared one by one, to stop early, and then at a time
-_MANY = 16  # with more than one document of 16 left, or of 8 at first, comparing all is faster
-_FEW_TOKENS, _FEW_QUERIES = 50_000, 100  # so few are compared as fast as they are counted
-_PATIENCE = 25  # queries in vain, if they are a third of all, before counting is given up
 _CELLS = 1 << 21  # distances held at a time
 
 
-def find_best_matches(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints, Floats]:
+def find_best_matches(queries: Tokens, documents: Tokens) -> tuple[Ints, Ints, Floats]:
     """Return the most similar document of each query: its index, its edit distance d in tokens, and the similarity.
 
     The similarity is (max(|q|, |t|) − d) / max(|q|, |t|), and 1 for two empty texts; 1 / (1 + d / max(|q|, |t|)) orders
     documents in the same way. Of equally similar documents it is the first. The ids of both sides belong to one
-    vocabulary. The answer is that of the full matrix, whatever the texts hold; memory is linear in the tokens.
+    vocabulary. Memory is linear in the tokens.
 
     >>> from textgauge.encode.tokenizers import get_tokenizer
     >>> tokens = get_tokenizer("words").encode(["a b c d", "a x c d e", "d c b a", "a b c"])
@@ -55,149 +43,26 @@ def find_best_matches(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints, F
     ([2], [1], [0.75])
     """
     from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.process import cpdist
 
     if len(queries) and not len(documents):
         raise ValueError("there is no document to match")
     wanted, given = _write_texts(queries, documents)
-    found: dict[Text, int] = {}
+    found: dict[Any, int] = {}
     for row, text in enumerate(given):
         found.setdefault(text, row)
-    distinct, new = _to_array(found.values()), {text: row for row, text in enumerate(wanted) if text not in found}
-    best = _find_nearest(queries.take(_to_array(new.values())), documents.take(distinct), list(new), list(found))
-    found.update(zip(new, distinct[best].tolist(), strict=True))
-    index = _to_array(found[text] for text in wanted)
-    distance = cpdist(wanted, [given[row] for row in index.tolist()], scorer=Levenshtein.distance, dtype=np.int64)
+    distinct, rows = list(found), np.fromiter(found.values(), dtype=np.int64)
+    new = [text for text in dict.fromkeys(wanted) if text not in found]
+    for block in split_into_blocks(len(new), _CELLS, len(distinct)):
+        gaps = compare_sequences(new[block], distinct, Levenshtein.normalized_distance, crossed=True)
+        found.update(zip(new[block], rows[gaps.argmin(axis=1)].tolist(), strict=True))
+    index = np.fromiter((found[text] for text in wanted), dtype=np.int64, count=len(wanted))
+    nearest = [given[row] for row in index.tolist()]
+    distance = compare_sequences(wanted, nearest, Levenshtein.distance, crossed=False).astype(np.int64)
     longest = np.maximum(queries.lengths, documents.lengths[index])
     return index, distance, np.where(longest > 0, (longest - distance) / np.maximum(longest, 1), 1.0)
 
 
-def _find_nearest(queries: Ragged, documents: Ragged, wanted: list[Text], given: list[Text]) -> Ints:
-    """Return the index of the most similar document, for distinct texts of which none is on both sides."""
-    found = np.full(len(wanted), -1, dtype=np.int64)
-    if len(wanted) >= cap_size(_FEW_QUERIES) and len(documents.ids) >= cap_size(_FEW_TOKENS):
-        ours, theirs = _number_elements(queries, documents)
-        search = _Search.build(theirs, documents.lengths, given, ours)
-        failed = 0
-        for row, (start, end) in enumerate(pairwise(queries.offsets.tolist())):
-            found[row] = search(wanted[row], ours[start:end].tolist())
-            failed += found[row] < 0
-            if failed > _PATIENCE and 3 * failed > row:
-                break
-    undecided = np.flatnonzero(found < 0)
-    for block in split_into_blocks(len(undecided), _CELLS, len(given)):
-        rows = undecided[block]
-        found[rows] = _compute_gaps([wanted[row] for row in rows.tolist()], given).argmin(axis=1)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """Documents by what they hold: `holders[starts[e] : starts[e + 1]]` hold element e; for `common` ones, 0 or 1."""
-
-    given: list[Text]
-    lengths: Ints
-    holders: Ints
-    starts: list[int]
-    common: dict[int, NDArray[np.uint8]]
-    counts: NDArray[Any]
-    distance: Callable[..., int]
-
-    @classmethod
-    def build(cls, elements: Ints, lengths: Ints, given: list[Text], wanted: Ints) -> _Search:
-        from rapidfuzz.distance import Levenshtein
-
-        n = len(lengths)
-        holders = np.sort(elements * n + np.repeat(np.arange(n), lengths)) % n
-        held = np.bincount(elements, minlength=int(wanted.max(initial=0)) + 1)
-        starts = np.concatenate([[0], np.cumsum(held)]).tolist()
-        common = {}
-        for element in np.flatnonzero(held * _COMMON > n).tolist():
-            common[element] = np.zeros(n, dtype=np.uint8)
-            common[element][holders[starts[element] : starts[element + 1]]] = 1
-        counts = np.zeros(n, dtype=np.min_scalar_type(int(lengths.max())))
-        return cls(given, lengths, holders, starts, common, counts, Levenshtein.distance)
-
-    def __call__(self, query: Text, elements: list[int]) -> int:
-        """Return the first of the nearest documents, or −1 where too many would have to be compared."""
-        self._count(elements)
-        top, best = int(self.counts.max()), (1.0, 0)
-        need, enough = top + 1, top - top // 4
-        while 0 < enough < need and best[1] >= 0:
-            need, promising = enough, self.counts >= enough
-            if np.count_nonzero(promising) * 4 > len(self.given):
-                return -1
-            rows = promising.nonzero()[0]
-            longest = np.maximum(self.lengths[rows], len(query))
-            best = self._refine(query, rows, longest, (longest - self.counts[rows]) / longest, best)
-            self.counts[rows] = 0
-            enough = max(int(np.ceil(len(query) * (1 - best[0]) - 1e-6)), 1)  # not above the exact value
-        return best[1]
-
-    def _count(self, elements: list[int]) -> None:
-        """Count what each document shares with a query."""
-        self.counts.fill(0)
-        rare = []
-        for element in elements:
-            if (ones := self.common.get(element)) is None:
-                rare.append(self.holders[self.starts[element] : self.starts[element + 1]])
-            else:
-                np.add(self.counts, ones, self.counts)
-        if rare:
-            np.add.at(self.counts, np.concatenate(rare), self.counts.dtype.type(1))
-
-    def _refine(self, query: Text, rows: Ints, longest: Ints, bounds: Floats, best: Best) -> Best:
-        """Compare what may be better than the best so far, or as good and earlier; document −1 if that is too much."""
-        if best[0] < 1:
-            rows, longest, bounds = _keep_ahead(rows, longest, bounds, best)
-        singly = True
-        while len(rows):
-            size = cap_size(_SINGLY if singly else _TOGETHER)
-            now = bounds.argpartition(size)[:size] if len(rows) > size else slice(None)
-            if singly:
-                best = self._singly(query, rows[now], longest[now], bounds[now], best)
-            else:
-                best = min(best, self._together(query, rows[now]))
-            if isinstance(now, slice):
-                break
-            bounds[now] = np.inf
-            rows, longest, bounds = _keep_ahead(rows, longest, bounds, best)
-            if len(rows) * (_MANY // 2 if singly else _MANY) > len(self.given):
-                return best[0], -1
-            singly = False
-        return best
-
-    def _singly(self, query: Text, rows: Ints, longest: Ints, bounds: Floats, best: Best) -> Best:
-        order = bounds.argsort(kind="stable")
-        for row, size, bound in zip(*(values[order].tolist() for values in (rows, longest, bounds)), strict=True):
-            if bound > best[0]:
-                break
-            if bound < best[0] or row < best[1]:
-                edits = self.distance(query, self.given[row], score_cutoff=int(best[0] * size + 1e-6))
-                best = min(best, (edits / size, row))
-        return best
-
-    def _together(self, query: Text, rows: Ints) -> Best:
-        gaps = _compute_gaps([query], [self.given[row] for row in rows.tolist()])[0]
-        least = float(gaps.min())
-        return least, int(rows[gaps == least].min())
-
-
-def _keep_ahead(rows: Ints, longest: Ints, bounds: Floats, best: Best) -> tuple[Ints, Ints, Floats]:
-    """Leave out what is not better than the best so far, nor as good and earlier."""
-    kept = ((bounds < best[0]) | ((bounds == best[0]) & (rows < best[1]))).nonzero()[0]
-    return rows[kept], longest[kept], bounds[kept]
-
-
-def _compute_gaps(wanted: list[Text], given: list[Text]) -> Floats:
-    """Edits per token of the longer text, for all pairs."""
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.process import cdist
-
-    return cdist(wanted, given, scorer=Levenshtein.normalized_distance, dtype=np.float64)
-
-
-def _write_texts(queries: Ragged, documents: Ragged) -> tuple[list[Text], list[Text]]:
+def _write_texts(queries: Tokens, documents: Tokens) -> tuple[list[Any], list[Any]]:
     """Return each text as a string with a character for each token, frequent ones below 256."""
     ids = np.concatenate([queries.ids, documents.ids])
     used = np.bincount(ids)
@@ -205,28 +70,6 @@ def _write_texts(queries: Ragged, documents: Ragged) -> tuple[list[Text], list[T
     codes[np.argsort(-used, kind="stable")] = np.arange(len(used))
     texts = as_strings(codes[ids], np.concatenate([queries.offsets, len(queries.ids) + documents.offsets[1:]]))
     return texts[: len(queries)], texts[len(queries) :]
-
-
-def _number_elements(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints]:
-    """Each text as a set of numbers: one for a token, others for the second, third, ... time it stands in the text.
-
-    The order within a text is lost. The common elements of two texts are their common tokens, repeats counted.
-    """
-    ids = np.concatenate([queries.ids, documents.ids]).astype(np.int64)
-    texts = np.repeat(np.arange(len(queries) + len(documents)), np.concatenate([queries.lengths, documents.lengths]))
-    size = int(ids.max(initial=0)) + 1
-    keys = np.sort(texts * size + ids)
-    ids = keys - texts * size
-    places = np.arange(len(keys))
-    fresh = np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)]
-    times = places - np.maximum.accumulate(np.where(fresh, places, 0))
-    again = np.flatnonzero(times)
-    ids[again] = size + np.unique(times[again] * size + ids[again], return_inverse=True)[1]
-    return ids[: len(queries.ids)], ids[len(queries.ids) :]
-
-
-def _to_array(values: Iterable[int]) -> Ints:
-    return np.fromiter(values, dtype=np.int64)
 
 
 _ROUNDING = 1e-9
@@ -249,7 +92,7 @@ class SetMatches:
     complete: bool
 
 
-def find_nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: float, most: int = _MOST) -> SetMatches:
+def find_nearest_sets(rows: Tokens, others: Tokens | None = None, *, threshold: float, most: int = _MOST) -> SetMatches:
     """Return the most similar of the other rows (or of `others`) as sets, if Jaccard's index is the threshold or more.
 
     Of equally similar ones it is the first. A row without numbers is similar to none. The ids of both sides belong to
@@ -279,7 +122,7 @@ def find_nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: 
     return SetMatches(np.where(equal, twin, index[asking]), np.where(equal, 1.0, similarity[asking]), not common.any())
 
 
-def _find_distinct(tables: Sequence[Ragged]) -> tuple[csr_matrix, list[Ints]]:
+def _find_distinct(tables: Sequence[Tokens]) -> tuple[csr_matrix, list[Ints]]:
     """Return the different sets, numbers renamed so that rarer ones are smaller; and which of them each row is."""
     from scipy.sparse import csr_matrix
 

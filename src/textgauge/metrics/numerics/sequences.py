@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Ints
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.parallel import count_workers
 
 if TYPE_CHECKING:
-    from textgauge.metrics.numerics.ngram_counts import Ragged
+    from textgauge.encode.tokenizers import Tokens
 
 Sentences = Sequence[Sequence[int]]
 
@@ -40,14 +41,17 @@ def as_strings(ids: NDArray[np.integer], offsets: Ints) -> list[Any]:
     return [whole[start:end] for start, end in pairwise(offsets.tolist())]
 
 
-def get_sequences(tokens: Ragged, rows: Ints) -> list[Any]:
-    """Return the token ids of some texts as strings."""
-    used = tokens.take(rows)
-    return as_strings(used.ids, used.offsets)
+def compare_sequences(left: Sequence[Any], right: Sequence[Any], scorer: Any, *, crossed: bool) -> Floats:
+    """Return what a scorer of rapidfuzz gives for sequences row by row, or (`crossed`) for every left and right one."""
+    from rapidfuzz.process import cdist, cpdist
+
+    if crossed:
+        return np.asarray(cdist(left, right, scorer=scorer, dtype=np.float64, workers=count_workers()))
+    return np.asarray(cpdist(left, right, scorer=scorer, dtype=np.float64))
 
 
-def compute_common_lengths(tokens: Ragged, left: Ints, right: Ints) -> NDArray[np.float64]:
-    """Return the length of the longest common subsequence of texts `left[i]` and `right[i]`.
+def compute_common_lengths(tokens: Tokens, left: Ints, right: Ints, *, crossed: bool = False) -> Floats:
+    """Return the length of the longest common subsequence of texts `left[i]` and `right[i]`, or of all.
 
     >>> from textgauge.encode.tokenizers import get_tokenizer
     >>> tokens = get_tokenizer("whitespace").encode(["a b c d", "b x d", "y"])
@@ -55,19 +59,9 @@ def compute_common_lengths(tokens: Ragged, left: Ints, right: Ints) -> NDArray[n
     array([2., 0.])
     """
     from rapidfuzz.distance import LCSseq
-    from rapidfuzz.process import cpdist
 
-    found = cpdist(get_sequences(tokens, left), get_sequences(tokens, right), scorer=LCSseq.similarity, dtype=np.int64)
-    return np.asarray(found, dtype=np.float64)
-
-
-def compute_common_length_matrix(tokens: Ragged, left: Ints, right: Ints) -> NDArray[np.float64]:
-    """Return the same for every text of `left` with every text of `right`."""
-    from rapidfuzz.distance import LCSseq
-    from rapidfuzz.process import cdist
-
-    found = cdist(get_sequences(tokens, left), get_sequences(tokens, right), scorer=LCSseq.similarity, dtype=np.int64)
-    return np.asarray(found, dtype=np.float64)
+    first, second = (as_strings(side.ids, side.offsets) for side in (tokens.take(left), tokens.take(right)))
+    return compare_sequences(first, second, LCSseq.similarity, crossed=crossed)
 
 
 def count_union_hits(candidate: Sentences, reference: Sentences) -> int:

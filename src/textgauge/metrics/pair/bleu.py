@@ -16,7 +16,7 @@ from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import POSITIVE, VALUE, Part, Range
 from textgauge.metrics.numerics.ngram_counts import count_grams, find_best_rows
-from textgauge.metrics.pair_metric import Columns, NgramMetric, PairMetric, divide, get_tokens
+from textgauge.metrics.pair_metric import Columns, Grid, NgramMetric, PairMetric, divide, get_tokens
 from textgauge.metrics.registry import register
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]
@@ -129,7 +129,7 @@ class Bleu(NgramMetric):
 
     def statistics(self, pairs: Pairs) -> Floats:
         """Candidate length, reference length, matches and n-grams of every order."""
-        shared, left, right = self.counts(pairs)
+        shared, left, right = self.counts(Grid.of(pairs))
         first = pairs.first_rows
         closest = find_closest_lengths(left[:, 0], right[:, 0], pairs.items)
         if pairs.several:
@@ -208,7 +208,7 @@ class Gleu(NgramMetric):
 
     def statistics(self, pairs: Pairs) -> Floats:
         """Shared n-grams, and those of the longer text, of the closest reference."""
-        shared, left, right = self.counts(pairs)
+        shared, left, right = self.counts(Grid.of(pairs))
         chosen = find_best_rows(self.of_counts(shared, left, right)[VALUE], pairs.items)
         return np.column_stack([shared.sum(axis=1), np.maximum(left.sum(axis=1), right.sum(axis=1))])[chosen]
 

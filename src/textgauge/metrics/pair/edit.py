@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import ParameterError
-from textgauge.core.parallel import count_workers
 from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
-from textgauge.data.view import join_pools
 from textgauge.encode.tokenizers import get_characters
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.numerics.sequences import OutsideBeam, count_edits_with_shifts
-from textgauge.metrics.pair_metric import Columns, PairMetric
+from textgauge.metrics.numerics.sequences import OutsideBeam, compare_sequences, count_edits_with_shifts
+from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, PairMetric
 from textgauge.metrics.registry import register
 
 Kind = Literal["levenshtein", "indel", "osa", "damerau"]
@@ -51,7 +49,7 @@ def get_edited_sequences(corpus: Corpus, on: str) -> Sequences:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Levenshtein(PairMetric):
+class Levenshtein(GridMetric):
     """How much of two texts stays when one is edited into the other, by characters or (`@words`) by tokens.
 
     (|s| + |t| − d) / (|s| + |t|), or (max(|s|, |t|) − d) / max(|s|, |t|) with `norm=max`, where d is the least number
@@ -80,26 +78,13 @@ class Levenshtein(PairMetric):
         if self.kind == "indel" and self.norm == "max":
             raise ParameterError("levenshtein: kind=indel takes up to |s| + |t| edits, so its norm is sum")
 
-    def compute(self, pairs: Pairs) -> Columns:
-        from rapidfuzz.process import cpdist
-
-        left, right = get_edited_sequences(pairs.left, self.on), get_edited_sequences(pairs.right, self.on)
-        edits = cpdist(left, right, scorer=_get_scorer(self.kind), dtype=np.float64)
-        return {VALUE: compute_similarity(edits, _get_lengths(left), _get_lengths(right), norm=self.norm)}
-
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """The similarity of every row text with every column text, on all cores; the halves of a square one once."""
-        from rapidfuzz.process import cdist
-
-        rows, columns = join_pools(rows, columns)
-        left, right = get_edited_sequences(rows, self.on), get_edited_sequences(columns, self.on)
-        if np.array_equal(rows.index, columns.index) and _get_lengths(left).sum() > _SHORT * len(left):
-            right = left  # the same object tells rapidfuzz that the matrix is symmetric
-        found: Floats = cdist(left, right, scorer=_get_scorer(self.kind), dtype=np.float64, workers=count_workers())
-        height, width = _get_lengths(left), _get_lengths(right)
-        for row, length in zip(found, height, strict=True):
-            row[:] = compute_similarity(row, length, width, norm=self.norm)
-        return found
+    def of_grid(self, grid: Grid) -> Columns:
+        left, right = get_edited_sequences(grid.left, self.on), get_edited_sequences(grid.right, self.on)
+        sizes = _get_lengths(left), _get_lengths(right)
+        if np.array_equal(grid.left.index, grid.right.index) and sizes[0].sum() > _SHORT * len(left):
+            right = left  # the same object tells rapidfuzz that a matrix is symmetric
+        edits = compare_sequences(left, right, _get_scorer(self.kind), crossed=grid.crossed)
+        return {VALUE: compute_similarity(edits, *grid.spread(*sizes), norm=self.norm)}
 
 
 def _get_scorer(kind: Kind) -> Callable[..., Any]:

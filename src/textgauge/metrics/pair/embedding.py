@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Floats32, Ints
+from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ParameterError
 from textgauge.core.sizes import cap_size, split_into_runs
 from textgauge.data import GIVEN, Corpus, Pairs
-from textgauge.data.view import join_pools
 from textgauge.encode.grounds import scale_to_units
 from textgauge.encode.hugging_face import get_cross_encoder
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, TokenVectors, get_token_encoder
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.cautions import UNREAD, find_unread
-from textgauge.metrics.numerics.matching import f1, match_all, match_pairs
-from textgauge.metrics.pair_metric import Columns, PairMetric, decide_easy_pairs, find_distinct_texts, group_pairs
+from textgauge.metrics.numerics.moments import to_unit
+from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, PairMetric, decide_easy_pairs, find_distinct_texts
 from textgauge.metrics.registry import register
 
 # Vectors are float32: a smaller angle than this between two of them is rounding.
 _SAME_DIRECTION = 1.0 - 1e-14
 Scale = Literal["none", "clip", "unit"]
-_HELD_TOKENS = 1 << 16  # token vectors held at once: 100 MB of 384 dimensions
+_HELD_TOKENS = 1 << 16  # token vectors held at once: 100 MB of 384 dimensions, 200 MB in double precision
 
 
 def scale_cosines(cosines: Floats, scale: Scale) -> Floats:
@@ -42,7 +42,7 @@ def scale_cosines(cosines: Floats, scale: Scale) -> Floats:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Cosine(PairMetric):
+class Cosine(GridMetric):
     """Cosine of the angle between the sentence embeddings of two texts.
 
     `scale` brings it into [0, 1]: `clip` puts negative values at 0, `unit` takes (1 + cos) / 2. The embedder has a
@@ -75,36 +75,18 @@ class Cosine(PairMetric):
 
         return [f"embedder={get_embedder(self.on).identity}"]
 
-    def compute(self, pairs: Pairs) -> Columns:
-        left, right = _get_units(pairs.left, pairs.right, self.on)
-        values = scale_cosines(np.einsum("ij,ij->i", left, right), self.scale)
-        return {VALUE: np.where(find_unread_pairs(pairs.left, pairs.right, self.on), np.nan, values)}
-
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """Return the value of every row text (left) with every column text (right), by one product."""
-        rows, columns = join_pools(rows, columns)
-        left, right = _get_units(rows, columns, self.on)
-        return mask_unread(scale_cosines(left @ right.T, self.scale), rows, columns, self.on)
+    def of_grid(self, grid: Grid) -> Columns:
+        both = scale_to_units(np.concatenate([side.embeddings(self.on) for side in (grid.left, grid.right)]))
+        cosines = grid.multiply(both[: len(grid.left)], both[len(grid.left) :])
+        return _hide_unread({VALUE: scale_cosines(cosines, self.scale)}, grid, self.on)
 
 
-def find_unread_pairs(left: Corpus, right: Corpus, encoder: str) -> NDArray[np.bool_]:
-    """Tell the pairs of different texts of which the encoder knows no piece of one."""
-    return np.asarray((find_unread(left, encoder) | find_unread(right, encoder)) & (left.keys != right.keys))
-
-
-def mask_unread(values: Floats, rows: Corpus, columns: Corpus, encoder: str) -> Floats:
-    """Return a matrix with NaN where such a text meets another text."""
-    of_rows, of_columns = find_unread(rows, encoder), find_unread(columns, encoder)
-    for row in np.flatnonzero(of_rows):
-        values[row, columns.keys != rows.keys[row]] = np.nan
-    for column in np.flatnonzero(of_columns):
-        values[rows.keys != columns.keys[column], column] = np.nan
-    return values
-
-
-def _get_units(left: Corpus, right: Corpus, embedder: str) -> tuple[Floats, Floats]:
-    both = scale_to_units(np.concatenate([left.embeddings(embedder), right.embeddings(embedder)]))
-    return both[: len(left)], both[len(left) :]
+def _hide_unread(columns: Columns, grid: Grid, encoder: str) -> Columns:
+    """Put NaN where the texts differ and the encoder knows no piece of one."""
+    left, right = grid.spread(find_unread(grid.left, encoder), find_unread(grid.right, encoder))
+    if not (left.any() or right.any()):
+        return columns
+    return {name: np.where((left | right) & ~grid.same, np.nan, column) for name, column in columns.items()}
 
 
 def compute_mean_vectors(found: TokenVectors) -> Floats:
@@ -121,7 +103,7 @@ def compute_mean_vectors(found: TokenVectors) -> Floats:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class ContextualL2(PairMetric):
+class ContextualL2(GridMetric):
     """Euclidean distance between the means of two texts' contextual token vectors.
 
     Special tokens ([CLS], [SEP]) are left out of the means. `layer` counts from 0, the embeddings; −1 is the encoder's
@@ -148,25 +130,18 @@ class ContextualL2(PairMetric):
     def input_identity(self) -> list[str]:
         return [f"tokens={self._encoder.identity}"]
 
-    def compute(self, pairs: Pairs) -> Columns:
-        texts, left, right = find_distinct_texts(pairs.left, pairs.right)
+    def of_grid(self, grid: Grid) -> Columns:
+        texts, left, right = find_distinct_texts(grid.left, grid.right)
         means = self._means(texts)
         empty = np.isnan(means[:, 0])
-        distances = np.linalg.norm(means[left] - means[right], axis=1)
-        distances[empty[left] & empty[right]] = 0.0
-        return {VALUE: np.where(find_unread_pairs(pairs.left, pairs.right, self.on), np.nan, distances)}
+        if grid.crossed:
+            from scipy.spatial.distance import cdist
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """Return the value of every row text with every column text."""
-        from scipy.spatial.distance import cdist
-
-        rows, columns = join_pools(rows, columns)
-        texts, left, right = find_distinct_texts(rows, columns)
-        means = self._means(texts)
-        empty = np.isnan(means[:, 0])
-        distances = np.asarray(cdist(means[left], means[right]))
-        distances[empty[left][:, None] & empty[right]] = 0.0
-        return mask_unread(distances, rows, columns, self.on)
+            distances = np.asarray(cdist(means[left], means[right]))
+        else:
+            distances = np.linalg.norm(means[left] - means[right], axis=1)
+        distances[np.logical_and(*grid.spread(empty[left], empty[right]))] = 0.0
+        return _hide_unread({VALUE: distances}, grid, self.on)
 
     @property
     def _encoder(self) -> TokenEncoder:
@@ -210,8 +185,6 @@ class CrossEncoderScore(PairMetric):
         return {VALUE: values}
 
 
-_MATCHED_TOKENS = 1 << 17  # token vectors held at once: 200 MB of 384 dimensions
-
 # Mean precision, recall and F1 of unrelated sentences, by encoder and layer. Made by
 #   python -m benchmarks.pair_bertscore baselines
 # from the 5,749 pairs of the training part of STS-B: first sentences with the second ones in random order.
@@ -228,9 +201,62 @@ BASELINES: dict[str, dict[int, tuple[float, float, float]]] = {
 }
 
 
+class HeldTexts(NamedTuple):
+    """Unit vectors and weights of tokens, text after text; those of text i are at `offsets[i]` to `offsets[i + 1]`."""
+
+    vectors: Floats
+    weights: Floats
+    offsets: Ints
+
+    def take(self, texts: Ints) -> HeldTexts:
+        """Return some of the texts."""
+        lengths = np.diff(self.offsets)[texts]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[texts] - offsets[:-1], lengths)
+        return HeldTexts(self.vectors[places], self.weights[places], offsets)
+
+
+def match_greedily(one: HeldTexts, others: HeldTexts) -> tuple[Floats, Floats]:
+    """Return precision and recall of one text with each of the others, all of which have tokens.
+
+    Precision is the weighted mean over tokens of the one of their largest cosine with a token of the other; recall the
+    same from the other.
+    """
+    cosines, starts = one.vectors @ others.vectors.T, others.offsets[:-1]
+    nearest = np.maximum.reduceat(cosines, starts, axis=1) * one.weights[:, None]
+    back = np.add.reduceat(cosines.max(axis=0) * others.weights, starts)
+    return nearest.sum(axis=0) / one.weights.sum(), back / np.add.reduceat(others.weights, starts)
+
+
+def group_pairs(left: Ints, right: Ints, sizes: Ints, *, most: int) -> Iterator[Ints]:
+    """Runs of pairs whose distinct texts have at most `most` tokens together, or one pair.
+
+    >>> groups = group_pairs(np.array([0, 0, 1]), np.array([1, 2, 3]), np.array([2, 2, 2, 2]), most=6)
+    >>> [group.tolist() for group in groups]
+    [[0, 1], [2]]
+    """
+    start, held, total = 0, set[int](), 0
+    for place, pair in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+        more = sum(int(sizes[text]) for text in set(pair) - held)
+        if held and total + more > most:
+            yield np.arange(start, place)
+            start, held, total = place, set(), 0
+            more = sum(int(sizes[text]) for text in set(pair))
+        held.update(pair)
+        total += more
+    if held:
+        yield np.arange(start, len(left))
+
+
+def f1(precision: Floats, recall: Floats, *, any_sign: bool = False) -> Floats:
+    """Harmonic mean of precision and recall; 0 where their sum is, and where signs differ unless `any_sign`."""
+    sane = (precision + recall != 0) if any_sign else precision * recall > 0
+    return np.divide(2 * precision * recall, precision + recall, out=np.zeros_like(precision), where=sane)
+
+
 @register
 @dataclass(frozen=True, kw_only=True)
-class BertScore(PairMetric):
+class BertScore(GridMetric):
     """How well each token of one text is matched by its most similar token of the other, in context.
 
     Precision is the mean over the left text's tokens of the largest cosine with a token of the right text, recall the
@@ -286,21 +312,29 @@ class BertScore(PairMetric):
     def input_identity(self) -> list[str]:
         return [f"tokens={self._encoder.identity}"]
 
-    def compute(self, pairs: Pairs) -> Columns:
-        texts, left, right = find_distinct_texts(pairs.left, pairs.right)
+    def of_grid(self, grid: Grid) -> Columns:
+        texts, left, right = find_distinct_texts(grid.left, grid.right)
         seen = self._encoder.tokenize(texts)
-        table = self._table(pairs.background)
-        precision, recall = np.zeros(len(pairs)), np.zeros(len(pairs))
-        both = np.flatnonzero((seen.words[left] > 0) & (seen.words[right] > 0))
-        for group in group_pairs(left[both], right[both], np.diff(seen.offsets), most=cap_size(_MATCHED_TOKENS)):
-            chosen = both[group]
-            held = self._held(texts, left[chosen], right[chosen], table)
-            precision[chosen], recall[chosen] = match_pairs(*held)
-        empty = seen.words == 0
-        same = (left == right) | (empty[left] & empty[right])
-        columns = self._columns(precision, recall, same)
-        hidden = find_unread_pairs(pairs.left, pairs.right, self.on)
-        return {name: np.where(hidden, np.nan, column) for name, column in columns.items()}
+        empty, sizes = seen.words == 0, np.diff(seen.offsets)
+        table = grid.background.derive(count_frequencies, self.on) if self.idf else None
+        of_left, of_right = grid.spread(left, right)
+        precision, recall = (np.zeros(np.broadcast_shapes(of_left.shape, of_right.shape)) for _ in range(2))
+        if grid.crossed:
+            rows, columns = (np.flatnonzero(~empty[side]) for side in (left, right))
+            for some in split_into_runs(sizes[left[rows]], _HELD_TOKENS // 2):
+                for others in split_into_runs(sizes[right[columns]], _HELD_TOKENS // 2):
+                    held, mine, yours = self._hold(texts, left[rows[some]], right[columns[others]], table)
+                    together, there = held.take(yours), columns[others]
+                    for row, one in zip(rows[some], mine[:, None], strict=True):
+                        precision[row, there], recall[row, there] = match_greedily(held.take(one), together)
+        else:
+            full = np.flatnonzero(~(empty[left] | empty[right]))
+            for group in group_pairs(left[full], right[full], sizes, most=cap_size(_HELD_TOKENS)):
+                held, mine, yours = self._hold(texts, left[full[group]], right[full[group]], table)
+                for pair, one, other in zip(full[group], mine[:, None], yours[:, None], strict=True):
+                    (precision[pair],), (recall[pair],) = match_greedily(held.take(one), held.take(other))
+        same = (of_left == of_right) | (empty[of_left] & empty[of_right])
+        return _hide_unread(self._columns(precision, recall, same), grid, self.on)
 
     def compute_items(self, pairs: Pairs) -> Columns:
         """Headline and parts of every item: each the largest over its references, as bert-score has it."""
@@ -310,45 +344,18 @@ class BertScore(PairMetric):
             return columns
         return {name: np.fmax.reduceat(column, pairs.first_rows) for name, column in columns.items()}
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """Return the shown value of every row text (left) with every column text (right)."""
-        rows, columns = join_pools(rows, columns)
-        texts, left, right = find_distinct_texts(rows, columns)
-        seen = self._encoder.tokenize(texts)
-        table = self._table(rows | columns if background is None else background)
-        precision, recall = np.zeros((len(rows), len(columns))), np.zeros((len(rows), len(columns)))
-        full_rows, full_columns = (np.flatnonzero(seen.words[side] > 0) for side in (left, right))
-        sizes = np.diff(seen.offsets)
-        for some in split_into_runs(sizes[left[full_rows]], _MATCHED_TOKENS // 2):
-            for others in split_into_runs(sizes[right[full_columns]], _MATCHED_TOKENS // 2):
-                block = np.ix_(full_rows[some], full_columns[others])
-                held = self._held(texts, left[full_rows[some]], right[full_columns[others]], table)
-                precision[block], recall[block] = match_all(*held)
-        empty = seen.words == 0
-        same = (left[:, None] == right) | (empty[left][:, None] & empty[right])
-        values = np.asarray(self.select(self._columns(precision, recall, same)))
-        return mask_unread(values, rows, columns, self.on)
-
     @property
     def _encoder(self) -> TokenEncoder:
         return get_token_encoder(self.on, layer=self.layer)
 
-    def _held(
+    def _hold(
         self, texts: list[str], left: Ints, right: Ints, table: Frequencies | None
-    ) -> tuple[Floats32, Floats, Ints, Ints, Ints]:
-        """Vectors, weights and offsets of the texts named by `left` and `right`, and their places among these."""
+    ) -> tuple[HeldTexts, Ints, Ints]:
+        """Return the texts named by `left` and `right`, encoded, and their places among these."""
         here, places = np.unique(np.concatenate([left, right]), return_inverse=True)
         found = self._encoder.encode([texts[row] for row in here])
-        return (
-            found.vectors,
-            compute_token_weights(found, table),
-            found.offsets,
-            places[: len(left)],
-            places[len(left) :],
-        )
-
-    def _table(self, background: Corpus) -> Frequencies | None:
-        return background.derive(count_frequencies, self.on) if self.idf else None
+        held = HeldTexts(to_unit(found.vectors), compute_token_weights(found, table), found.offsets)
+        return held, places[: len(left)], places[len(left) :]
 
     def _columns(self, precision: Floats, recall: Floats, same: NDArray[np.bool_]) -> Columns:
         for column in (precision, recall):

@@ -2,71 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Ints
-from textgauge.core.sizes import split_into_runs
+from textgauge.core.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.encode.languages import stem_porter
-from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import VALUE, Part, Range
-from textgauge.metrics.pair_metric import Columns, PairMetric
+from textgauge.metrics.pair_metric import Columns, PairMetric, divide
 from textgauge.metrics.registry import register
 
-_BLOCK_WORDS = 1_000_000  # words of both sides held at once: tens of megabytes
+Stage = dict[str, tuple[str, Collection[str]]]  # of each word the key it is found by, and the keys that it matches
 
 
-@dataclass(frozen=True)
-class WordNumbers:
-    """The distinct words of a pool's tokens, lower-cased: number of each token's word and of each word's stem."""
-
-    of_token: Ints
-    stem: Ints
-    words: Sequence[str]
-    stems: Sequence[str]
-
-
-def number_words(vocabulary: Sequence[str], used: Ints) -> WordNumbers:
-    """Number the lower-cased words and stems of the tokens that are used."""
-    words: dict[str, int] = {}
-    stems: dict[str, int] = {}
-    of_token = np.full(len(vocabulary), -1, dtype=np.int64)
-    of_token[used] = [words.setdefault(vocabulary[token].lower(), len(words)) for token in used.tolist()]
-    stem = [stems.setdefault(stem_porter(word), len(stems)) for word in words]
-    return WordNumbers(of_token, np.array(stem, dtype=np.int64), tuple(words), tuple(stems))
-
-
-def find_synonyms(words: Sequence[str]) -> Relation:
-    """For each word the numbers of the other words among these that WordNet has as its synonyms."""
+def find_synonyms(words: Collection[str]) -> dict[str, set[str]]:
+    """Return for each word the other words among these that WordNet has as its synonyms."""
     from textgauge.encode.wordnet import load_thesaurus
 
     table = load_thesaurus()
-    members: dict[int, list[int]] = {}
-    for number, word in enumerate(words):
+    members: dict[int, list[str]] = {}
+    for word in words:
         for group in table.get_groups_with(word):
-            members.setdefault(group, []).append(number)
-    rows = ({other for group in table.get_groups_of(word) for other in members.get(group, ())} for word in words)
-    return Relation.of([sorted(row - {number}) for number, row in enumerate(rows)])
+            members.setdefault(group, []).append(word)
+    return {
+        word: {other for group in table.get_groups_of(word) for other in members.get(group, ())} - {word}
+        for word in words
+    }
 
 
-def count_chunks(left: Ints, right: Ints, pair: Ints, size: int) -> Ints:
-    """Count, for each of `size` pairs, the runs of matches that are neighbours on both sides.
+def match_words(left: Sequence[str], right: Sequence[str], stages: Iterable[Stage]) -> list[tuple[int, int]]:
+    """Match words, each once, from the last to the first; gives the places of both partners in the order of the left.
 
-    `left` and `right` are the places of matched words, `pair` the pairs they belong to.
-
-    >>> count_chunks(np.array([0, 1, 2]), np.array([4, 5, 3]), np.zeros(3, np.int64), 2).tolist()
-    [2, 0]
+    >>> match_words("a b a".split(), "b a".split(), [{"a": ("a", "a"), "b": ("b", "b")}])
+    [(1, 0), (2, 1)]
     """
-    order = np.argsort(left)
-    left, right, pair = left[order], right[order], pair[order]
-    begins = np.ones(len(pair), dtype=np.bool_)
-    begins[1:] = (np.diff(left) != 1) | (np.diff(right) != 1) | (np.diff(pair) != 0)
-    return np.bincount(pair[begins], minlength=size)
+    found: dict[int, int] = {}
+    for stage in stages:
+        open_places: dict[str, list[int]] = {}
+        taken = set(found.values())
+        for place, word in enumerate(right):
+            if place not in taken:
+                open_places.setdefault(stage[word][0], []).append(place)
+        for place in range(len(left) - 1, -1, -1):
+            if place not in found:
+                partners = [places for key in stage[left[place]][1] if (places := open_places.get(key))]
+                if partners:
+                    found[place] = max(partners, key=lambda places: places[-1]).pop()
+    return sorted(found.items())
+
+
+def count_chunks(matches: Sequence[tuple[int, int]]) -> int:
+    """Count the runs of matches that are neighbours on both sides.
+
+    >>> count_chunks([(0, 4), (1, 5), (2, 3)])
+    2
+    """
+    breaks = sum((a + 1, b + 1) != after for (a, b), after in pairwise(matches))
+    return breaks + 1 if matches else 0
 
 
 @register
@@ -110,149 +106,34 @@ class Meteor(PairMetric):
 
     def compute(self, pairs: Pairs) -> Columns:
         tokens = pairs.left.pool.tokens(self.on)
-        left, right = tokens.lengths[pairs.left.index], tokens.lengths[pairs.right.index]
-        counts = self._counts(pairs, tokens, left + right)
-        return self._scores(counts[0].astype(float), counts[1].astype(float), left.astype(float), right.astype(float))
-
-    def _counts(self, pairs: Pairs, tokens: Tokens, lengths: Ints) -> Ints:
-        """Matches and chunks of each pair, as two rows."""
         rows = np.unique(np.concatenate([pairs.left.index, pairs.right.index]))
-        words = number_words(tokens.vocabulary, np.unique(tokens.take(rows).ids))
-        looked_up = words.stems if self.lookup == "stems" else words.words
-        relation = find_synonyms(looked_up) if self.stages == "synonym" else None
-        counts = np.zeros((2, len(pairs)), dtype=np.int64)
-        for block in split_into_runs(lengths, _BLOCK_WORDS):
-            left, right = (_make_side(tokens, rows[block], words) for rows in (pairs.left.index, pairs.right.index))
-            counts[:, block] = self._block_counts(left, right, words, relation, block.stop - block.start)
-        return counts
+        words = {token: tokens.vocabulary[token].lower() for token in np.unique(tokens.take(rows).ids).tolist()}
+        texts = {row: [words[token] for token in tokens[row].tolist()] for row in rows.tolist()}
+        stages, counts = self._stages(set(words.values())), np.zeros((4, len(pairs)))
+        for number, sides in enumerate(zip(pairs.left.index.tolist(), pairs.right.index.tolist(), strict=True)):
+            left, right = (texts[row] for row in sides)
+            matches = match_words(left, right, stages)
+            counts[:, number] = len(matches), count_chunks(matches), len(left), len(right)
+        return self._scores(*counts)
 
-    def _block_counts(self, left: Side, right: Side, words: WordNumbers, relation: Relation | None, size: int) -> Ints:
-        first, second = self._matches(left, right, words, relation)
-        pair = left.pair[first]
-        return np.stack([np.bincount(pair, minlength=size), count_chunks(first, second, pair, size)])
-
-    def _matches(self, left: Side, right: Side, words: WordNumbers, relation: Relation | None) -> tuple[Ints, Ints]:
-        found = [match_same_words(left, right)]
+    def _stages(self, words: set[str]) -> list[Stage]:
+        stages: list[Stage] = [{word: (word, (word,)) for word in words}]
         if self.stages != "exact":
-            left, right = left.without(found[0][0]), right.without(found[0][1])
-            stems = left.renamed(words.stem), right.renamed(words.stem)
-            found.append(match_same_words(*stems))
-            if relation is not None:
-                left, right = stems if self.lookup == "stems" else (left, right)
-                found.append(match_related_words(left.without(found[1][0]), right.without(found[1][1]), relation))
-        return np.concatenate([both[0] for both in found]), np.concatenate([both[1] for both in found])
+            stems = {word: stem_porter(word) for word in words}
+            stages.append({word: (stem, (stem,)) for word, stem in stems.items()})
+        if self.stages == "synonym":
+            keys = stems if self.lookup == "stems" else {word: word for word in words}
+            synonyms = find_synonyms(set(keys.values()))
+            stages.append({word: (key, synonyms[key]) for word, key in keys.items()})
+        return stages
 
     def _scores(self, matches: Floats, chunks: Floats, left: Floats, right: Floats) -> Columns:
-        some = matches > 0
-        precision, recall = (np.divide(matches, size, out=np.zeros(len(size)), where=some) for size in (left, right))
-        fragmentation = np.divide(chunks, matches, out=np.ones(len(matches)), where=some)
+        precision, recall = divide(matches, left), divide(matches, right)
+        fragmentation = np.where(matches > 0, divide(chunks, matches), 1.0)
         if self.perfect == "one":
             fragmentation[(matches == left) & (matches == right) & (chunks <= 1)] = 0.0
             nothing = (left == 0) & (right == 0)
             precision[nothing] = recall[nothing] = 1.0
-        weight = self.alpha * precision + (1 - self.alpha) * recall
-        mean = np.divide(precision * recall, weight, out=np.zeros(len(weight)), where=weight > 0)
+        mean = divide(precision * recall, self.alpha * precision + (1 - self.alpha) * recall)
         value = (1 - self.gamma * fragmentation**self.beta) * mean
         return {VALUE: value, "precision": precision, "recall": recall, "fragmentation": fragmentation}
-
-
-def _make_side(tokens: Tokens, rows: Ints, words: WordNumbers) -> Side:
-    chosen = tokens.take(rows)
-    pair = np.repeat(np.arange(len(rows)), chosen.lengths)
-    return Side(pair, words.of_token[chosen.ids], np.arange(len(pair)))
-
-
-@dataclass(frozen=True)
-class Side:
-    """The words of one side of many pairs: number of the pair, of the word, and its place in the flat order."""
-
-    pair: Ints
-    word: Ints
-    place: Ints
-
-    def take(self, chosen: Ints | NDArray[np.bool_]) -> Side:
-        """Return a selection of the words."""
-        return Side(self.pair[chosen], self.word[chosen], self.place[chosen])
-
-    def renamed(self, names: Ints) -> Side:
-        """Return the same places with other numbers for the words."""
-        return Side(self.pair, names[self.word], self.place)
-
-    def without(self, places: Ints) -> Side:
-        """Return the words at other places than these."""
-        return self.take(~np.isin(self.place, places, assume_unique=True))
-
-
-def match_same_words(left: Side, right: Side) -> tuple[Ints, Ints]:
-    """Match equal words; gives the places of both partners.
-
-    >>> side = Side(np.zeros(3, np.int64), np.array([7, 8, 7]), np.arange(3))
-    >>> [places.tolist() for places in match_same_words(side, side.take(np.array([1, 2])))]
-    [[2, 1], [2, 1]]
-    """
-    keys = np.concatenate([_join(left), _join(right)])
-    _, dense = np.unique(keys, return_inverse=True)
-    sides = dense[: len(left.word)], dense[len(left.word) :]
-    mine, yours = (_count_from_the_end(side) + len(keys) * side for side in sides)
-    _, first, second = np.intersect1d(mine, yours, assume_unique=True, return_indices=True)
-    return left.place[first], right.place[second]
-
-
-def _join(side: Side) -> Ints:
-    return side.pair << 32 | side.word
-
-
-def _count_from_the_end(keys: Ints) -> Ints:
-    """For each key, how many equal ones come after it."""
-    order = np.argsort(keys[::-1], kind="stable")
-    ranked = keys[::-1][order]
-    starts = np.flatnonzero(np.diff(ranked, prepend=-1))
-    counts = np.arange(len(keys)) - np.repeat(starts, np.diff(starts, append=len(keys)))
-    found = np.empty(len(keys), dtype=np.int64)
-    found[order] = counts
-    return found[::-1]
-
-
-@dataclass(frozen=True)
-class Relation:
-    """For word w the related words `words[offsets[w]:offsets[w + 1]]`."""
-
-    words: Ints
-    offsets: Ints
-
-    @classmethod
-    def of(cls, rows: Sequence[Sequence[int]]) -> Relation:
-        """From one list of related words per word."""
-        offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-        return cls(np.array([word for row in rows for word in row], dtype=np.int64), offsets)
-
-
-def match_related_words(left: Side, right: Side, relation: Relation) -> tuple[Ints, Ints]:
-    """Match words of the left with related words of the right; gives the places of both partners."""
-    starts, ends = relation.offsets[left.word], relation.offsets[left.word + 1]
-    owner, at = _spread(starts, ends)
-    wanted = left.pair[owner] << 32 | relation.words[at]
-    keys = _join(right)
-    order = np.argsort(keys, kind="stable")
-    edge, at = _spread(np.searchsorted(keys[order], wanted), np.searchsorted(keys[order], wanted, side="right"))
-    return _choose_greedily(left.place[owner[edge]], right.place[order[at]])
-
-
-def _spread(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Return all numbers of the ranges one after the other, each with the number of its range."""
-    lengths = ends - starts
-    owner = np.repeat(np.arange(len(starts)), lengths)
-    before = np.cumsum(lengths) - lengths
-    return owner, np.arange(len(owner)) + np.repeat(starts - before, lengths)
-
-
-def _choose_greedily(left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """From the last places to the first, keep an edge if both its ends are free."""
-    order = np.lexsort((right, left))[::-1]
-    used: set[int] = set()
-    kept: dict[int, int] = {}
-    for first, second in zip(left[order].tolist(), right[order].tolist(), strict=True):
-        if first not in kept and second not in used:
-            kept[first] = second
-            used.add(second)
-    return np.array(list(kept), dtype=np.int64), np.array(list(kept.values()), dtype=np.int64)

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.data import Corpus, Pairs
+from textgauge.data import Pairs
 from textgauge.data.pool import Pool
-from textgauge.data.view import join_pools
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens, get_tokenizer
 from textgauge.metrics.base import POSITIVE, VALUE, Part, Range
 from textgauge.metrics.numerics.ngram_counts import find_best_rows
-from textgauge.metrics.numerics.sequences import compute_common_length_matrix, compute_common_lengths, count_union_hits
-from textgauge.metrics.pair_metric import Columns, NgramMetric, PairMetric, divide
+from textgauge.metrics.numerics.sequences import compute_common_lengths, count_union_hits
+from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, NgramMetric, PairMetric, divide
 from textgauge.metrics.registry import register
 
 COMPAT = "rouge_score"  # the tokenizer under which empty texts count as that package counts them
@@ -152,7 +151,7 @@ class Rouge(_NgramRouge):
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class RougeL(_Rouge):
+class RougeL(_Rouge, GridMetric):
     """Words that two texts share in the same order: the longest common subsequence.
 
     Precision = its length / words of left, recall = its length / words of right; value = F1. Words and texts without
@@ -163,19 +162,11 @@ class RougeL(_Rouge):
     libraries = ("rapidfuzz",)
     label = "ROUGE-L"
 
-    def compute(self, pairs: Pairs) -> Columns:
-        tokens = self._tokens(pairs.left.pool)
-        left, right = pairs.left.index, pairs.right.index
+    def of_grid(self, grid: Grid) -> Columns:
+        tokens, left, right = self._tokens(grid.left.pool), grid.left.index, grid.right.index
         lengths = tokens.lengths.astype(np.float64)
-        return self._score(compute_common_lengths(tokens, left, right), lengths[left], lengths[right], np.True_)
-
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        rows, columns = join_pools(rows, columns)
-        tokens = self._tokens(rows.pool)
-        lengths = tokens.lengths.astype(np.float64)
-        shared = compute_common_length_matrix(tokens, rows.index, columns.index)
-        found = self._score(shared, lengths[rows.index][:, None], lengths[columns.index][None], np.True_)
-        return np.asarray(self.select(found))
+        shared = compute_common_lengths(tokens, left, right, crossed=grid.crossed)
+        return self._score(shared, *grid.spread(lengths[left], lengths[right]), np.True_)
 
 
 @register
@@ -344,7 +335,7 @@ class Chrf(NgramMetric):
 
     def statistics(self, pairs: Pairs) -> Floats:
         """N-grams of left, of right and of both for every order, of the closest reference."""
-        shared, left, right = self.counts(pairs)
+        shared, left, right = self.counts(Grid.of(pairs))
         chosen = find_best_rows(self.of_counts(shared, left, right)[VALUE], pairs.items)
         return np.concatenate([np.where(right > 0, left, 0.0), right, shared], axis=1)[chosen]
 

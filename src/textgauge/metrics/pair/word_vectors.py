@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats
-from textgauge.core.sizes import split_into_blocks
-from textgauge.data import Corpus, Pairs, Pool
+from textgauge.core.sizes import split_into_blocks, split_into_runs
+from textgauge.data import Pairs, Pool
 from textgauge.encode.languages import find_nouns_of_text
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens, hold_letters, list_tokenizers, register_tokenizer
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.numerics.matching import MOST_CELLS, compute_exact_costs, compute_relaxed_costs, gather
-from textgauge.metrics.pair_metric import Columns, PairMetric
+from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, PairMetric
 from textgauge.metrics.registry import register
 
 if TYPE_CHECKING:
@@ -28,8 +27,10 @@ NO_WORD = "a text has no word with a vector"
 UNKNOWN = Part("unknown", bounds=(0.0, 1.0))
 _MOST_UNKNOWN = 0.05  # share of words without a vector from which the result carries a warning
 Pooling = Literal["minmaxmean", "mean"]
+Bag = tuple[NDArray[np.int32], NDArray[np.int64]]  # the words of a text, and how often each stands in it
 _BLOCK_PAIRS = 4_096  # pairs whose texts are pooled at once: some tens of megabytes
-_BLOCK_NUMBERS = 1 << 17
+_BLOCK_NUMBERS = 1 << 22
+MOST_CELLS = 1 << 24  # pairs of words of two texts: a network of half a gigabyte, some minutes of work
 _ANY = (0.0, float("inf"))
 
 if "nouns" not in list_tokenizers():
@@ -41,21 +42,26 @@ class WordCounts:
     """Texts by words: how often each word with a vector stands in each text.
 
     Columns follow the order of the vectors' table, so that sums over a text's words round alike in every pool.
-    `blank` texts have no tokens at all. `words` counts the tokens with a letter or digit, `unknown` those of them
-    that have no vector, `evidence` those that have one and are not dropped.
+    `words` counts the tokens with a letter or digit, `unknown` those of them that have no vector, `evidence` those that
+    have one and are not dropped.
     """
 
     counts: Any
     vectors: NDArray[np.float32]
-    blank: NDArray[np.bool_]
     words: NDArray[np.int64]
     unknown: NDArray[np.int64]
     evidence: NDArray[np.int64]
 
-    def unknown_share(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+    def unknown_share(self, grid: Grid) -> Floats:
         """Return the share of the words of both texts that have no vector; 0 where there are no words."""
+        left, right = grid.spread(grid.left.index, grid.right.index)
         unknown, words = self.unknown[left] + self.unknown[right], self.words[left] + self.words[right]
         return np.asarray(unknown / np.maximum(words, 1))
+
+    def get_bag(self, row: int) -> Bag:
+        """Return the words of a text, and how often each stands in it."""
+        here = slice(*self.counts.indptr[row : row + 2])
+        return self.counts.indices[here], self.counts.data[here]
 
     @cached_property
     def totals(self) -> NDArray[np.int64]:
@@ -64,24 +70,15 @@ class WordCounts:
         return np.asarray(sums[self.counts.indptr[1:]] - sums[self.counts.indptr[:-1]], dtype=np.int64)
 
     @cached_property
-    def squares(self) -> NDArray[np.float64]:
-        """The squared length of each word's vector."""
-        return np.asarray(np.einsum("wd,wd->w", self.vectors, self.vectors, dtype=np.float64))
-
-    @cached_property
-    def unit(self) -> WordCounts:
-        """The same with vectors of length 1; zero vectors stay zero."""
-        lengths = np.sqrt(np.where(self.squares > 0, self.squares, 1.0))
-        return replace(self, vectors=(self.vectors / lengths[:, None]).astype(np.float32))
+    def unit_vectors(self) -> NDArray[np.float32]:
+        """The vectors brought to length 1; zero vectors stay zero."""
+        squares = np.einsum("wd,wd->w", self.vectors, self.vectors, dtype=np.float64)
+        lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
+        return (self.vectors / lengths[:, None]).astype(np.float32)
 
 
 def count_words(pool: Pool, tokenizer: str, vectors: WordVectors, *, stopwords: StopWords = "keep") -> WordCounts:
-    """Count the words of every text of a pool; remembered as long as the pool lives."""
-    name = f"{tokenizer}|{vectors.identity}|{stopwords}"
-    return pool.get_or_compute("words", name, lambda _: _count(pool, tokenizer, vectors, stopwords))  # type: ignore[no-any-return]
-
-
-def _count(pool: Pool, tokenizer: str, vectors: WordVectors, stopwords: StopWords) -> WordCounts:
+    """Count the words of every text of a pool."""
     from scipy.sparse import csr_matrix
 
     tokens = pool.tokens(tokenizer)
@@ -103,7 +100,7 @@ def _count(pool: Pool, tokenizer: str, vectors: WordVectors, stopwords: StopWord
     counts.sum_duplicates()
     kinds = (is_word, is_word & ~known, is_word & (rows >= 0))
     totals = (_count_tokens_of_kind(tokens, used, kind) for kind in kinds)
-    return WordCounts(counts, np.ascontiguousarray(vectors.matrix[columns[strangers:]]), tokens.lengths == 0, *totals)
+    return WordCounts(counts, np.ascontiguousarray(vectors.matrix[columns[strangers:]]), *totals)
 
 
 def _count_tokens_of_kind(tokens: Tokens, used: NDArray[np.int64], kind: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -119,12 +116,6 @@ def _stop_words(words: Sequence[str]) -> NDArray[np.bool_]:
     return np.fromiter((word in ENGLISH_STOP_WORDS for word in words), dtype=bool, count=len(words))
 
 
-def find_alike(left: Corpus, right: Corpus, words: WordCounts) -> NDArray[np.bool_]:
-    """Tell where both texts are equal or both have no tokens: these are at distance 0 whatever they hold."""
-    same: NDArray[np.bool_] = left.keys == right.keys
-    return same | (words.blank[left.index] & words.blank[right.index])
-
-
 @dataclass(frozen=True, kw_only=True)
 class WordVectorMetric(PairMetric):
     """Base of the distances between the word vectors of two texts: `on` names the vectors, `tokens` the tokenizer."""
@@ -135,11 +126,12 @@ class WordVectorMetric(PairMetric):
     undefined = NO_WORD
     parts: ClassVar[tuple[Part, ...]] = (UNKNOWN,)
     version = 2
+    blank: ClassVar[str] = ""  # the tokenizer by which texts without tokens are alike, where it is another one
     tokens: str = "words"
 
     def warnings(self, pairs: Pairs) -> tuple[str, ...]:
         """Return the mean share of words without a vector, where it is large."""
-        shares = self.words(pairs.left.pool).unknown_share(pairs.left.index, pairs.right.index)
+        shares = self.words(pairs.left.pool).unknown_share(Grid.of(pairs))
         share = float(shares.mean()) if len(pairs) else 0.0
         if share < _MOST_UNKNOWN:
             return ()
@@ -150,39 +142,48 @@ class WordVectorMetric(PairMetric):
 
         return [f"{self.on}={get_word_vectors(self.on).identity}"]
 
-    def words(self, pool: Pool, *, stopwords: StopWords = "keep") -> WordCounts:
+    def words(self, pool: Pool) -> WordCounts:
         """Return the words of a pool's texts that have vectors."""
+        return self._count(pool, "keep")
+
+    def _count(self, pool: Pool, stopwords: StopWords) -> WordCounts:
         from textgauge.encode.word_vectors import get_word_vectors
 
-        return count_words(pool, self.tokens, get_word_vectors(self.on), stopwords=stopwords)
+        vectors = get_word_vectors(self.on)
+        found: WordCounts = pool.get_or_compute(
+            "words",
+            f"{self.tokens}|{vectors.identity}|{stopwords}",
+            lambda _: count_words(pool, self.tokens, vectors, stopwords=stopwords),
+        )
+        return found
+
+    def find_alike(self, grid: Grid) -> NDArray[np.bool_]:
+        """Tell where both texts are equal or both have no tokens: these are at distance 0 whatever they hold."""
+        blank = grid.left.pool.tokens(self.blank or self.tokens).lengths == 0
+        left, right = grid.spread(blank[grid.left.index], blank[grid.right.index])
+        return np.asarray(grid.same | (left & right))
 
 
 def pool_vectors(words: WordCounts, rows: NDArray[np.int64], pool: Pooling) -> NDArray[np.float64]:
     """Unit vectors of texts: least, largest and mean value per dimension, or the mean; NaN where there is none."""
     width = words.vectors.shape[1] * (3 if pool == "minmaxmean" else 1)
     found = np.full((len(rows), width), np.nan)
-    sizes = np.diff(words.counts.indptr)[rows]
-    for size in np.unique(sizes[sizes > 0]):
-        alike_long = np.flatnonzero(sizes == size)
-        for some in split_into_blocks(len(alike_long), _BLOCK_NUMBERS, size * words.vectors.shape[1]):
-            block = alike_long[some]
-            found[block] = _pool_vectors(*gather(words.counts, rows[block]), words.vectors, pool)
-    found[words.evidence[rows] == 0] = np.nan
+    full = np.flatnonzero(words.evidence[rows] > 0)
+    for some in split_into_runs(np.diff(words.counts.indptr)[rows[full]], _BLOCK_NUMBERS // words.vectors.shape[1]):
+        bags = words.counts[rows[full[some]]]
+        vectors, starts = words.vectors[bags.indices], bags.indptr[:-1]
+        sums = np.add.reduceat(vectors * bags.data[:, None].astype(np.float64), starts)
+        parts = [sums / words.totals[rows[full[some]]][:, None]]
+        if pool == "minmaxmean":
+            parts = [np.minimum.reduceat(vectors, starts), np.maximum.reduceat(vectors, starts), *parts]
+        found[full[some]] = np.hstack(parts)
     lengths = np.sqrt(np.einsum("td,td->t", found, found))
     return found / np.where(lengths > 0, lengths, np.nan)[:, None]
 
 
-def _pool_vectors(
-    ids: NDArray[np.int64], counts: NDArray[np.float64], table: NDArray[np.float32], pool: Pooling
-) -> NDArray[np.float64]:
-    vectors = table[ids]
-    mean = (vectors * counts[:, :, None]).sum(axis=1) / counts.sum(axis=1)[:, None]
-    return np.hstack([vectors.min(axis=1), vectors.max(axis=1), mean]) if pool == "minmaxmean" else mean
-
-
 @register
 @dataclass(frozen=True, kw_only=True)
-class WordvecCosine(WordVectorMetric):
+class WordvecCosine(WordVectorMetric, GridMetric):
     """The angle between the pooled word vectors of two texts, as cosine distance.
 
     1 − cos(u, v), where a text's vector holds the least, the largest and the mean value of its words' vectors in each
@@ -199,52 +200,93 @@ class WordvecCosine(WordVectorMetric):
     undefined = f"{NO_WORD} that is not zero"
     pool: Pooling = "minmaxmean"
 
-    def compute(self, pairs: Pairs) -> Columns:
-        words = self.words(pairs.left.pool)
-        values = np.empty(len(pairs))
-        for block in split_into_blocks(len(pairs), _BLOCK_PAIRS):
-            left, right = (pool_vectors(words, side.index[block], self.pool) for side in (pairs.left, pairs.right))
-            values[block] = 1.0 - np.einsum("td,td->t", left, right)
-        value = np.where(find_alike(pairs.left, pairs.right, words), 0.0, np.clip(values, 0.0, 2.0))
-        return {VALUE: value, "unknown": words.unknown_share(pairs.left.index, pairs.right.index)}
+    def of_grid(self, grid: Grid) -> Columns:
+        words = self.words(grid.left.pool)
+        pool = partial(pool_vectors, words, pool=self.pool)
+        left, right = grid.left.index, grid.right.index
+        cosines = pool(left) @ pool(right).T if grid.crossed else np.empty(len(left))
+        for some in [] if grid.crossed else split_into_blocks(len(left), _BLOCK_PAIRS):
+            cosines[some] = grid.multiply(pool(left[some]), pool(right[some]))
+        distances = np.where(self.find_alike(grid), 0.0, np.clip(1.0 - cosines, 0.0, 2.0))
+        return {VALUE: distances, "unknown": words.unknown_share(grid)}
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> NDArray[np.float64]:
-        if self.part is not None:
-            return super().matrix(rows, columns, background=background)
-        joint = rows | columns
-        words = self.words(joint.pool)
-        vectors = pool_vectors(words, joint.index, self.pool)
-        left, right = joint.index[: len(rows)], joint.index[len(rows) :]
-        values = np.clip(1.0 - vectors[: len(rows)] @ vectors[len(rows) :].T, 0.0, 2.0)
-        keys, blank = joint.pool.keys, words.blank
-        same = (keys[left][:, None] == keys[right]) | (blank[left][:, None] & blank[right])
-        return np.where(same, 0.0, values)
+
+def compute_exact_cost(left: Bag, right: Bag, vectors: NDArray[np.float32]) -> float:
+    """Return the least mean distance that word mass travels from left to right; NaN for more than `MOST_CELLS` ways.
+
+    Mass that a word has on both sides stays where it is, which is optimal as distances obey the triangle inequality.
+    Masses are whole numbers (counts times the other side's total), so that no rounding enters the network.
+    """
+    from ot.lp.emd_wrap import emd_c
+    from scipy.spatial.distance import cdist
+
+    totals = left[1].sum(), right[1].sum()
+    words, places = np.unique(np.concatenate([left[0], right[0]]), return_inverse=True)
+    surplus = np.bincount(places, np.concatenate([left[1] * totals[1], -right[1] * totals[0]]))
+    words, surplus = words[surplus != 0], surplus[surplus != 0]
+    if not len(words):
+        return 0.0
+    if (np.sign(surplus).sum(), -surplus[0]) > (0, 0):  # the side of fewer words first: both ways give one problem
+        surplus = -surplus
+    supply, demand = surplus > 0, surplus < 0
+    if np.count_nonzero(supply) * np.count_nonzero(demand) > MOST_CELLS:
+        return float("nan")
+    # The C core under `ot.emd2`, whose checks and dual values cost ten times the solution of a small problem.
+    distances = cdist(vectors[words[supply]], vectors[words[demand]])
+    _, cost, _, _, code = emd_c(surplus[supply], -surplus[demand], distances, 1 << 40, 1)
+    return float(cost / (totals[0] * totals[1])) if code == 1 else float("nan")
+
+
+def compute_relaxed_costs(left: Bag, right: Bag, vectors: NDArray[np.float32]) -> tuple[float, float]:
+    """Return the mean distance of left words to their nearest right word, and the other way."""
+    from scipy.spatial.distance import cdist
+
+    forward, backward = np.empty(len(left[0])), np.full(len(right[0]), np.inf)
+    for some in split_into_blocks(len(left[0]), _BLOCK_NUMBERS, len(right[0])):
+        distances = cdist(vectors[left[0][some]], vectors[right[0]])
+        forward[some] = distances.min(axis=1)
+        np.minimum(backward, distances.min(axis=0), out=backward)
+    return float(left[1] @ forward / left[1].sum()), float(right[1] @ backward / right[1].sum())
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransportMetric(WordVectorMetric):
-    """Base of the metrics that move words; subclasses implement `costs`."""
+class BagMetric(WordVectorMetric):
+    """Base of the metrics of words that face each other; subclasses implement `cost`."""
+
+    headline = Part(VALUE, bounds=_ANY)
+
+    def cost(self, left: Bag, right: Bag, vectors: NDArray[np.float32]) -> tuple[float, ...]:
+        """Return headline and parts but the last, of two texts that have words with vectors."""
+        raise NotImplementedError
+
+    def get_vectors(self, words: WordCounts) -> NDArray[np.float32]:
+        """Return the vectors of the words."""
+        return words.vectors
+
+    def compute(self, pairs: Pairs) -> Columns:
+        """Return the costs of all pairs: 0 for equal texts, NaN where a text has no word with a vector."""
+        grid, words = Grid.of(pairs), self.words(pairs.left.pool)
+        left, right, same = pairs.left.index, pairs.right.index, self.find_alike(grid)
+        vectors, names = self.get_vectors(words), self.value_names[:-1]
+        found = np.where(same, 0.0, np.full((len(names), len(pairs)), np.nan))
+        for pair in np.flatnonzero((words.evidence[left] > 0) & (words.evidence[right] > 0) & ~same).tolist():
+            found[:, pair] = self.cost(words.get_bag(left[pair]), words.get_bag(right[pair]), vectors)
+        return dict(zip(names, found, strict=True)) | {"unknown": words.unknown_share(grid)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransportMetric(BagMetric):
+    """Base of the metrics that move words."""
 
     libraries: ClassVar[tuple[str, ...]] = ("scikit-learn",)  # its stop words
-    headline = Part(VALUE, bounds=_ANY)
     stopwords: StopWords = "keep"
     unit: bool = False
 
-    def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:
-        """Return the columns of pairs whose texts all have words with vectors."""
-        raise NotImplementedError
+    def words(self, pool: Pool) -> WordCounts:
+        return self._count(pool, self.stopwords)
 
-    def compute(self, pairs: Pairs) -> Columns:
-        """Costs of all pairs: 0 for equal texts, NaN where a text has no word with a vector."""
-        words = self.words(pairs.left.pool, stopwords=self.stopwords)
-        known, same = words.evidence > 0, find_alike(pairs.left, pairs.right, words)
-        rows = np.flatnonzero(known[pairs.left.index] & known[pairs.right.index] & ~same)
-        left, right = (words.counts[side.index[rows]] for side in (pairs.left, pairs.right))
-        found = self.costs(left, right, words.unit if self.unit else words)
-        columns = {name: np.where(same, 0.0, np.nan) for name in found}
-        for name, values in found.items():
-            columns[name][rows] = values
-        return columns | {"unknown": words.unknown_share(pairs.left.index, pairs.right.index)}
+    def get_vectors(self, words: WordCounts) -> NDArray[np.float32]:
+        return words.unit_vectors if self.unit else words.vectors
 
 
 @register
@@ -266,9 +308,8 @@ class Wmd(TransportMetric):
     libraries = ("scikit-learn", "POT")
     undefined = f"{NO_WORD}, or the two have more than {MOST_CELLS:,} pairs of different words"
 
-    def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:
-        """Exact costs."""
-        return {VALUE: compute_exact_costs(left, right, words)}
+    def cost(self, left: Bag, right: Bag, vectors: NDArray[np.float32]) -> tuple[float, ...]:
+        return (compute_exact_cost(left, right, vectors),)
 
 
 @register
@@ -286,15 +327,14 @@ class Rwmd(TransportMetric):
     source = "Kusner et al. 2015"
     parts = (Part("forward", bounds=_ANY), Part("backward", bounds=_ANY), UNKNOWN)
 
-    def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:
-        """Relaxed costs, both directions."""
-        forward, backward = compute_relaxed_costs(left, right, words)
-        return {VALUE: np.maximum(forward, backward), "forward": forward, "backward": backward}
+    def cost(self, left: Bag, right: Bag, vectors: NDArray[np.float32]) -> tuple[float, ...]:
+        both = compute_relaxed_costs(left, right, vectors)
+        return (max(both), *both)
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class PosDistance(WordVectorMetric):
+class PosDistance(BagMetric):
     """How far the nouns of each text are from the nearest nouns of the other, as word vectors.
 
     forward = mean over the left text's nouns of the Euclidean distance to the nearest noun of the right text, backward
@@ -311,11 +351,11 @@ class PosDistance(WordVectorMetric):
     name = "pos_distance"
     label = "Noun distance"
     source = "Tian et al. 2018; Yamshchikov et al. 2021"
-    headline = Part(VALUE, bounds=_ANY)
     parts = (Part("forward", bounds=_ANY), Part("backward", bounds=_ANY), UNKNOWN)
     undefined = "a text has no noun with a vector"
     libraries = ("python-crfsuite",)
 
+    blank = "words"
     tokens: str = "nouns"
     total: Literal["mean", "sum"] = "mean"
 
@@ -324,27 +364,10 @@ class PosDistance(WordVectorMetric):
 
         return [*super().input_identity(), f"tagger={get_cached_folder('pos-en').name}"]
 
-    def compute(self, pairs: Pairs) -> Columns:
-        """Value and both directions: 0 for equal texts, NaN where a text has no noun with a vector."""
-        pool, left, right = pairs.left.pool, pairs.left, pairs.right
-        words, blank = self.words(pool), pool.tokens("words").lengths == 0
-        same = (left.keys == right.keys) | (blank[left.index] & blank[right.index])
-        known = words.evidence > 0
-        rows = np.flatnonzero(known[left.index] & known[right.index] & ~same)
-        columns = {name: np.where(same, 0.0, np.nan) for name in (VALUE, "forward", "backward")}
-        mine, yours = (words.counts[side.index[rows]] for side in (left, right))
-        forward, backward = compute_relaxed_costs(mine, yours, words)
-        sizes = (words.totals[side.index[rows]].astype(float) for side in (left, right))
-        value = (forward + backward) / 2 if self.total == "mean" else sum_over_fewer_nouns(forward, backward, *sizes)
-        columns[VALUE][rows], columns["forward"][rows], columns["backward"][rows] = value, forward, backward
-        return columns | {"unknown": words.unknown_share(left.index, right.index)}
-
-
-def sum_over_fewer_nouns(forward: Floats, backward: Floats, left: Floats, right: Floats) -> Floats:
-    """Sum of the distances of the side with fewer nouns, from mean distances and numbers of nouns.
-
-    >>> sum_over_fewer_nouns(*np.array([[2.0, 2.0], [3.0, 1.0], [2, 3], [4, 3]])).tolist()
-    [4.0, 3.0]
-    """
-    sums = forward * left, backward * right
-    return np.where(left == right, np.minimum(*sums), np.where(left < right, *sums))
+    def cost(self, left: Bag, right: Bag, vectors: NDArray[np.float32]) -> tuple[float, ...]:
+        forward, backward = compute_relaxed_costs(left, right, vectors)
+        if self.total == "mean":
+            return (forward + backward) / 2, forward, backward
+        m, n = int(left[1].sum()), int(right[1].sum())
+        sums = forward * m, backward * n
+        return min(sums) if m == n else sums[m > n], forward, backward

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats
-from textgauge.data import Corpus, Pairs
-from textgauge.data.view import join_pools
+from textgauge.data import Corpus
 from textgauge.metrics.base import VALUE, Range
 from textgauge.metrics.numerics.ngram_counts import (
     Factor,
@@ -18,10 +17,9 @@ from textgauge.metrics.numerics.ngram_counts import (
     prepare_factor,
     repeat_per_place,
     sum_rows,
-    with_column,
     with_data,
 )
-from textgauge.metrics.pair_metric import Columns, PairMetric
+from textgauge.metrics.pair_metric import Columns, Grid, GridMetric
 from textgauge.metrics.registry import register
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ def compute_share(common: Floats, left: Floats, right: Floats) -> Floats:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Jaccard(PairMetric):
+class Jaccard(GridMetric):
     """The share of the different words of two texts that both have.
 
     |A ∩ B| / |A ∪ B| of the two sets of tokens. Never undefined: two texts without tokens score 1, a text without
@@ -57,19 +55,10 @@ class Jaccard(PairMetric):
     needs = "tokens"
     default_on = "words"
 
-    def compute(self, pairs: Pairs) -> Columns:
-        left, right = _get_sets(pairs.left, self.on), _get_sets(pairs.right, self.on)
-        common = np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
-        return {VALUE: compute_share(common, _count_sizes(left), _count_sizes(right))}
-
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """Return the share of every row text with every column text."""
-        rows, columns = join_pools(rows, columns)
-        left, right = _get_sets(rows, self.on), _get_sets(columns, self.on)
-        found, width = multiply(left, prepare_factor(right)), _count_sizes(right)
-        for row, size in zip(found, _count_sizes(left), strict=True):
-            row[:] = compute_share(row, size, width)
-        return found
+    def of_grid(self, grid: Grid) -> Columns:
+        left, right = _get_sets(grid.left, self.on), _get_sets(grid.right, self.on)
+        sizes = grid.spread(_sum_squares(left), _sum_squares(right))
+        return {VALUE: compute_share(_multiply_facing(grid, left, right), *sizes)}
 
 
 @register
@@ -95,8 +84,12 @@ def _get_sets(corpus: Corpus, on: str) -> csr_matrix:
     return with_data(counts, np.ones(len(counts.data)))
 
 
-def _count_sizes(sets: csr_matrix) -> Floats:
-    return np.diff(sets.indptr).astype(np.float64)
+def _multiply_facing(grid: Grid, left: csr_matrix, right: csr_matrix) -> Floats:
+    return multiply(left, prepare_factor(right)) if grid.crossed else sum_rows(left.multiply(right))
+
+
+def _sum_squares(weights: csr_matrix) -> Floats:
+    return sum_rows(with_data(weights, weights.data**2))
 
 
 Idf = Literal["smooth", "plain", "none"]
@@ -117,15 +110,6 @@ def count_background(corpus: Corpus, on: str) -> Background:
     texts = max(len(corpus), 1)
     holding = np.bincount(counts.indices, minlength=counts.shape[1])
     return Background(texts, holding, float(counts.sum()) / texts or 1.0)
-
-
-def bring_into_one_pool(rows: Corpus, columns: Corpus, background: Corpus | None) -> tuple[Corpus, Corpus, Corpus]:
-    """Rows, columns and background as views of one pool; the background is rows and columns if not given."""
-    rows, columns = join_pools(rows, columns)
-    if background is None:
-        return rows, columns, rows | columns
-    joined, background = join_pools(rows, background)
-    return joined, columns if joined is rows else Corpus(joined.pool, columns.index), background
 
 
 def compute_inverse_frequency(background: Background, *, idf: Idf) -> Floats:
@@ -162,7 +146,7 @@ def compute_gains(counts: csr_matrix, *, mean_length: float, k1: float, b: float
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Tfidf(PairMetric):
+class Tfidf(GridMetric):
     """Cosine of the two texts' word counts, each word weighted by how rare it is in the background.
 
     Weight = count × (ln((1 + N) / (1 + n)) + 1) for a word that n of N background texts hold: scikit-learn's
@@ -185,17 +169,10 @@ class Tfidf(PairMetric):
     idf: Idf = "smooth"
     sublinear: bool = False
 
-    def compute(self, pairs: Pairs) -> Columns:
-        left, right = (self._weights(side, pairs.background) for side in (pairs.left, pairs.right))
-        return {VALUE: compute_cosine(sum_rows(left.multiply(right)), _sum_squares(left), _sum_squares(right))}
-
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """Return the cosine of every row text with every column text; the default background is both."""
-        rows, columns, background = bring_into_one_pool(rows, columns, background)
-        left, right = (self._weights(side, background) for side in (rows, columns))
-        found = multiply(_to_unit(left), prepare_factor(_to_unit(right)))
-        found[np.ix_(_sum_squares(left) == 0, _sum_squares(right) == 0)] = 1.0
-        return np.minimum(found, 1.0, out=found)
+    def of_grid(self, grid: Grid) -> Columns:
+        left, right = (self._weights(side, grid.background) for side in (grid.left, grid.right))
+        squares = grid.spread(_sum_squares(left), _sum_squares(right))
+        return {VALUE: compute_cosine(_multiply_facing(grid, left, right), *squares)}
 
     def _weights(self, corpus: Corpus, background: Corpus) -> csr_matrix:
         counts = corpus.counts(self.on)
@@ -206,7 +183,7 @@ class Tfidf(PairMetric):
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Bm25Plus(PairMetric):
+class Bm25Plus(GridMetric):
     """How well the right text, as a document, answers the left one as a query, by BM25+.
 
     Raw (`normalise=false`): Σ over the query's tokens of idf · (δ + f (k1 + 1) / (f + k1 (1 − b + b |d| / mean |d|))),
@@ -244,29 +221,21 @@ class Bm25Plus(PairMetric):
         """0 to 1, or without an upper end for raw scores."""
         return (0.0, 1.0) if self.normalise else (0.0, float("inf"))
 
-    def compute(self, pairs: Pairs) -> Columns:
-        background = pairs.background.derive(count_background, self.on)
-        queries, documents = pairs.left.counts(self.on), pairs.right.counts(self.on)
-        scores = sum_rows(queries.multiply(self._weights(documents, background)))
+    def of_grid(self, grid: Grid) -> Columns:
+        background = grid.background.derive(count_background, self.on)
+        queries = grid.left.counts(self.on)
+        if grid.crossed:
+            scores = multiply(queries, grid.right.derive(_prepare_documents, grid.background, self))
+        else:
+            scores = sum_rows(queries.multiply(self._weights(grid.right.counts(self.on), background)))
+        empty = grid.spread(*(_has_no_tokens(side, self.on) for side in (grid.left, grid.right)))
+        whole = self._whole(queries, grid.background) if self.normalise else self._granted(queries, background)
+        whole = grid.spread(whole, whole)[0]
         if not self.normalise:
-            return {VALUE: scores + self._granted(queries, background)}
-        return {VALUE: _share(scores, self._whole(queries, pairs.background), _is_empty(queries), _is_empty(documents))}
-
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """Return the score of every row text, as a query, for every column text; the default background is both.
-
-        With a given background of the same pool, the columns remember their weights for further queries.
-        """
-        remembers = background is not None
-        rows, columns, corpus = bring_into_one_pool(rows, columns, background)
-        index = columns.derive(_index, corpus, self) if remembers else _index(columns, corpus, self)
-        queries, counted = rows.counts(self.on), corpus.derive(count_background, self.on)
-        if not self.normalise:
-            return multiply(with_column(queries, self._granted(queries, counted)), index.weights)
-        found, without = multiply(queries, index.weights), _is_empty(queries)
-        for row, whole, empty in zip(found, self._whole(queries, corpus), without, strict=True):
-            row[:] = _share(row, whole, empty, index.empty)
-        return found
+            scores += whole
+            return {VALUE: scores}
+        shares = np.minimum(scores / np.where(whole > 0, whole, 1.0), 1.0)
+        return {VALUE: np.where(empty[0] | (whole <= 0), (empty[0] & empty[1]) * 1.0, shares)}
 
     def _weights(self, counts: csr_matrix, background: Background) -> csr_matrix:
         delta = self.delta if self.normalise else 0.0
@@ -288,17 +257,9 @@ class Bm25Plus(PairMetric):
         return self.delta * sum_rows(with_data(queries, queries.data * weights))
 
 
-class _Index(NamedTuple):
-    weights: Factor
-    empty: NDArray[np.bool_]
-
-
-def _index(documents: Corpus, background: Corpus, metric: Bm25Plus) -> _Index:
-    counts = documents.counts(metric.on)
-    weights = metric._weights(counts, background.derive(count_background, metric.on))
-    if not metric.normalise:
-        weights = with_column(weights, np.ones(len(documents)))  # a token of every document, for what is granted to all
-    return _Index(prepare_factor(weights), _is_empty(counts))
+def _prepare_documents(documents: Corpus, background: Corpus, metric: Bm25Plus) -> Factor:
+    counted = background.derive(count_background, metric.on)
+    return prepare_factor(metric._weights(documents.counts(metric.on), counted))
 
 
 def _find_largest_own(background: Corpus, metric: Bm25Plus) -> float:
@@ -307,20 +268,5 @@ def _find_largest_own(background: Corpus, metric: Bm25Plus) -> float:
     return float(metric._own(counts, background.derive(count_background, metric.on)).max(initial=0.0))
 
 
-def _share(scores: Floats, whole: Any, without: Any, empty: NDArray[np.bool_]) -> Floats:
-    """Return scores as shares of a whole; a query without tokens matches a document without tokens alone."""
-    shares = np.minimum(scores / np.where(whole > 0, whole, 1.0), 1.0)
-    return np.where(without | (whole <= 0), (without & empty) * 1.0, shares)
-
-
-def _sum_squares(weights: csr_matrix) -> Floats:
-    return sum_rows(with_data(weights, weights.data**2))
-
-
-def _to_unit(weights: csr_matrix) -> csr_matrix:
-    lengths = repeat_per_place(weights, np.sqrt(_sum_squares(weights)))
-    return with_data(weights, weights.data / lengths)
-
-
-def _is_empty(counts: csr_matrix) -> NDArray[np.bool_]:
-    return np.asarray(np.diff(counts.indptr) == 0)
+def _has_no_tokens(corpus: Corpus, on: str) -> NDArray[np.bool_]:
+    return np.asarray(corpus.pool.tokens(on).lengths[corpus.index] == 0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,13 +14,6 @@ from textgauge.metrics.numerics.search import find_best_matches
 WORDS = st.lists(st.sampled_from("abcdefgh"), max_size=8)
 CORPUS = st.lists(WORDS.map(" ".join), max_size=30)
 Found = list[tuple[int, int, float]]
-
-
-@pytest.fixture
-def counting() -> Iterator[None]:
-    """The search by counting for the smallest corpora too, in small steps."""
-    with limit_sizes(2):
-        yield
 
 
 def edits(s: list[str], t: list[str]) -> int:
@@ -58,42 +49,13 @@ def found(queries: list[str], documents: list[str]) -> Found:
     return list(zip(index.tolist(), distance.tolist(), similarity.tolist(), strict=True))
 
 
-def zipf(rng: np.random.Generator, n: int, *, words: int, length: int) -> list[str]:
-    sizes = rng.integers(0, length, n)
-    return [" ".join(map(str, np.minimum(rng.zipf(1.4, size), words))) for size in sizes]
-
-
 @settings(deadline=None)
-@given(CORPUS, CORPUS.filter(bool))
-def test_equals_the_plain_loop(queries: list[str], documents: list[str]) -> None:
-    assert found(queries, documents) == plain(queries, documents)
-
-
-@settings(deadline=None)
-@given(CORPUS, CORPUS.filter(bool), st.sampled_from([1, 3, 20]))
-def test_counting_equals_the_plain_loop(queries: list[str], documents: list[str], most: int) -> None:
+@given(CORPUS, CORPUS.filter(bool), st.sampled_from([1, 3, 1_000]))
+def test_equals_the_plain_loop(queries: list[str], documents: list[str], most: int) -> None:
     with limit_sizes(most):
         assert found(queries, documents) == plain(queries, documents)
 
 
-@pytest.mark.parametrize(
-    ("words", "length"), [(2_000, 14), (3, 9), (40, 3), pytest.param(2_000, 500, marks=pytest.mark.long)]
-)
-def test_counting_on_larger_corpora(counting: None, words: int, length: int) -> None:
-    rng = np.random.default_rng(words + length)
-    n = 400 if length < 100 else 20  # beyond 255 tokens, counts need two bytes
-    documents = zipf(rng, n, words=words, length=length)
-    queries = [*zipf(rng, n // 8, words=words, length=length), *documents[:2]]
-    assert found(queries, documents) == plain(queries, documents)
-
-
-def test_word_salad(counting: None) -> None:
-    rng = np.random.default_rng(0)
-    texts = [" ".join(rng.choice(list("abcdefghijkl"), 8)) for _ in range(300)]
-    assert found(texts[:30], texts[30:]) == plain(texts[:30], texts[30:])
-
-
-@pytest.mark.usefixtures("counting")
 @pytest.mark.parametrize(
     ("query", "documents", "index"),
     [
@@ -113,7 +75,6 @@ def test_ties_and_edges(query: str, documents: list[str], index: int) -> None:
     assert found([query, query], documents)[1][0] == index
 
 
-@pytest.mark.usefixtures("counting")
 def test_one_text_everywhere() -> None:
     assert found(["a b c"] * 5, ["a b c"] * 7) == [(0, 0, 1.0)] * 5
     assert found(["a b d"] * 5, ["a b c"] * 7) == [(0, 1, 2 / 3)] * 5
@@ -124,11 +85,3 @@ def test_nothing_to_match() -> None:
     assert found([], ["a"]) == found([], []) == []
     with pytest.raises(ValueError, match="no document"):
         found(["a"], [])
-
-
-def test_counting_is_what_large_corpora_get() -> None:
-    rng = np.random.default_rng(1)
-    documents = zipf(rng, 9_000, words=20_000, length=14)
-    queries = zipf(rng, 150, words=20_000, length=14)
-    compared = [found(some, documents) for some in (queries[:75], queries[75:])]  # so few are not counted
-    assert found(queries, documents) == [*compared[0], *compared[1]]

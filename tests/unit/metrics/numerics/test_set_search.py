@@ -1,23 +1,20 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.core.sizes import limit_sizes
+from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.numerics.search import find_nearest_sets
 
 ROWS = st.lists(st.lists(st.integers(0, 9), max_size=8), min_size=1, max_size=25)
 
 
-def ragged(rows: list[list[int]]) -> SimpleNamespace:
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+def ragged(rows: list[list[int]]) -> Tokens:
     ids = np.array([number for row in rows for number in row], dtype=np.int32)
-    table = SimpleNamespace(ids=ids, offsets=np.append(0, np.cumsum(lengths)), lengths=lengths)
-    return type("Table", (SimpleNamespace,), {"__len__": lambda _: len(rows)})(**vars(table))
+    return Tokens(ids, np.cumsum([0, *map(len, rows)], dtype=np.int64), ())
 
 
 def plain(rows: list[list[int]], others: list[list[int]] | None, threshold: float) -> list[tuple[int, float]]:

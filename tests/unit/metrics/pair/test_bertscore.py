@@ -12,7 +12,6 @@ from textgauge.core.sizes import limit_sizes
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.token_vectors import get_token_encoder
 from textgauge.metrics import get_metric
-from textgauge.metrics.numerics import matching as _greedy
 from textgauge.metrics.pair import embedding
 
 TEXT = st.lists(st.sampled_from(["a", "the", "cat", "dogs", "naïve", "猫", "\ud800", "run"]), max_size=6).map(" ".join)
@@ -120,11 +119,7 @@ def test_each_number_is_the_largest_over_references() -> None:
 
 def test_f1_where_it_is_none() -> None:
     precision, recall = np.array([0.5, 0.3, 0.0, -0.4, 0.0]), np.array([0.25, -0.29, 0.0, -0.4, 0.5])
-    np.testing.assert_allclose(_greedy.f1(precision, recall), [1 / 3, 0, 0, -0.4, 0])
-
-
-def test_vectors_of_zeros_match_nothing() -> None:
-    assert _greedy.to_unit(np.zeros((2, 3))).tolist() == [[0, 0, 0]] * 2
+    np.testing.assert_allclose(embedding.f1(precision, recall), [1 / 3, 0, 0, -0.4, 0])
 
 
 @pytest.mark.usefixtures("toy")

@@ -1,21 +1,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from scipy.sparse import csr_matrix
 from scipy.spatial import KDTree
-from scipy.spatial.distance import cdist
 
 from textgauge import get_metric
 from textgauge.core.sizes import limit_sizes
 from textgauge.data import Pairs
-from textgauge.metrics.numerics.matching import MOST_CELLS, compute_exact_costs, compute_relaxed_costs
+from textgauge.metrics.pair.word_vectors import MOST_CELLS
 
 RNG = np.random.default_rng(3)
 TABLE = {f"w{place}": row for place, row in enumerate(RNG.normal(size=(40, 6)).astype(np.float32))}
@@ -101,19 +98,6 @@ def test_blocks_change_no_bit(on, name):
     whole = metric.measure(pairs).values
     with limit_sizes(1):
         assert metric.measure(pairs).values.tolist() == whole.tolist()
-
-
-def test_words_that_are_many_are_matched_as_few_are():
-    rng = np.random.default_rng(4)
-    words = SimpleNamespace(vectors=rng.normal(size=(160, 6)).astype(np.float32))
-    words.squares = (words.vectors.astype(np.float64) ** 2).sum(axis=1)
-    left, right = (csr_matrix(rng.integers(1, 4, (1, 160)) * (np.arange(160) // 80 == side)) for side in (0, 1))
-    distances = cdist(words.vectors[:80].astype(np.float64), words.vectors[80:].astype(np.float64))
-    forward, backward = compute_relaxed_costs(left, right, words)
-    assert forward[0] == pytest.approx(left.data @ distances.min(axis=1) / left.sum())
-    assert backward[0] == pytest.approx(right.data @ distances.min(axis=0) / right.sum())
-    shares = left.data / left.sum(), right.data / right.sum()
-    assert compute_exact_costs(left, right, words)[0] == pytest.approx(programme(*shares, distances))
 
 
 def test_very_long_texts_are_bounded_by_rwmd_and_undefined_for_wmd(tmp_path):
