@@ -24,7 +24,6 @@ from benchmarks import (
     mauve,
     moments,
     neighbours,
-    pair_best_edit,
     pair_meteor,
     pair_ngrams,
     pair_transport,
@@ -43,7 +42,6 @@ BARS = {
     ("ROUGE-1/2/L, rouge-score", PAIRS): 8, ("BLEU cold, sacrebleu", PAIRS): 3, ("chrF, sacrebleu", PAIRS): 12,
     ("meteor, fresh", PAIRS): 3, ("wmd / gensim", PAIRS): 10,
     ("bm25plus a query, rank_bm25", QUERIED): 200, ("bm25plus a query, bm25s", QUERIED): 1,
-    ("best edit, changed sentences, cdist", 10_000): 8, ("best edit, word salad, cdist", 1_000): 0.8,
     ("ksc, k=7", 21): 40, ("ksc, k=12", 66): 40, ("size and imbalance", 31): 8,
 }  # fmt: skip
 PARTS = ("encoder", "corpus", "pairs", "ksc")
@@ -76,7 +74,6 @@ def _corpus_rows(sizes: list[int]) -> Iterator[Row]:
 def _pair_rows() -> Iterator[Row]:
     yield from pair_ngrams.rows(PAIRS)
     yield from pair_weighted.rows(QUERIED)
-    yield from pair_best_edit.rows()
     if _there("yamshchikov14"):
         yield from pair_meteor.rows()
         yield from pair_transport.rows()
