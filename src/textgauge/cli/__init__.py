@@ -69,10 +69,10 @@ COMMANDS = {
     "describe": "textgauge.cli.describe:describe",
     "recommend": "textgauge.cli.recommend:recommend",
     "check": "textgauge.cli.check:app",
-    "run": "textgauge.cli.run:run",
-    "leaderboard": "textgauge.cli.leaderboard:leaderboard",
-    "report": "textgauge.cli.report:report",
-    "figures": "textgauge.cli.report:figures",
+    "run": "textgauge.cli.runs:run",
+    "leaderboard": "textgauge.cli.runs:leaderboard",
+    "report": "textgauge.cli.runs:report",
+    "figures": "textgauge.cli.runs:figures",
     "train": "textgauge.cli.train:app",
     "ls": "textgauge.cli.catalogue:ls",
     "datasets": "textgauge.cli.catalogue:datasets",
@@ -109,8 +109,8 @@ def make_app(*, plugins: bool = True) -> App:
     )
     for number, (name, place) in enumerate(COMMANDS.items()):
         app.command(place, name=name, sort_key=number)
-    app.register_install_completion_command(help="Install completion for the shell in use.")
     if plugins:
+        app.register_install_completion_command(help="Install completion for the shell in use.")
         from textgauge.core.registry import load_plugins
 
         load_plugins(GROUP, lambda name, made: app.command(made, name=name))

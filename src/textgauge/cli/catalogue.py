@@ -7,10 +7,9 @@ import platform
 import sys
 from collections.abc import Callable
 from dataclasses import fields
-from enum import StrEnum
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 from cyclopts import App
 
@@ -19,9 +18,15 @@ from textgauge.cli.output import Format, FormatOption, SeedOption, print_next, p
 from textgauge.core.errors import ResourceError, TextgaugeError, UnknownName, get_install_source, install_line
 from textgauge.core.result import TableResult
 from textgauge.core.show import Row, format_count, join_words
-
-if TYPE_CHECKING:
-    from textgauge.data import DatasetCard
+from textgauge.data import DatasetCard, fetch_dataset, is_here, list_published, list_samples, load_pairs, load_texts
+from textgauge.data.cache import Removable, clean_cache, measure_cache
+from textgauge.data.samples import PREFIX
+from textgauge.encode import resources as store
+from textgauge.encode.embedders import get_embedder, list_embedders
+from textgauge.encode.tokenizers import list_tokenizers
+from textgauge.encode.word_vectors import list_word_vectors
+from textgauge.metrics import CorpusMetric, list_metrics
+from textgauge.metrics.base import get_parameters
 
 datasets = App(name="datasets", help="List, fetch and show samples and published datasets.")
 resources = App(name="resources", help="List, fetch and verify models and data files.")
@@ -41,18 +46,9 @@ EXTRAS = {
 }
 
 
-class What(StrEnum):
-    """Things that can be listed."""
-
-    metrics = "metrics"
-    embedders = "embedders"
-    tokenizers = "tokenizers"
-    word_vectors = "word-vectors"
-    protocols = "protocols"
-    suites = "suites"
-    figures = "figures"
-    datasets = "datasets"
-    resources = "resources"
+What = Literal[
+    "metrics", "embedders", "tokenizers", "word-vectors", "protocols", "suites", "figures", "datasets", "resources"
+]
 
 
 @command
@@ -68,22 +64,16 @@ def ls(
     Example: textgauge ls metrics corpora embeddings
     """
     rows = _LISTINGS[what]()
-    matches = [row for row in rows if all(_has_word(row, word) for word in words or ())]
+    cells = ["\n".join(map(str, row.values())).lower() for row in rows]
+    matches = [row for row, text in zip(rows, cells, strict=True) if all(word.lower() in text for word in words or ())]
     shown = [{name: value for name, value in row.items() if name not in _LONG} for row in matches]
     of = f" of {len(rows)}" if words else ""
     print_result(TableResult("ls", matches, f"{len(matches)}{of} {what.replace('-', ' ')}.", shown=shown), form)
-    if what is What.metrics:
+    if what == "metrics":
         print_next(["textgauge ls metrics corpora · textgauge ls metrics pairs tokens"], form)
 
 
-def _has_word(row: Row, word: str) -> bool:
-    return any(word.lower() in str(value).lower() for value in row.values())
-
-
 def _list_metrics() -> list[Row]:
-    from textgauge.metrics import CorpusMetric, list_metrics
-    from textgauge.metrics.base import get_parameters
-
     return [
         {
             "name": metric.name,
@@ -101,24 +91,6 @@ def _list_metrics() -> list[Row]:
         }
         for metric in list_metrics()
     ]
-
-
-def _list_embedders() -> list[Row]:
-    from textgauge.encode.embedders import list_embedders
-
-    return list_embedders()
-
-
-def _list_tokenizers() -> list[Row]:
-    from textgauge.encode.tokenizers import list_tokenizers
-
-    return [{"name": name} for name in list_tokenizers()]
-
-
-def _list_word_vectors() -> list[Row]:
-    from textgauge.encode.word_vectors import list_word_vectors
-
-    return list_word_vectors()
 
 
 def _list_protocols() -> list[Row]:
@@ -183,8 +155,6 @@ def show_dataset(
     form: FormatOption = Format.table,
 ) -> None:
     """Print a few texts or pairs of a dataset."""
-    from textgauge.data import load_pairs, load_texts
-
     kinds = {card.kind for known, card in _get_named_cards() if known == name.partition("/")[0]}
     rows: list[Row]
     if pairs or kinds == {"pairs"}:
@@ -210,7 +180,7 @@ def list_dataset_rows() -> list[Row]:
             "kind": card.kind,
             "texts": card.size,
             "licence": card.licence,
-            "available": _is_available(card, name),
+            "available": all(map(store.is_available, card.needs)) if name.startswith(PREFIX) else is_here(card.name),
             "about": card.about,
         }
         for name, card in _get_named_cards()
@@ -218,30 +188,15 @@ def list_dataset_rows() -> list[Row]:
 
 
 def _get_named_cards() -> list[tuple[str, DatasetCard]]:
-    from textgauge.data import list_published, list_samples
-    from textgauge.data.samples import PREFIX
-
     samples = [(PREFIX + card.name, card) for card in list_samples()]
     return samples + [(card.name, card) for card in list_published()]
 
 
-def _is_available(card: DatasetCard, name: str) -> bool:
-    from textgauge.data import is_here
-    from textgauge.data.samples import PREFIX
-    from textgauge.encode.resources import is_available
-
-    return all(map(is_available, card.needs)) if name.startswith(PREFIX) else is_here(card.name)
-
-
 def _fetch_dataset(card: DatasetCard, name: str) -> int:
-    from textgauge.data import fetch_dataset
-    from textgauge.data.samples import PREFIX
-    from textgauge.encode.resources import locate
-
     if not name.startswith(PREFIX):
         return len(fetch_dataset(card.name))
     needs = {need for known, other in _get_named_cards() if known == name for need in other.needs}
-    return len([locate(need) for need in sorted(needs)])
+    return len([store.locate(need) for need in sorted(needs)])
 
 
 @resources.command(name="ls")
@@ -257,12 +212,10 @@ def list_resources(form: FormatOption = Format.table) -> None:
 @command
 def fetch_resources(names: Annotated[list[str], argument(help="Resources to fetch.")]) -> None:
     """Fetch models and data files into the cache; files that are there and intact are kept."""
-    from textgauge.encode.resources import fetch, get_resource
-
     for name in names:
-        get_resource(name)
+        store.get_resource(name)
     for name in names:
-        say(f"{name}\t{fetch(name)}")
+        say(f"{name}\t{store.fetch(name)}")
 
 
 @resources.command(name="verify")
@@ -274,7 +227,6 @@ def verify_resources(
     form: FormatOption = Format.table,
 ) -> int:
     """Check every byte of the files in the cache; exit code 1 if one is damaged, or one that you name is missing."""
-    from textgauge.encode import resources as store
 
     def state(name: str) -> str:
         if not store.get_cached_folder(name).is_dir():
@@ -291,8 +243,6 @@ def verify_resources(
 
 def list_resource_rows() -> list[Row]:
     """Return one row per resource."""
-    from textgauge.encode import resources as store
-
     return [
         {
             "name": entry.name,
@@ -310,21 +260,16 @@ def list_resource_rows() -> list[Row]:
 @command
 def list_cache(form: FormatOption = Format.table) -> None:
     """List what the cache holds, its size, and which option of `textgauge cache clean` removes it."""
-    from textgauge.data.cache import measure_cache
-    from textgauge.encode.resources import get_cache_root
-
     rows = measure_cache()
     total = sum(row["megabytes"] for row in rows)
-    print_result(TableResult("cache ls", rows, f"{total:.1f} MB in {get_cache_root()}"), form)
+    print_result(TableResult("cache ls", rows, f"{total:.1f} MB in {store.get_cache_root()}"), form)
 
 
 @cache.command(name="path")
 @command
 def print_cache_path() -> None:
     """Print the cache folder; the environment variable TEXTGAUGE_CACHE sets it."""
-    from textgauge.encode.resources import get_cache_root
-
-    say(str(get_cache_root()))
+    say(str(store.get_cache_root()))
 
 
 @cache.command(name="clean")
@@ -338,12 +283,9 @@ def clean(
     ] = False,
 ) -> None:
     """Remove embeddings and models from the cache folder, without asking; with --all everything else too."""
-    from textgauge.data.cache import Removable, clean_cache
-    from textgauge.encode.resources import get_cache_root
-
     kinds: dict[Removable, bool] = {"embeddings": embeddings, "models": models, "all": everything}
     freed = clean_cache(*(kind for kind, wanted in kinds.items() if wanted))
-    say(f"Freed {freed / 1e6:.1f} MB in {get_cache_root()}")
+    say(f"Freed {freed / 1e6:.1f} MB in {store.get_cache_root()}")
 
 
 @command
@@ -352,6 +294,10 @@ def doctor(form: FormatOption = Format.table) -> int:
 
     The exit code is 1 if something needed is broken or missing.
     """
+
+    def count(kind: Literal["corpus", "pair"]) -> int:
+        return len(list_metrics(kind=kind))
+
     checks: dict[str, Callable[[], str]] = {
         "textgauge": lambda: version("textgauge"),
         "python": platform.python_version,
@@ -361,7 +307,7 @@ def doctor(form: FormatOption = Format.table) -> int:
         "data folder": lambda: os.environ.get("TEXTGAUGE_DATA") or "not set (TEXTGAUGE_DATA)",
         "resources": _count_resources,
         "extras": _count_extras,
-        "metrics": _count_metrics,
+        "metrics": lambda: f"{count('corpus')} corpus metrics, {count('pair')} pair metrics",
         "encoder minilm": _check_encoder,
     }
     rows: list[Row] = []
@@ -377,20 +323,15 @@ def doctor(form: FormatOption = Format.table) -> int:
 
 
 def _check_cache_folder() -> str:
-    from textgauge.encode.resources import get_cache_root, make_cache_folder
-
-    folder = make_cache_folder(get_cache_root())
+    folder = store.make_cache_folder(store.get_cache_root())
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{folder} cannot be written; set TEXTGAUGE_CACHE to a folder that can")
     return str(folder)
 
 
 def _count_resources() -> str:
-    from textgauge.encode.resources import is_available
-    from textgauge.encode.resources import list_resources as list_all
-
-    known = list_all()
-    missing = [item.name for item in known if not is_available(item.name)]
+    known = store.list_resources()
+    missing = [item.name for item in known if not store.is_available(item.name)]
     here = f"{len(known) - len(missing)} of {len(known)} here"
     return f"{here}; to get the others: textgauge resources fetch {' '.join(missing)}" if missing else here
 
@@ -409,21 +350,12 @@ def _is_installed(package: str) -> bool:
         return False
 
 
-def _count_metrics() -> str:
-    from textgauge.metrics import list_metrics
-
-    return f"{len(list_metrics(kind='corpus'))} corpus metrics, {len(list_metrics(kind='pair'))} pair metrics"
-
-
 def _check_encoder() -> str:
     import numpy as np
 
-    from textgauge.encode.embedders import get_embedder
-    from textgauge.encode.resources import get_resource, is_available
-
-    missing = [name for name in ("wordpiece", "minilm") if not is_available(name)]
+    missing = [name for name in ("wordpiece", "minilm") if not store.is_available(name)]
     if missing:
-        size = sum(get_resource(name).size for name in missing) / 1e6
+        size = sum(store.get_resource(name).size for name in missing) / 1e6
         raise ResourceError(f"not on this machine ({size:.0f} MB); run: textgauge resources fetch {' '.join(missing)}")
     near, same, far = get_embedder("minilm").encode(["A cat sat down.", "A cat was sitting.", "Stocks fell sharply."])
     if not float(near @ same) > float(near @ far) + 0.3 or not np.isclose(np.linalg.norm(near), 1.0, atol=1e-5):
@@ -433,13 +365,13 @@ def _check_encoder() -> str:
 
 _LONG = ("label", "parameters", "parts", "symmetric", "explains", "source", "sources")  # in JSON and CSV
 _LISTINGS: dict[What, Callable[[], list[Row]]] = {
-    What.metrics: _list_metrics,
-    What.embedders: _list_embedders,
-    What.tokenizers: _list_tokenizers,
-    What.word_vectors: _list_word_vectors,
-    What.protocols: _list_protocols,
-    What.suites: _list_suites,
-    What.figures: _list_figures,
-    What.datasets: list_dataset_rows,
-    What.resources: list_resource_rows,
+    "metrics": _list_metrics,
+    "embedders": list_embedders,
+    "tokenizers": lambda: [{"name": name} for name in list_tokenizers()],
+    "word-vectors": list_word_vectors,
+    "protocols": _list_protocols,
+    "suites": _list_suites,
+    "figures": _list_figures,
+    "datasets": list_dataset_rows,
+    "resources": list_resource_rows,
 }

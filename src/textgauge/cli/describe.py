@@ -12,10 +12,10 @@ from textgauge.cli.output import (
     FormatOption,
     OutputOption,
     check_output,
-    fill_line,
     format_this_command,
     name_sources,
     print_next,
+    print_notes,
     print_result,
     print_table,
     say,
@@ -155,8 +155,7 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
     print_result(found, form)
     if not form.for_people:
         return
-    for text in found.notes if form is not Format.latex else ():
-        say(fill_line(f"note: {text}"))
+    print_notes(found.notes, form)
     say("")
     if found.train is None:
         for name, frame in found.lists().items():

@@ -119,13 +119,15 @@ def parse_settings(items: Iterable[str]) -> dict[str, str]:
     >>> parse_settings(["text=body,label=topic", "k=3"])
     {'text': 'body', 'label': 'topic', 'k': '3'}
     """
-    settings = {}
-    for item in (part for text in items for part in text.split(",") if part.strip()):
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise InputError(f"parameters are written name=value, not {item!r}")
-        settings[name.strip()] = value.strip()
-    return settings
+    return dict(parse_setting(part) for text in items for part in text.split(",") if part.strip())
+
+
+def parse_setting(item: str) -> tuple[str, str]:
+    """Return name and value of `name=value`."""
+    name, equals, value = item.partition("=")
+    if not equals:
+        raise InputError(f"parameters are written name=value, not {item!r}")
+    return name.strip(), value.strip()
 
 
 def refuse(what: str, *options: str) -> None:

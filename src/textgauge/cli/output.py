@@ -7,7 +7,7 @@ import io
 import json
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -92,8 +92,19 @@ def print_result(result: Result, form: Format, output: Path | None = None) -> No
     else:
         print_answer(result.answer, form)
         print_table(result.readable(), form)
-    for text in result.warnings:
+    print_warnings(result.warnings)
+
+
+def print_warnings(warnings: Iterable[str]) -> None:
+    """What to beware of, on standard error."""
+    for text in warnings:
         note(f"warning: {text}")
+
+
+def print_notes(notes: Iterable[str], form: Format) -> None:
+    """What a table for people rests on, beneath it."""
+    for text in notes if form in (Format.table, Format.markdown) else ():
+        say(fill_line(f"note: {text}"))
 
 
 def print_answer(answer: str | None, form: Format) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from textgauge.bench.recommend import Recommendation
 from textgauge.bench.recommend import recommend as run_recommend
 from textgauge.cli.door import OUTPUT, calling, option
-from textgauge.cli.output import Format, FormatOption, note, print_result, print_table, say
+from textgauge.cli.output import Format, FormatOption, note, print_result, print_table, print_warnings, say
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
@@ -58,7 +58,6 @@ def _show(answer: Recommendation, form: Format) -> None:
     for title, rows in answer.tables():
         say(f"\n{title}")
         print_table(rows, form)
-    for text in answer.warnings:
-        note(f"warning: {text}")
+    print_warnings(answer.warnings)
     for text in answer.notes:
         note(text)

@@ -22,7 +22,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
-from urllib.request import getproxies
 
 import numpy as np
 
@@ -209,6 +208,8 @@ def _explain(answer: EndpointAnswer, secrets: Sequence[str]) -> str:
 
 def _list_secrets(url: str) -> list[str]:
     """Return the begin of the key, and user and password of address and proxies, in each form that may be repeated."""
+    from urllib.request import getproxies  # takes as long to load as ten metrics
+
     given = [_get_api_key()[:_KEY_START], urlsplit(url).query]
     proxies = (proxy if "://" in proxy else f"//{proxy}" for name, proxy in getproxies().items() if name != "no")
     for address in map(urlsplit, (url, *proxies)):

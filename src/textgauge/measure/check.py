@@ -58,6 +58,47 @@ class Check:
       paired resampling of the items.
     - `describe`: properties of `generated` texts next to `train` and `test`, as `describe` measures them by `embedder`,
       `grammar` and `plausibility`. Limits are given by the name of a property: `min={"unique": 0.9}`.
+
+    Parameters
+    ----------
+    kind
+        One of those above.
+    name
+        What results and baselines call it; its kind by default.
+    column
+        The column that holds the texts, for tables; default: `text`, or the only column of texts.
+    reference
+        The reference corpus; of `score` the references, line by line, where several files give several for each text.
+    candidate
+        The new texts, or those of the system.
+    baseline
+        The texts of another system: test the difference from it.
+    generated
+        The generated texts.
+    train
+        The texts that the generator learned from.
+    test
+        Real texts that the generator has not seen.
+    metric
+        A metric of corpora for `drift`, of pairs for `score`.
+    threshold
+        The similarity of wording from which a text counts as a near copy.
+    embedder
+        The embedder that compares meanings.
+    grammar
+        The grammar checker.
+    plausibility
+        The language model that judges plausibility.
+    max_ratio
+        The largest distance allowed, as a multiple of the mean distance of corpora of these sizes from one source.
+    max
+        The largest value allowed, such as 0.05 or 5%.
+    min
+        The smallest value allowed, such as 0.6 or 60%.
+    max_rise
+        The largest rise above the stored baseline that is allowed.
+    max_drop
+        The largest drop below the baseline that is allowed, on the scale of the number itself.
     """
 
     kind: str

@@ -150,8 +150,20 @@ def run_checks(
     """Run checks and decide each bound: pass, fail, or undecided with these numbers of texts.
 
     The intervals of all bounds hold together at `level`, so that texts that keep their bounds fail with a chance of at
-    most 1 − `level` for the whole run. Bounds on a change read their baseline from the file `baselines`; `update`
-    stores the present numbers there instead.
+    most 1 − `level` for the whole run.
+
+    Parameters
+    ----------
+    checks
+        What to check, each under a name of its own.
+    level
+        Confidence level of the intervals.
+    seed
+        Random seed.
+    baselines
+        The file of stored baselines, for limits on a change.
+    update
+        Store the present numbers as baselines instead of comparing with them.
     """
     if not 0.5 <= level < 1:
         raise InputError(f"the level of the intervals lies between 0.5 and 1, not {level}")

@@ -12,6 +12,7 @@ from textgauge.stats.resampling import (
     draw_halves,
     draw_left_out_groups,
     draw_permutations,
+    find_student_quantile,
     resample_sums,
     swap_sums,
 )
@@ -144,3 +145,9 @@ def test_draws_depend_on_the_seed_alone(draw):
     first = np.asarray(draw(0))
     assert np.array_equal(first, draw(0))
     assert not np.array_equal(first, draw(1))
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 10, 99, 400, 2_000, 2_001])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_quantiles_of_student_are_those_of_scipy(freedom, level):
+    assert find_student_quantile(freedom, level) == pytest.approx(student.ppf((1 + level) / 2, freedom), rel=1e-10)

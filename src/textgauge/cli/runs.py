@@ -1,0 +1,314 @@
+"""`textgauge run`, and what is read off a run: `leaderboard`, `figures`, and a page, `report`."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from textgauge.bench import Store
+from textgauge.bench.contrasts import (
+    SHOWN,
+    contrast_correlations,
+    contrast_measures,
+    measure_ceilings,
+    select_rated_groups,
+)
+from textgauge.bench.inputs import drop_none
+from textgauge.bench.leaderboard import Leaderboard, format_titled, join_answers, join_details, join_rows, rank_by_kind
+from textgauge.bench.results import (
+    Results,
+    filter_measures,
+    format_missing_results,
+    list_verdict_warnings,
+    list_verdicts,
+)
+from textgauge.bench.suites import find_suite
+from textgauge.cli.door import argument, calling, command, option, parse_setting, refuse
+from textgauge.cli.output import (
+    Format,
+    FormatOption,
+    note,
+    print_answer,
+    print_next,
+    print_notes,
+    print_result,
+    print_table,
+    print_warnings,
+    say,
+)
+from textgauge.cli.progress import progress, progress_bar
+from textgauge.core.errors import InputError
+from textgauge.core.files import write_atomically
+from textgauge.core.result import TableResult
+from textgauge.core.show import format_cell
+from textgauge.running import Run
+from textgauge.running import run as run_protocol
+
+_WORD, _WORDS = str | None, list[str] | None
+
+
+@calling(
+    run_protocol,
+    without=["groups", "rated_only"],
+    options={"repeat": ["--judge-again"], "swapped": ["--judge-swapped"]},
+    kinds={"left": _WORD, "right": _WORD, "steps": _WORD, "rating": _WORDS, "repeat": _WORDS},
+)
+def run(
+    given: dict[str, Any],
+    out: Annotated[Path, option(help="The folder that keeps the run; a run that is already there is resumed.")],
+    set_column: Annotated[str | None, option("--set", help="The column that says which set a pair belongs to.")] = None,
+    system_column: Annotated[str | None, option("--system", help="The column of systems that wrote the texts.")] = None,
+    item_column: Annotated[str | None, option("--item", help="The column of items (segments).")] = None,
+    k: Annotated[
+        str | None, option("-k", "--k", help="ksc: the number of mixtures; several as 7,12; default: the protocol's.")
+    ] = None,
+    n: Annotated[
+        int | None, option("-n", "--n", help="Number of texts in each corpus; default: the protocol's.")
+    ] = None,
+    repetitions: Annotated[
+        int | None, option(min=1, help="How often texts are drawn anew; default: the protocol's.")
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        option("--param", "-p", help="Another parameter of the protocol, as name=value; repeat for several."),
+    ] = None,
+    form: FormatOption = Format.table,
+) -> None:
+    """Run a suite or a protocol and keep every finished result in a folder.
+
+    Examples: textgauge run ksc --source-a a.txt --source-b b.txt -m fid,mauve -k 7,12 -n 100 --out runs/x ·
+    textgauge run agreement --pairs rated.csv --left a --right b --rating score -m chrf,cosine --out runs/y ·
+    textgauge run distributionality --pairs paraphrases.csv --left a --right b -m irpr,fid --out runs/z ·
+    textgauge run clustering --labelled texts.csv --columns text=body,label=topic -m cosine,jaccard --out runs/u
+    """
+    if given["judge"] is None:
+        refuse("a run without --judge", "--judge-again", "--judge-swapped", "--margin")
+    given["repeat"] = given["repeat"] or ()
+    parameters = drop_none({"k": k, "n": n, "repetitions": repetitions}) | dict(map(parse_setting, param or ()))
+    groups = drop_none({"set": set_column, "system": system_column, "item": item_column})
+    what, folder = given.pop("what"), shlex.quote(str(out))
+    suite = find_suite(what)
+    if suite is not None and suite.program is not None:
+        _run_program(suite, parameters, {**given, "groups": groups or None}, out, form)
+        return
+    finished = _run(what, {**given, **parameters, "groups": groups, "out": out})
+    if given["dry_run"]:
+        rows = finished.cells()
+        there = sum(row["state"] == "there" for row in rows)
+        answer = f"{len(rows)} results, {there} of them there."
+        print_result(TableResult("run", rows, answer, finished.warnings), form)
+        return
+    total = finished.found + finished.computed
+    note(f"{total} results: {finished.found} were there, {finished.computed} computed, kept in {finished.folder}")
+    print_warnings(finished.failures)
+    results = Results(finished.store)
+    warned = (*finished.warnings, *list_verdict_warnings(results, results.judged()))
+    print_boards(finished.leaderboards, warned, form, command="run")
+    if finished.audit is not None:
+        note(f"audit of the judge: {finished.audit.save(out / 'judge_audit.json')}")
+        if form.for_people:
+            print_result(finished.audit, form)
+    print_next([f"textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"], form)
+    if finished.failures:
+        raise SystemExit(1)
+
+
+def _run(what: str, given: dict[str, Any]) -> Run:
+    """Run a protocol; what it warns of is in the result, and Ctrl-C says how much is kept."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            with progress_bar() as step:
+                finished = run_protocol(what, **given, on_progress=step)
+        except KeyboardInterrupt:
+            cells = run_protocol(what, **{**given, "dry_run": True}).cells()
+            kept = (
+                f"{sum(cell['state'] == 'there' for cell in cells)} of {len(cells)} results are kept in {given['out']}"
+            )
+            note(f"interrupted: {kept}; run the same command again to resume")
+            raise SystemExit(130) from None
+    said = dict.fromkeys(str(one.message) for one in warned)
+    print_warnings([text for text in said if text not in (*finished.warnings, *finished.failures)])
+    return finished
+
+
+def _run_program(suite: Any, parameters: dict[str, Any], given: dict[str, Any], out: Path, form: Format) -> None:
+    """Run a suite that has no results of single metrics, and print its table."""
+    plain = ("seed", "jobs", "scheduler", "margin", "repeat")
+    if any(value for name, value in given.items() if name not in plain):
+        raise InputError(f"the suite {suite.name} sets its own data and has no metrics; it takes -n and -p")
+    with progress() as step:
+        rows = suite.make_program(parameters).run_rows(out, seed=given["seed"], on_step=step, on_note=note)
+    shown = [{name: format_cell(value) for name, value in row.items()} for row in rows]
+    print_result(TableResult("run", rows, shown=shown), form)
+
+
+@calling(Run.leaderboard, without=["self"], kinds={"measures": str | None})
+def leaderboard(
+    given: dict[str, Any],
+    folder: Annotated[Path, argument(help="The folder of a run.")],
+    detail: Annotated[
+        bool, option("--detail", help="Print one row for each data set, protocol, metric and measure.")
+    ] = False,
+    tests: Annotated[
+        bool,
+        option("--tests", help="Test all pairs of metrics, one row each; for rated pairs, tasks and perturbation."),
+    ] = False,
+    on: Annotated[
+        str | None,
+        option(
+            help="What --tests compares: pearson, spearman (default) or kendall for rated pairs, a measure for others."
+        ),
+    ] = None,
+    ceiling: Annotated[
+        bool, option("--ceiling", help="Rated pairs: print how well raters agree with each other.")
+    ] = False,
+    form: FormatOption = Format.table,
+) -> None:
+    """Rank the metrics of a run, with rank ranges and tiers that hold for all metrics together.
+
+    Protocols that rank mostly the same metrics share a table; a run with several kinds of metrics has a table for each.
+    Nothing is computed again: --judgements, --ties and --linearity only change how stored values are judged.
+    """
+    if not tests:
+        refuse("a leaderboard without --tests", "--on")
+    if tests or ceiling or detail:
+        refuse("--tests" if tests else "--ceiling" if ceiling else "--detail", "--weights", "--scope")
+    if tests or ceiling:
+        refuse("--tests" if tests else "--ceiling", "--measures")
+    weights, measures, scope = (given.pop(name) for name in ("weights", "measures", "scope"))
+    options = drop_none(given)
+    results = Results(Store.open(folder))
+    if tests:
+        _print_tests(results, on, options, form)
+        return
+    if ceiling:
+        print_result(TableResult("leaderboard", measure_ceilings(results.groups())), form)
+        return
+    judged = results.judged(options)
+    warned = tuple(list_verdict_warnings(results, judged))
+    judged = filter_measures(judged, measures)
+    if detail:
+        print_result(TableResult("leaderboard", list_verdicts(judged), warnings=warned), form)
+        return
+    boards = rank_by_kind(judged, _parse_weights(weights or {}), scope=scope)
+    print_boards(boards, warned, form)
+
+
+def print_boards(
+    boards: Mapping[str, Leaderboard], warned: Sequence[str], form: Format, *, command: str = "leaderboard"
+) -> None:
+    """Leaderboards by title, each with its answer first; JSON has the rows of all, all answers and notes."""
+    if not form.for_people:
+        rows = join_rows({title: board.to_dicts() for title, board in boards.items()})
+        answer, details = join_answers(boards), join_details(boards)
+        print_result(TableResult(command, rows, answer, tuple(warned), extra=details), form)
+        return
+    for number, (title, board) in enumerate(boards.items()):
+        say("\n" * bool(number), nl=False)
+        print_answer(format_titled(title, board.answer), form)
+        print_table(board.readable(), form)
+        print_notes(board.notes, form)
+    print_warnings(warned)
+
+
+def _print_tests(results: Results, on: str | None, options: dict[str, str], form: Format) -> None:
+    if select_rated_groups(results.groups()):
+        rows, shown = contrast_correlations(results.groups(), correlation=on or "spearman"), None
+    else:
+        rows = contrast_measures(filter_measures(results.judged(options), on))
+        shown = [{name: row[name] for name in SHOWN} for row in rows]
+    print_result(TableResult("leaderboard", rows, shown=shown), form)
+
+
+def _parse_weights(given: Mapping[str, str]) -> dict[str, float]:
+    weights = {}
+    for name, value in given.items():
+        try:
+            weights[name] = float(value)
+        except ValueError:
+            raise InputError(f"weights are written measure=number, not {name}={value}") from None
+    return weights
+
+
+@command
+def report(
+    sources: Annotated[
+        list[Path], argument(help="Folders of runs, and .json results of compare, score, describe and reproduce.")
+    ],
+    out: Annotated[Path, option("--output", "-o", help="The HTML file to write.")],
+    title: Annotated[
+        str | None, option(help="The heading of the page; default: one that names the runs and results.")
+    ] = None,
+    texts: Annotated[
+        list[Path] | None,
+        option(help="A table of texts from `compare --explain-to` or `describe --per-text`; repeat for several."),
+    ] = None,
+) -> None:
+    """Write one HTML page about runs and results; it needs no network. Prints the file's name and the main findings.
+
+    Example: textgauge report runs/x -o report.html --title "Which metric for intents?"
+    """
+    from textgauge.report.page import read_result, read_texts, render_page_and_summary
+
+    results = [read_result(source) for source in sources if source.suffix.lower() == ".json"]
+    folders = [source for source in sources if source.suffix.lower() != ".json"]
+    wrong = next((source for source in folders if source.is_file()), None)
+    if wrong is not None:
+        raise InputError(f"{wrong}: neither the folder of a run nor a .json file of results")
+    stores = [Store.open(folder) for folder in folders]
+    tables = [table for path in texts or () for table in read_texts(path)]
+    made, summary = render_page_and_summary(stores, results, tables, title=title)
+    content = made.encode()
+    write_atomically(out, content)
+    for about, sentences in summary:
+        note(f"{about}: {' '.join(sentences)}")
+    say(str(out))
+    note(f"{len(content) / 1e6:.1f} MB; open it in any browser")
+
+
+@command
+def figures(
+    folder: Annotated[Path, argument(help="The folder of a run.")],
+    out: Annotated[Path, option("--folder", help="The folder to write the figures to.")],
+    kind: Annotated[
+        str | None,
+        option(help="Which figures, such as distance,radar; default: all. `textgauge ls figures` lists them."),
+    ] = None,
+    form: Annotated[str, option("--type", help="File types, such as html,svg,png.")] = "html",
+    metrics: Annotated[
+        list[str] | None, option("-m", "--metrics", help="Only these metrics of the run; default: all.")
+    ] = None,
+    repetition: Annotated[int, option(min=1, help="The repetition that tree figures show.")] = 1,
+) -> None:
+    """Draw the figures of a run, and print the names of the files.
+
+    Example: textgauge figures runs/x --folder figures --kind distance,radar --type svg
+    """
+    from textgauge.report import figures as draw
+
+    kinds = _split_names(kind, tuple(draw.KINDS), "figure")
+    formats = _split_names(form, draw.FORMATS, "format")
+    results = Results(Store.open(folder))
+    found = draw.select_latest_groups(results.groups())
+    missing = sum(sum(group.missing.values()) for group in found)
+    print_warnings([*([format_missing_results(missing)] if missing else []), *results.warnings])
+    chosen = draw.choose_metrics(found, metrics)
+    drawn = 0
+    for figure in draw.draw_figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
+        for ending in formats:
+            drawn += 1
+            say(str(write_atomically(out / f"{figure.name}.{ending}", draw.render_chart(figure.chart, ending))))
+    if not drawn:
+        raise InputError(f"{folder} holds nothing to draw as {', '.join(kinds)}")
+
+
+def _split_names(text: str | None, known: tuple[str, ...], what: str) -> list[str]:
+    names = list(known) if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    wrong = [name for name in names if name not in known]
+    if wrong or not names:
+        raise InputError(f"no {what} {wrong[0] if wrong else text!r}; choose among {', '.join(known)}")
+    return list(dict.fromkeys(names))
