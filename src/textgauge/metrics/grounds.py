@@ -15,17 +15,19 @@ from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.encode.grounds import GROUNDS, prepare
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
-from textgauge.metrics.numerics import neighbour_lists as many
 from textgauge.metrics.numerics.moments import Subsets
-from textgauge.metrics.numerics.neighbour_lists import Joint, Lists
 from textgauge.metrics.numerics.neighbours import (
+    BallCounts,
     Cloud,
-    ExactPoints,
+    Joint,
+    Lists,
     Points,
     Rows,
     compute_radii,
     count_balls,
+    estimate_ranks_needed,
     find_nearest,
+    split_draws,
     to_ground,
 )
 from textgauge.metrics.pair_metric import PairMetric, to_distance
@@ -127,33 +129,17 @@ def get_ground_blocks(pool: Pool, metric: CorpusMetric) -> Callable[[Floats, Flo
     return GROUNDS[metric.ground]
 
 
-class MatrixSide(ExactPoints):
-    """The texts of a corpus, how near they are read off the matrix."""
+class MatrixSide(Points):
+    """The texts of a corpus, each for itself, whose distances are read off the matrix."""
 
     def __init__(self, corpus: Corpus, name: str) -> None:
-        super().__init__(len(corpus))
+        self.first = self.inverse = np.arange(len(corpus))
         self._matrix = get_ground_matrix(corpus.pool, name)
         self._places = self._matrix.rows(corpus)
 
-    def closeness(self, rows: slice, other: MatrixSide) -> Floats:
-        """Return −δ²/2."""
-        return self._matrix.block(self._places[rows], other._places) ** 2 / -2.0
-
-
-class MatrixJoint(Joint):
-    """The rows of a joint corpus, whose neighbours are listed from the matrix."""
-
-    def __init__(self, corpus: Corpus, name: str) -> None:
-        self._matrix = get_ground_matrix(corpus.pool, name)
-        self._places = self._matrix.rows(corpus)
-        self.size = len(corpus)
-        self._lists = None
-
-    def _sorted(self, rows: Ints, ranks: int) -> tuple[Ints, Floats]:
-        found = self._matrix.block(self._places[rows], self._places)
-        found[np.arange(len(rows)), rows] = np.inf
-        order = np.argsort(found, axis=1, kind="stable")[:, :ranks]
-        return order.T, (np.take_along_axis(found, order, axis=1) ** 2).T
+    def squares(self, which: Ints, other: MatrixSide) -> Floats:
+        """Return δ²."""
+        return np.asarray(self._matrix.block(self._places[which], other._places) ** 2)
 
 
 def _make_scratch(size: int) -> Floats32:
@@ -174,14 +160,6 @@ class CrossNearest(NamedTuple):
     of_reference_index: Ints
     of_candidate: Floats
     of_candidate_index: Ints
-
-
-class BallCounts(NamedTuple):
-    """How many balls of the other corpus hold each text, and whether each reference ball holds a candidate text."""
-
-    of_reference: Ints
-    of_candidate: Ints
-    reached: Masks
 
 
 def find_nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[CrossNearest, str]:
@@ -242,12 +220,9 @@ class NeighbourMetric(GroundMetric):
         return {name: np.array([row[name] for row in rows]) for name in self.value_names}
 
     def _from_lists(self, joint: Corpus, draws: Draws) -> ManyValues:
-        if self.pair_ground is not None:
-            rows: Joint = joint.derive(MatrixJoint, self.pair_ground)
-        else:
-            rows = joint.derive(_make_joint, self.embedder, self.ground)
-        lists = rows.lists(many.estimate_ranks_needed(draws.left, draws.right, self.min_texts - 1))
-        found = [self.of_draws(lists, P, Q) for P, Q in many.split_draws(draws.left, draws.right)]
+        needed = estimate_ranks_needed(draws.left, draws.right, self.min_texts - 1)
+        lists = joint.derive(_make_joint, self.on).lists(needed)
+        found = [self.of_draws(lists, P, Q) for P, Q in split_draws(draws.left, draws.right)]
         return {name: np.concatenate([values[name] for values in found]) for name in found[0]}
 
 
@@ -263,8 +238,8 @@ def _make_comparisons(joint: Corpus, sides: Subsets) -> list[Comparison]:
     return [Comparison(corpora[a], corpora[b]) for a, b in zip(sides.left, sides.right, strict=True)]
 
 
-def _make_joint(corpus: Corpus, embedder: str, ground: str) -> Joint:
-    return Joint(corpus.embeddings(embedder), ground)
+def _make_joint(corpus: Corpus, on: str) -> Joint:
+    return Joint(*_get_sides(on, corpus))
 
 
 def _get_sides(on: str, *corpora: Corpus) -> list[Points]:
@@ -277,7 +252,7 @@ def _get_sides(on: str, *corpora: Corpus) -> list[Points]:
 
 def _get_cloud(corpus: Corpus, embedder: str, ground: str) -> Cloud:
     if ground == "euclidean":
-        return Cloud.of(corpus.embeddings(embedder), ground)
+        return Cloud.of(corpus.embeddings(embedder))
     return corpus.derive(_get_cloud, embedder, "euclidean").of_directions()
 
 
@@ -288,20 +263,21 @@ def _nearest(comparison: Comparison, on: str) -> CrossNearest:
 
 def _find_across(P: Points, Q: Points, *, ground: str) -> CrossNearest:
     """Return the nearest texts of two sides, both ways."""
-    (from_p, at_q), (from_q, at_p) = find_nearest(P, Q), find_nearest(Q, P)
+    p, q = find_nearest(P, Q)
     return CrossNearest(
-        to_ground(from_p, ground)[P.inverse],
-        Q.first[at_q][P.inverse],
-        to_ground(from_q, ground)[Q.inverse],
-        P.first[at_p][Q.inverse],
+        to_ground(p.squares, ground)[P.inverse],
+        Q.first[p.at][P.inverse],
+        to_ground(q.squares, ground)[Q.inverse],
+        P.first[q.at][Q.inverse],
     )
 
 
 def _count_in_balls(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
+    """Return what balls hold, for the texts of reference and candidate."""
     P, Q = _get_sides(on, *comparison.sides)
     radii = comparison.reference.derive(_compute_radii, on, k), comparison.candidate.derive(_compute_radii, on, k)
-    of_p, of_q = count_balls(P, Q, radii, closed=ties == "closed")
-    return BallCounts(of_q.holders[P.inverse], of_p.holders[Q.inverse], of_p.reached[P.inverse])
+    found = count_balls(P, Q, radii, closed=ties == "closed")
+    return BallCounts(found.of_first[P.inverse], found.of_second[Q.inverse], found.reached[P.inverse])
 
 
 def _compute_radii(corpus: Corpus, on: str, k: int) -> Floats32:
@@ -309,18 +285,18 @@ def _compute_radii(corpus: Corpus, on: str, k: int) -> Floats32:
     return compute_radii(side, k)
 
 
-class _Counts(ExactPoints):
+class _Counts(Points):
     """Token counts of each text, scaled to length one; a text without tokens stays zero."""
 
     def __init__(self, corpus: Corpus, tokenizer: str) -> None:
-        super().__init__(len(corpus))
+        self.first = self.inverse = np.arange(len(corpus))
         self._counts = corpus.counts(tokenizer).copy()
         lengths = np.sqrt(np.asarray(self._counts.multiply(self._counts).sum(axis=1)).ravel())
         self._counts.data /= np.repeat(lengths, np.diff(self._counts.indptr))
 
-    def closeness(self, rows: slice, other: _Counts) -> Floats:
-        """Return the cosine less 1."""
-        return np.asarray(np.minimum((self._counts[rows] @ other._counts.T).toarray() - 1.0, 0.0))
+    def squares(self, which: Ints, other: _Counts) -> Floats:
+        """Return twice the cosine distance."""
+        return np.asarray(np.maximum(2.0 - 2.0 * (self._counts[which] @ other._counts.T).toarray(), 0.0))
 
 
 def _find_nearest_counts(comparison: Comparison, tokenizer: str) -> CrossNearest:

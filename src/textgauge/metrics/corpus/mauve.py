@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Ints, Masks
+from textgauge.core.arrays import Embeddings, Floats, Ints, Masks
 from textgauge.core.errors import ParameterError
 from textgauge.core.parallel import use_one_thread
-from textgauge.core.sizes import split_into_blocks, split_into_runs
+from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import DEFAULT_SEED, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.numerics.moments import Spread, compute_components, compute_spread_of_directions
+from textgauge.metrics.numerics.moments import compute_components, to_unit
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import bound_interval, compute_student_reach
@@ -27,7 +26,6 @@ _CLUSTERINGS = 8  # for the standard error
 _UNSHARED = 1 / 3  # how much of a clustering's own jackknife variance is due to samples, at distance 1
 _STEPS = 500  # of k-means
 _CELLS = 1 << 20  # numbers held at a time while many curves are drawn
-_TEXTS = 1 << 15  # texts clustered at a time
 
 
 def compute_divergence_curve(p: Floats, q: Floats, *, scaling: float = 5.0, points: int = 25) -> Floats:
@@ -160,50 +158,42 @@ class Mauve(EmbeddingMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws; those of the same texts in union share one clustering."""
         many = {name: np.full(len(draws), np.nan) for name in self.value_names}
-        histograms: dict[int, list[tuple[Ints, Floats, Floats]]] = defaultdict(list)
-        for groups in _split_groups(_group_by_union(draws, self.min_texts), draws):
-            for values in many.values():
-                values[np.concatenate(groups)] = 0.0
-            unions = [
-                self._union(joint, draws.left[first], draws.right[first])
-                for first in (members[0] for members in groups)
-            ]
-            for clusterings in self._clustered(unions):
-                for members, union, labels in zip(groups, unions, clusterings, strict=True):
-                    for block in split_into_blocks(len(members), _CELLS, len(joint)):
+        with use_one_thread():  # sums of several threads differ in their last bits
+            for members in _group_by_union(draws, self.min_texts):
+                union = self._union(joint, draws.left[members[0]], draws.right[members[0]])
+                for values in many.values():
+                    values[members] = 0.0
+                for labels in self._cluster_texts(union):
+                    for block in split_into_blocks(len(members), _CELLS, max(len(joint), self.points * union.buckets)):
                         some = members[block]
                         left, right = (
                             _count_buckets(sides[some], labels, union.buckets) for sides in (draws.left, draws.right)
                         )
-                        histograms[union.buckets].append((some, left, right))
-        for buckets, found in histograms.items():
-            members = np.concatenate([some for some, _, _ in found])
-            left, right = (np.concatenate([counts[side] for counts in found]) for side in (1, 2))
-            for block in split_into_blocks(len(members), _CELLS, self.points * buckets):
-                for name, values in many.items():
-                    np.add.at(values, members[block], self._value(name, left[block], right[block]) / self.seeds)
+                        for name, values in many.items():
+                            values[some] += self._value(name, left, right) / self.seeds
         return many
 
     def _union(self, joint: Corpus, left: Masks, right: Masks) -> _Union:
         """Return the texts of a draw, as different rows to be clustered."""
+        vectors, order, content = joint.derive(_order_rows, self.embedder)
+        texts = left.astype(np.int64) + right
+        present = order[texts[order] > 0]
+        _, first, same = np.unique(content[present], return_index=True, return_inverse=True)
+        rows = np.sort(first)
+        place = np.searchsorted(rows, first)[same.reshape(-1)]
+        weights = np.bincount(place, weights=texts[present]).astype(np.float64)
+        scores = compute_components(to_unit(vectors[present[rows]]), weights, self.pca)
         buckets = self.buckets or max(2, round(min(int(left.sum()), int(right.sum())) / 10))
-        canonical = joint.derive(_order_rows, self.embedder)
-        present, place, weights = canonical.distinct(left.astype(np.int64) + right)
-        rows = present if len(present) == len(weights) else present[np.unique(place, return_index=True)[1]]
-        spread = compute_spread_of_directions(canonical.embeddings[rows], weights)
-        return _Union(len(joint), present, place, weights, spread, buckets)
+        return _Union(len(joint), present, place, weights, scores, buckets)
 
-    def _clustered(self, unions: Sequence[_Union]) -> Iterator[list[Ints]]:
-        """Yield the bucket of each text of the joint corpus in each union, for one seed after the other."""
-        scores = [compute_components(union.spread, self.pca) for union in unions]
+    def _cluster_texts(self, union: _Union) -> Iterator[Ints]:
+        """Yield the bucket of each text of the joint corpus, for one seed after the other; 0 outside the union."""
         for index in range(self.seeds):
             seed = self.seed, index
-            with use_one_thread():  # sums of several threads differ in their last bits
-                labels = [
-                    cluster(X, union.weights, union.buckets, restarts=self.restarts, seed=seed)
-                    for X, union in zip(scores, unions, strict=True)
-                ]
-            yield [union.every(own) for union, own in zip(unions, labels, strict=True)]
+            labels = cluster(union.scores, union.weights, union.buckets, restarts=self.restarts, seed=seed)
+            buckets = np.zeros(union.texts, dtype=np.int64)
+            buckets[union.present] = labels[union.place]
+            yield buckets
 
     def interval_ends(
         self, comparison: Comparison, score: Score, *, level: float, seed: int
@@ -226,7 +216,9 @@ class Mauve(EmbeddingMetric):
         several = replace(self, seed=seed, seeds=max(self.seeds, _CLUSTERINGS))
         shown, distances, influences = [], [], []
         union = several._union(comparison.joint, sides, ~sides)
-        for (labels,) in several._clustered([union]):
+        with use_one_thread():
+            clusterings = list(several._cluster_texts(union))
+        for labels in clusterings:
             left, right = (_count_buckets(side[None], labels, union.buckets)[0] for side in (sides, ~sides))
             shown.append(self._shown(left[None], right[None])[0])
             distances.append(self._value(VALUE, left[None], right[None])[0])
@@ -275,58 +267,18 @@ class _Union(NamedTuple):
     present: Ints
     place: Ints
     weights: Floats
-    spread: Spread
+    scores: Floats
     buckets: int
 
-    def every(self, labels: Ints) -> Ints:
-        """Labels of different rows as labels of all texts; 0 for those that are not in the draw."""
-        found = np.zeros(self.texts, dtype=np.int64)
-        found[self.present] = labels[self.place]
-        return found
 
-
-@dataclass(frozen=True)
-class _Canonical:
-    """A corpus's embeddings, an order of its rows by content, and which rows are equal."""
-
-    embeddings: NDArray[np.floating]
-    order: Ints
-    same: Ints
-    all_different: bool
-
-    def distinct(self, texts: Ints) -> tuple[Ints, Ints, Floats]:
-        """Rows of which there are texts, in order; their places among the distinct ones; how many texts these have."""
-        present = self.order[texts[self.order] > 0]
-        if self.all_different:
-            return present, np.arange(len(present)), texts[present].astype(np.float64)
-        _, first, same = np.unique(self.same[present], return_index=True, return_inverse=True)
-        place = np.argsort(np.argsort(first))[same].astype(np.int64)
-        return present, place, np.bincount(place, weights=texts[present]).astype(np.float64)
-
-
-def _order_rows(corpus: Corpus, embedder: str) -> _Canonical:
-    embeddings = corpus.embeddings(embedder)
-    same = _rank_rows(embeddings)
+def _order_rows(corpus: Corpus, embedder: str) -> tuple[Embeddings, Ints, Ints]:
+    """Return the embeddings, an order of their rows by content, and a number for each row, equal for equal rows."""
+    vectors = np.ascontiguousarray(corpus.embeddings(embedder))
+    whole = vectors.view(np.dtype((np.void, vectors.shape[1] * vectors.itemsize))).ravel()
+    content = np.unique(whole, return_inverse=True)[1].reshape(-1)
     # Embeddings alone are their own content: no need to hash them.
-    order = np.lexsort((same, corpus.keys)) if corpus.pool.has_texts else np.argsort(same)
-    return _Canonical(embeddings, order, same, int(same.max(initial=-1)) + 1 == len(same))
-
-
-def _rank_rows(rows: NDArray[np.floating]) -> Ints:
-    """The place of each row in the order of contents, equal for equal rows; few differ only after their first bytes."""
-    bytes_ = np.ascontiguousarray(rows).view(np.uint8)
-    head = np.zeros((len(rows), 8), dtype=np.uint8)
-    head[:, : bytes_.shape[1]] = bytes_[:, :8]
-    _, heads, count = np.unique(head.view(">u8").ravel(), return_inverse=True, return_counts=True)
-    several = np.flatnonzero(count[heads] > 1)
-    if not len(several):
-        return heads.astype(np.int64)
-    whole = {row: bytes_[row].tobytes() for row in several.tolist()}
-    later = {content: place for place, content in enumerate(sorted(set(whole.values())))}
-    tail = np.zeros(len(rows), dtype=np.int64)
-    tail[several] = [later[content] for content in whole.values()]
-    ranks: Ints = np.unique(heads * (len(later) + 1) + tail, return_inverse=True)[1].astype(np.int64)
-    return ranks
+    order = np.lexsort((content, corpus.keys)) if corpus.pool.has_texts else np.argsort(content)
+    return vectors, order, content
 
 
 def _compute_shared_variance(influences: Floats) -> tuple[float, float]:
@@ -345,13 +297,6 @@ def _group_by_union(draws: Draws, fewest: int) -> list[Ints]:
     for draw in np.flatnonzero(smaller >= fewest).tolist():
         groups[int(smaller[draw]), union[draw].tobytes(), overlap[draw].tobytes()].append(draw)
     return [np.array(group) for group in groups.values()]
-
-
-def _split_groups(groups: list[Ints], draws: Draws) -> Iterator[list[Ints]]:
-    """Return the groups, as many at a time as leave their unions few texts, or one."""
-    first = [members[0] for members in groups]
-    sizes = (draws.left[first] | draws.right[first]).sum(axis=1)
-    return (groups[some] for some in split_into_runs(sizes, _TEXTS))
 
 
 def _count_buckets(sides: Masks, labels: Ints, buckets: int) -> Floats:

@@ -8,13 +8,20 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from textgauge.core.arrays import Embeddings, Floats, Ints
+from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.storage import compute_mean_rows, iterate_rows, sum_rows
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.numerics.moments import Subsets, frechet, frechet_many, frechet_of_groups
+from textgauge.metrics.numerics.moments import (
+    Moments,
+    Subsets,
+    compute_moments,
+    frechet,
+    frechet_many,
+    get_moments_of_scatter,
+)
 from textgauge.metrics.registry import register
 from textgauge.metrics.token_counts import list_sides, sum_by_group
 from textgauge.metrics.uncertainty import PERMUTATION, NullValues
@@ -123,9 +130,22 @@ class Frechet(EmbeddingMetric):
         if self.correct != "none":
             return super().compute_many(joint, draws)
         X, sides = joint.embeddings(self.embedder), list_sides(draws)
-        if draws.groups is not None:
-            return {VALUE: frechet_of_groups(_sum_products(X, draws.groups), sides)}
-        return {VALUE: frechet_many(X, sides)}
+        centre = compute_mean_rows(X)  # the distance does not move with the origin, and cancels less
+        if draws.groups is None:
+            return {VALUE: frechet_many(sides, lambda side: compute_moments(X[sides.rows[side]] - centre))}
+
+        def add(rows: Embeddings) -> Floats:
+            gaps = rows - centre
+            return np.vstack([gaps.sum(axis=0), gaps.T @ gaps])
+
+        groups = sum_by_group(X, draws.groups, add)
+
+        def add_groups(side: int) -> Moments:
+            n = int(sides.sizes[side])
+            total, *products = np.tensordot(sides.masks[side].astype(np.float64), groups, 1)
+            return get_moments_of_scatter(n, total / n, np.array(products) - np.outer(total, total / n))
+
+        return {VALUE: frechet_many(sides, add_groups)}
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """Return null values as every metric, but at most 399 permutations of corpora that fill many dimensions."""
@@ -135,17 +155,6 @@ class Frechet(EmbeddingMetric):
             return super().null_values(comparison, permutations=permutations, seed=seed)
         null = super().null_values(comparison, permutations=_MOST_PERMUTATIONS, seed=seed)
         return replace(null, method=f"{PERMUTATION}, {_MOST_PERMUTATIONS} times")
-
-
-def _sum_products(X: Embeddings, groups: Ints) -> Floats:
-    """Return the sum of the rows of each group about the mean of all, then the sums of products of coordinates."""
-    centre = compute_mean_rows(X)
-
-    def add(rows: Embeddings) -> Floats:
-        gaps = rows - centre
-        return np.vstack([gaps.sum(axis=0), gaps.T @ gaps])
-
-    return sum_by_group(X, groups, add)
 
 
 def _list_windows(n: int, m: int) -> Iterator[tuple[slice, slice]]:

@@ -12,10 +12,16 @@ from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison
 from textgauge.metrics.base import VALUE, Part, Range, Undefined
 from textgauge.metrics.corpus_metric import ManyValues, Values
-from textgauge.metrics.grounds import BallCounts, CrossNearest, NeighbourMetric, get_ball_counts, harmonic_mean, nearest
-from textgauge.metrics.numerics import neighbour_lists as many
-from textgauge.metrics.numerics.neighbour_lists import Lists
-from textgauge.metrics.numerics.neighbours import to_ground
+from textgauge.metrics.grounds import CrossNearest, NeighbourMetric, get_ball_counts, harmonic_mean, nearest
+from textgauge.metrics.numerics.neighbours import (
+    BallCounts,
+    Held,
+    Lists,
+    compute_radii_within,
+    count_held_across,
+    find_nearest_across,
+    to_ground,
+)
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
 from textgauge.metrics.uncertainty import DisjointSplits, NullValues, cut_mean
@@ -65,7 +71,7 @@ class _NearestMetric(NeighbourMetric):
 
     def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
         ground = "euclidean" if self.pair_ground is not None else self.ground  # the matrix is listed in squares too
-        found = (to_ground(many.find_nearest_across(lists, own, other), ground) for own, other in ((P, Q), (Q, P)))
+        found = (to_ground(find_nearest_across(lists, own, other), ground) for own, other in ((P, Q), (Q, P)))
         return self._of_distances(*found)
 
     def _explain_sums(
@@ -218,9 +224,9 @@ class _BallMetric(NeighbourMetric):
         """Return which balls hold which texts."""
         return get_ball_counts(comparison, self.on, self.k, self.ties)
 
-    def _held(self, lists: Lists, own: Masks, other: Masks) -> many.Held:
-        radii = many.compute_radii_within(lists, own, self.k)
-        return many.count_held_across(lists, own, other, radii, closed=self.ties == "closed")
+    def _held(self, lists: Lists, own: Masks, other: Masks) -> Held:
+        radii = compute_radii_within(lists, own, self.k)
+        return count_held_across(lists, own, other, radii, closed=self.ties == "closed")
 
 
 @register
@@ -243,7 +249,7 @@ class PrecisionRecall(_BallMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         held = self.balls(comparison)
-        precision, recall = float((held.of_candidate > 0).mean()), float((held.of_reference > 0).mean())
+        precision, recall = float((held.of_second > 0).mean()), float((held.of_first > 0).mean())
         value = 1.0 - float(harmonic_mean(precision, recall))
         return {VALUE: value, "precision": precision, "recall": recall}
 
@@ -254,7 +260,7 @@ class PrecisionRecall(_BallMetric):
         outside.
         """
         held = self.balls(comparison)
-        counts = held.of_reference, held.of_candidate
+        counts = held.of_first, held.of_second
         inside = counts[0] > 0, counts[1] > 0
         weights = compute_harmonic_weights(float(inside[0].mean()), float(inside[1].mean()))
         if self.part is None:
@@ -297,7 +303,7 @@ class DensityCoverage(_BallMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         held = self.balls(comparison)
-        density = float(held.of_candidate.sum() / (self.k * len(held.of_candidate)))
+        density = float(held.of_second.sum() / (self.k * len(held.of_second)))
         coverage = float(held.reached.mean())
         value = 1.0 - float(harmonic_mean(min(density, 1.0), coverage))
         return {VALUE: value, "density": density, "coverage": coverage}
@@ -308,8 +314,8 @@ class DensityCoverage(_BallMetric):
         A candidate text in more than k balls adds less than nothing. Where density reaches 1 the candidate adds 0.
         """
         held = self.balls(comparison)
-        n, m = len(held.of_reference), len(held.of_candidate)
-        filled = held.of_candidate / self.k
+        n, m = len(held.of_first), len(held.of_second)
+        filled = held.of_second / self.k
         density, coverage = min(float(filled.mean()), 1.0), float(held.reached.mean())
         of_coverage, of_density = compute_harmonic_weights(coverage, density)
         thin = 1.0 - filled if density < 1.0 else np.zeros(m)
@@ -320,7 +326,7 @@ class DensityCoverage(_BallMetric):
         }[self.part]
         formula = _DC if self.part is None else "the text's own term of the mean / number of texts"
         reference = SideTerms(adds[0], {"covered": held.reached})
-        candidate = SideTerms(adds[1], {"balls": held.of_candidate})
+        candidate = SideTerms(adds[1], {"balls": held.of_second})
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
     def ends_from_parts(

@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.core.parallel import map_threads, use_one_blas_thread
-from textgauge.core.progress import advance
+from textgauge.core.parallel import map_threads
 from textgauge.core.sizes import split_into_blocks
 from textgauge.data.storage import compute_mean_rows, iterate_rows
 
 Vectors = NDArray[np.floating[Any]]
 
-_SPREAD = 1e-4  # directions nearer to each other than this have too few digits in their products
 _BLOCK = 1_024  # rows in double precision at a time
 _FEW_SIDES = 64  # this many factors of 1 MB may be kept
 _MANY_ROWS = 4_000
@@ -73,69 +71,17 @@ class Subsets:
         return [np.flatnonzero(mask) for mask in self.masks]
 
 
-class Spread(NamedTuple):
-    """A matrix whose leading eigenvalues and vectors give the components of some rows, and how they give them."""
-
-    matrix: Floats
-    scores: Callable[[Floats, Floats], Floats]
-
-
-def compute_components(spread: Spread, share: float) -> Floats:
-    """Return scores of rows on the fewest principal components that hold this share of the variance."""
-    values, vectors = np.linalg.eigh(spread.matrix)
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    kept = 1 + int(np.searchsorted(np.cumsum(values), share * values.sum()))
-    return spread.scores(values[:kept], np.ascontiguousarray(vectors[:, :kept]))
-
-
-def compute_spread(X: Floats, weights: Floats) -> Spread:
-    """Return the spread of weighted rows: over their products where these are fewer than the dimensions."""
+def compute_components(X: Floats, weights: Floats, share: float) -> Floats:
+    """Return scores of weighted rows on the fewest principal components that hold this share of the variance."""
     centred = X - (weights @ X) / weights.sum()
-    if len(X) < X.shape[1]:
-        return compute_spread_of_products(centred @ centred.T, weights)
-    scaled = centred * np.sqrt(weights)[:, None] if weights.max() > 1 else centred
-    return Spread(scaled.T @ scaled, lambda values, vectors: centred @ vectors)
-
-
-def compute_spread_of_products(products: Floats, weights: Floats) -> Spread:
-    """Return the same from the products of rows about any origin; these are overwritten."""
-    means = products @ weights / weights.sum()
-    products -= means
-    products -= (means - weights @ means / weights.sum())[:, None]
     heavy = np.sqrt(weights)[:, None]
-    if weights.max() > 1:
-        products *= heavy
-        products *= heavy.T
-    return Spread(products, lambda values, vectors: vectors * np.sqrt(values) / heavy)
-
-
-def compute_spread_of_directions(vectors: Vectors, weights: Floats) -> Spread:
-    """Return the spread of weighted rows brought to length one, a block at a time where they are many."""
-    n, d = vectors.shape
-    if n < d:
-        return compute_spread(to_unit(vectors), weights)
-    scatter, sums, total, lengths = np.zeros((d, d)), np.zeros(d), weights.sum(), np.empty((n, 1))
-    parts = split_into_blocks(n, _BLOCK)
-    for part in parts:
-        rows, share = vectors[part].astype(np.float64), weights[part]
-        lengths[part] = _compute_lengths(rows)
-        rows /= lengths[part]
-        sums += share @ rows
-        if share.max() > 1:
-            rows *= np.sqrt(share)[:, None]
-        scatter += rows.T @ rows
-    if np.trace(scatter) - sums @ sums / total <= _SPREAD * total:
-        return compute_spread(to_unit(vectors), weights)
-
-    def scores(values: Floats, directions: Floats) -> Floats:
-        found = np.empty((n, directions.shape[1]))
-        for part in parts:
-            np.matmul(vectors[part].astype(np.float64), directions, out=found[part])
-        found /= lengths
-        found -= sums @ directions / total
-        return found
-
-    return Spread(scatter - np.outer(sums, sums / total), scores)
+    scaled = centred * heavy
+    few = len(X) < X.shape[1]  # rows: their products are the smaller matrix
+    values, vectors = np.linalg.eigh(scaled @ scaled.T if few else scaled.T @ scaled)
+    values = np.maximum(values[::-1], 0.0)
+    kept = 1 + int(np.searchsorted(np.cumsum(values), share * values.sum()))
+    leading = vectors[:, ::-1][:, :kept]
+    return np.asarray(leading * np.sqrt(values[:kept]) / heavy if few else centred @ leading)
 
 
 def to_unit(X: Vectors) -> Floats:
@@ -161,108 +107,36 @@ def _compute_lengths(rows: Floats) -> Floats:
 
 def frechet(X: NDArray[np.floating], Y: NDArray[np.floating]) -> float:
     """‖μX − μY‖² + tr(ΣX + ΣY − 2(ΣXΣY)^½)."""
-    return _compute_between(_compute_moments(X), _compute_moments(Y))
-
-
-def frechet_of_groups(groups: Floats, sides: Subsets) -> Floats:
-    """`frechet` of all draws of groups; of each group the sum of its rows, then the sums of their products."""
-    weights, flat = sides.masks.astype(np.float64), groups.reshape(len(groups), -1)
-    distances = np.full(len(sides.left), np.nan)
-    with use_one_blas_thread():
-        for draw, pair in enumerate(zip(sides.left, sides.right, strict=True)):
-            advance(draw, len(distances))
-            sizes = sides.sizes[list(pair)].tolist()
-            if min(sizes) >= 2:
-                sums = (weights[list(pair)] @ flat).reshape(2, *groups.shape[1:])
-                moments = [_of_sums(n, total[0], total[1:]) for n, total in zip(sizes, sums, strict=True)]
-                distances[draw] = _compute_between(*moments)
-    return distances
-
-
-def _of_sums(n: int, total: Floats, products: Floats) -> Moments:
-    return _of_scatter(n, total / n, products - np.outer(total, total / n))
+    return _compute_between(compute_moments(X), compute_moments(Y))
 
 
 def _compute_between(first: Moments, second: Moments) -> float:
     gap = float(((first.mean - second.mean) ** 2).sum())
-    root = compute_nuclear_norm(first.factor @ second.factor.T)
+    root = _compute_nuclear_norm(first.factor @ second.factor.T)
     return max(gap + first.trace + second.trace - 2.0 * root, 0.0)
 
 
-def compute_nuclear_norm(M: Floats) -> float:
+def _compute_nuclear_norm(M: Floats) -> float:
     """Return the sum of singular values, from the eigenvalues of the smaller Gram matrix.
 
     Eigenvalues below rounding (the usual numerical rank) are zeros and must not enter as square roots of noise.
     """
     if not M.size:  # a constant sample has a factor without rows
         return 0.0
-    return _sum_of_roots(np.linalg.eigvalsh(M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M))
-
-
-def _sum_of_roots(ascending: NDArray[np.floating]) -> float:
+    ascending = np.linalg.eigvalsh(M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M)
     noise = len(ascending) * np.finfo(np.float64).eps * ascending[-1]
     return float(np.sqrt(ascending[ascending > noise]).sum())
 
 
-def frechet_many(rows: NDArray[np.floating], sides: Subsets) -> Floats:
-    """`frechet` of all draws of these sides; NaN where a side has fewer than two rows."""
-    complements = _Complements.of(rows, sides)
-    centre = rows.mean(axis=0, dtype=np.float64)  # the distance does not move with the origin, and cancels less
+def frechet_many(sides: Subsets, moments: Callable[[int], Moments]) -> Floats:
+    """`frechet` of all draws, given the moments of each side; NaN where a side has fewer than two rows."""
+    of_side = cache(moments) if len(sides) < _FEW_SIDES else moments
 
-    def get_moments(side: int) -> Moments:
-        return _compute_moments(rows[sides.rows[side]] - centre)
+    def compute_one(draw: int) -> float:
+        pair = int(sides.left[draw]), int(sides.right[draw])
+        return np.nan if sides.sizes[list(pair)].min() < 2 else _compute_between(*map(of_side, pair))
 
-    moments: Callable[[int], Moments] = cache(get_moments) if len(sides) < _FEW_SIDES else get_moments
-
-    def one(draw: int) -> float:
-        a, b = int(sides.left[draw]), int(sides.right[draw])
-        if min(sides.sizes[a], sides.sizes[b]) < 2:
-            return np.nan
-        return _compute_between(moments(a), moments(b)) if complements is None else complements.distance(sides.rows[a])
-
-    return map_threads(one, len(sides.left))
-
-
-class _Complements(NamedTuple):
-    """Rows less their mean, and their scatter, of which every draw is a split in two: a permutation, for example.
-
-    The scatter of one side is that of all rows less that of the other, and one Cholesky factor is enough for the
-    eigenvalues of ΣXΣY.
-    """
-
-    rows: Floats
-    scatter: Floats
-
-    @classmethod
-    def of(cls, rows: NDArray[np.floating], sides: Subsets) -> _Complements | None:
-        """Return nothing where a draw leaves rows out, or a side has no more rows than dimensions."""
-        few = not len(sides) or sides.sizes.min() <= rows.shape[1]
-        if few or len(sides.left) < 2 or not (sides.masks[sides.left] ^ sides.masks[sides.right]).all():
-            return None
-        centred = rows - rows.mean(axis=0, dtype=np.float64)
-        return cls(centred, centred.T @ centred)
-
-    def distance(self, first: Ints) -> float:
-        """Return the Fréchet distance between these rows and all others."""
-        n, m = len(first), len(self.rows) - len(first)
-        a = self.rows[first].mean(axis=0)
-        b = a * (-n / m)
-        within = _compute_scatter(self.rows[first], a)
-        rest = self.scatter - within - np.outer((n * (1.0 + n / m)) * a, a)
-        left, right = within / (n - 1.0), rest / (m - 1.0)
-        traces = float(np.trace(left) + np.trace(right))
-        return max(float(((a - b) ** 2).sum()) + traces - 2.0 * _compute_root_trace(left, right), 0.0)
-
-
-def _compute_root_trace(A: Floats, B: Floats) -> float:
-    """tr((AB)^½) of two covariance matrices: with A = UᵀU, the root eigenvalues of UBUᵀ."""
-    from scipy.linalg.lapack import dpotrf, dsygst
-
-    upper, failed = dpotrf(A.T)
-    if failed:
-        return compute_nuclear_norm(_factorise(A) @ _factorise(B).T)
-    product, _ = dsygst(B.T, upper, itype=2)
-    return _sum_of_roots(np.linalg.eigvalsh(product, UPLO="U"))
+    return map_threads(compute_one, len(sides.left))
 
 
 class Moments(NamedTuple):
@@ -273,17 +147,19 @@ class Moments(NamedTuple):
     factor: Floats
 
 
-def _compute_moments(X: NDArray[np.floating]) -> Moments:
+def compute_moments(X: NDArray[np.floating]) -> Moments:
+    """Return the moments of a sample."""
     n, d = X.shape
     mean = compute_mean_rows(X)
     if n <= d:
         F = X - mean
         F *= 1.0 / np.sqrt(n - 1.0)
         return Moments(mean, float(np.vdot(F, F)), F)
-    return _of_scatter(n, mean, _compute_scatter(X, mean))
+    return get_moments_of_scatter(n, mean, _compute_scatter(X, mean))
 
 
-def _of_scatter(n: int, mean: Floats, scatter: Floats) -> Moments:
+def get_moments_of_scatter(n: int, mean: Floats, scatter: Floats) -> Moments:
+    """Return the moments of n rows with this mean and sum of products about it."""
     covariance = scatter / (n - 1.0)
     return Moments(mean, float(np.trace(covariance)), _factorise(covariance))
 

@@ -1,101 +1,41 @@
-"""Exact neighbours in bounded memory: float32 products bound all distances, float64 decides what they leave open.
+"""Neighbours in bounded memory: of two sides in blocks, and of many draws by the sorted lists of a joint corpus.
 
-Whatever gives distances is a `Points`: different embedding rows (`Rows`), or texts with a matrix of distances.
+Whatever gives squared distances is a `Points`: the different rows of embeddings (`Rows`), or texts with a matrix of
+distances. Balls compare distances as float32 numbers, so that rounding in float64 makes and breaks no ties.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
-from textgauge.core.progress import PairCount
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.progress import PairCount, advance
+from textgauge.core.sizes import cap_size, split_into_blocks
 
 Vectors = NDArray[np.floating[Any]]
+Cell = NDArray[np.int32]
 
-_UNIT = 2.0**-24  # half the spacing of float32 at 1
-AT_ONCE = 128  # float64 rows that stay in the processor's cache
-_BLOCK = 1 << 22  # pairs looked at at once: 16 MB
-_ROUNDED = 4e-7  # more than rounding a distance to float32 changes its square
+_AT_ONCE = 128  # float64 rows that stay in the processor's cache
+_BLOCK = 1 << 20  # pairs looked at at once: 8 MB, which the next block takes over
+# Below this share of the squared norms a difference of products has too few digits left.
+_CANCELLED = 1e-3
 # Scaling a row to length one leaves some 1e-16 in each coordinate: directions this near to each other are one.
 _SAME_DIRECTION = 1e-28
 _OPPOSITE = 1e-14
-
-
-@dataclass(frozen=True)
-class Cloud:
-    """The different rows of a corpus, in an order of their content alone; repeated rows are one row with a weight.
-
-    `shrink` brings a row to length one where directions are compared, and is 0 for a zero vector. `first` is where a
-    row first stands in the corpus, `inverse` the row of each text.
-    """
-
-    rows: Vectors
-    shrink: Floats
-    weight: Ints
-    first: Ints
-    inverse: Ints
-    directions: bool
-
-    @classmethod
-    def of(cls, X: Vectors, ground: str) -> Cloud:
-        """Return the cloud of embedding rows for a ground."""
-        X = np.ascontiguousarray(X)
-        content = X.view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel()
-        _, first, inverse, weight = np.unique(content, return_index=True, return_inverse=True, return_counts=True)
-        cloud = cls(X[first], np.ones(len(first)), weight, first, inverse.reshape(-1), False)
-        return cloud if ground == "euclidean" else cloud.of_directions()
-
-    def of_directions(self) -> Cloud:
-        """Return the same rows, their directions compared."""
-        return replace(self, shrink=_compute_inverse_lengths(self.rows), directions=True)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def empty(self) -> NDArray[np.bool_]:
-        """Rows without a direction: zero vectors, where directions are compared."""
-        empty: NDArray[np.bool_] = self.shrink == 0
-        return empty
-
-    def take(self, which: Ints | slice) -> Floats:
-        """Prepared rows in float64; a zero vector stays zero."""
-        prepared: Floats = self.rows[which].astype(np.float64)
-        if self.directions:
-            prepared *= self.shrink[which, None]
-        return prepared
-
-
-def _compute_inverse_lengths(rows: Vectors) -> Floats:
-    parts = (rows[piece].astype(float) for piece in split_into_blocks(len(rows), AT_ONCE))
-    squares = [np.einsum("ij,ij->i", part, part) for part in parts]
-    lengths: Floats = np.sqrt(np.concatenate(squares))
-    shrink: Floats = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return shrink
-
-
-def compute_squared_pairs(A: Cloud, B: Cloud, i: Ints, j: Ints) -> Floats:
-    """‖a_i − b_j‖² of chosen pairs, from the differences: the same two rows give the same number to the last bit.
-
-    A zero vector is at cosine distance 1 (squared distance 2) from every direction and at 0 from another one.
-    """
-    squares = np.empty(len(i))
-    for piece in split_into_blocks(len(i), AT_ONCE):
-        gap = A.take(i[piece]) - B.take(j[piece])
-        squares[piece] = np.einsum("ij,ij->i", gap, gap)
-    if A.directions:
-        squares[squares < _SAME_DIRECTION] = 0.0
-        squares[A.empty[i] != B.empty[j]] = 2.0
-    return squares
+_ENTRIES = 1 << 22  # list entries made at once
+_CELLS = 1 << 20  # draws times rows worked on at once
+_LIST_ENTRIES = 1 << 24
 
 
 def round_distances(squares: Floats) -> Floats32:
-    """Distances as balls compare them: rounded to float32, so that rounding in float64 makes and breaks no ties."""
+    """Return distances as balls compare them, of their squares."""
     with np.errstate(over="ignore"):
         return np.sqrt(squares).astype(np.float32)
 
@@ -104,11 +44,6 @@ def is_inside_ball(distances: NDArray[Any], radii: NDArray[Any], *, closed: bool
     """Return which distances lie inside balls of these radii; a closed ball holds what is exactly on its border."""
     inside: NDArray[np.bool_] = distances <= radii if closed else distances < radii
     return inside
-
-
-def _round_below(values: NDArray[np.floating]) -> Floats32:
-    """Float32 numbers just under these."""
-    return np.nextafter(values.astype(np.float32), np.float32(-np.inf))
 
 
 def to_ground(squares: Floats, ground: str) -> Floats:
@@ -123,192 +58,352 @@ def to_ground(squares: Floats, ground: str) -> Floats:
 
 
 class Points:
-    """The different texts of a corpus, and how near they are to those of another side of the same kind.
+    """The different texts of a corpus in the order in which they first stand there, and how far they are from others.
 
-    `weight` says how many texts a row stands for, `first` where the first of them is, `inverse` the row of each text.
+    `first` is where the first text of a row stands, `inverse` the row of each text.
     """
 
-    weight: Ints
     first: Ints
     inverse: Ints
-    slack: Floats
-    scale: float = 1.0
 
     def __len__(self) -> int:
-        return len(self.weight)
+        return len(self.first)
 
-    def closeness(self, rows: slice, other: Any) -> Vectors:
-        """Return upper bounds of −δ²/2 in units of `scale`², some rows by all others.
+    @cached_property
+    def weight(self) -> Ints:
+        """How many texts each row stands for."""
+        return np.bincount(self.inverse)
 
-        They are above the true numbers by `slack[i] + other.slack[j]` at most.
-        """
+    def squares(self, which: Ints, other: Any) -> Floats:
+        """Return squared distances of some rows to all rows of another side of the same kind, in a new array."""
         raise NotImplementedError
 
-    def squares(self, i: Ints, other: Any, j: Ints, closeness: Vectors) -> Floats:
-        """Return the exact δ² of chosen pairs, given their closeness."""
-        return -2.0 * closeness.astype(np.float64)
+    def squares_within(self, texts: Ints) -> Floats:
+        """Return squared distances of some texts to all texts of the corpus; infinity to the text itself."""
+        squares = self.squares(self.inverse[texts], self)
+        if len(self) < len(self.inverse):
+            squares = squares[:, self.inverse]
+        squares[np.arange(len(texts)), texts] = np.inf
+        return squares
 
 
-class ExactPoints(Points):
-    """A side whose closeness is exact; every text stands for itself."""
+@dataclass(frozen=True)
+class Cloud:
+    """The different rows of a corpus; `first` and `inverse` as in `Points`.
 
-    def __init__(self, texts: int) -> None:
-        self.weight, self.slack = np.ones(texts, dtype=np.int64), np.zeros(texts)
-        self.first = self.inverse = np.arange(texts)
+    `shrink` brings a row to length one where directions are compared, and is 0 for a zero vector.
+    """
+
+    rows: Vectors
+    first: Ints
+    inverse: Ints
+    shrink: Floats | None = None
+
+    @classmethod
+    def of(cls, X: Vectors) -> Cloud:
+        """Return the cloud of embedding rows as they are."""
+        X = np.ascontiguousarray(X)
+        content = X.view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel()
+        _, first, inverse = np.unique(content, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return cls(X[first[order]], first[order], np.argsort(order)[inverse.reshape(-1)])
+
+    def of_directions(self) -> Cloud:
+        """Return the same rows, their directions compared."""
+        pieces = split_into_blocks(len(self.rows), _AT_ONCE)
+        lengths = np.concatenate([np.linalg.norm(self.rows[piece].astype(np.float64), axis=1) for piece in pieces])
+        return replace(self, shrink=np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0))
+
+    def take(self, which: Ints | slice) -> Floats:
+        """Return rows in float64; of directions with one more coordinate, in which all zero vectors point."""
+        rows: Floats = self.rows[which].astype(np.float64)
+        if self.shrink is None:
+            return rows
+        shrink = self.shrink[which, None]
+        return np.hstack([rows * shrink, shrink == 0.0])
 
 
 class Rows(Points):
-    """Float32 rows whose products bound −‖a − b‖²/2 from above, in units of `scale`².
+    """The rows of a cloud, whose distances are made of products; where digits cancel, of the differences."""
 
-    A row c (centred, scaled) is stored as [c, 1, −(½ − ε)‖c‖²]; its product with [e, −(½ − ε)‖e‖², 1] is
-    −‖c − e‖²/2 + ε(‖c‖² + ‖e‖²). In float32 that sum of d + 2 products is off by at most (d + 2)u(‖c‖² + ‖e‖²) whatever
-    its order (Higham 2002, §3.1); the squared norms are off by up to du/2, the entries by 4u. With ε = (2d + 32)u
-    the computed product is never below −‖a − b‖²/2, and above it by at most `slack[i] + slack[j]`.
-    """
-
-    def __init__(self, cloud: Cloud, centre: Vectors, scale: float, *, wide: bool) -> None:
-        self.cloud, self.scale = cloud, scale
-        self.weight, self.first, self.inverse = cloud.weight, cloud.first, cloud.inverse
-        width = len(centre)
-        epsilon = 1.01 * (2 * width + 32) * _UNIT
-        self.rows, norms = np.empty((len(cloud), width + 2), dtype=np.float32), np.empty(len(cloud))
-        for piece in split_into_blocks(len(cloud), AT_ONCE):
-            centred = _widen(cloud, piece, wide) - centre
-            self.rows[piece, :-2] = centred if scale == 1.0 else centred / scale
-            norms[piece] = np.einsum("ij,ij->i", self.rows[piece, :-2], self.rows[piece, :-2])
-        self.rows[:, -2] = 1.0
-        self.rows[:, -1] = (epsilon - 0.5) * norms
-        self.slack = 2.0 * epsilon * norms + 1e-30
+    def __init__(self, cloud: Cloud, centre: Floats) -> None:
+        self.first, self.inverse, self._cloud = cloud.first, cloud.inverse, cloud
+        self._rows = cloud.take(slice(None)) - centre
+        self._norms = np.einsum("ij,ij->i", self._rows, self._rows)
 
     @classmethod
     def of(cls, *clouds: Cloud) -> list[Rows]:
-        """Prepare clouds with common centre and scale; any centre is right, one amid the rows makes tight bounds."""
-        wide = any(cloud.empty.any() for cloud in clouds)
-        samples = [_widen(cloud, slice(None, None, 1 + len(cloud) // AT_ONCE), wide) for cloud in clouds]
+        """Prepare clouds with a common centre; any is right, and one amid the rows keeps most digits."""
+        samples = [cloud.take(slice(None, None, 1 + len(cloud.rows) // _AT_ONCE)) for cloud in clouds]
         centre = np.concatenate(samples).mean(axis=0)
-        longest = 1.0 if clouds[0].directions else max(float(np.abs(cloud.rows).max()) for cloud in clouds)
-        # Squares must not overflow or vanish in float32; within these limits they do not.
-        scale = 1.0 if 1e-9 < longest < 1e9 else longest or 1.0
-        return [cls(cloud, centre, scale, wide=wide) for cloud in clouds]
+        return [cls(cloud, centre) for cloud in clouds]
 
-    def closeness(self, rows: slice, other: Rows) -> Floats32:
-        """Return the products."""
-        left = self.rows[rows].copy()
-        left[:, -2:] = left[:, :-3:-1].copy()
-        return np.asarray(left @ other.rows.T)
+    def squares(self, which: Ints, other: Rows) -> Floats:
+        """Return ‖a − b‖²; the distance of equal rows is exactly 0."""
+        squares = self._rows[which] @ other._rows.T
+        squares *= -2.0
+        sizes = self._norms[which, None] + other._norms
+        squares += sizes
+        sizes *= _CANCELLED
+        near = np.flatnonzero(squares <= sizes)
+        if len(near):
+            i, j = np.divmod(near, squares.shape[1])
+            squares[i, j] = self._subtract(which[i], other, j)
+        return squares
 
-    def squares(self, i: Ints, other: Rows, j: Ints, closeness: Vectors) -> Floats:
-        """Return squared distances from the differences of rows."""
-        return compute_squared_pairs(self.cloud, other.cloud, i, j)
-
-
-def _widen(cloud: Cloud, piece: slice, wide: bool) -> Vectors:
-    """Prepared rows, if `wide` with one more coordinate, in which all zero vectors point.
-
-    Float32 rows stay float32: taking the centre from them is off by no more than a rounding of the difference.
-    """
-    rows = cloud.take(piece) if cloud.directions else cloud.rows[piece]
-    return np.column_stack([rows, cloud.empty[piece]]) if wide else rows
+    def _subtract(self, i: Ints, other: Rows, j: Ints) -> Floats:
+        squares = np.empty(len(i))
+        for some in split_into_blocks(len(i), _AT_ONCE):
+            gap = self._cloud.take(i[some]) - other._cloud.take(j[some])
+            squares[some] = np.einsum("ij,ij->i", gap, gap)
+        return squares if self._cloud.shrink is None else np.where(squares < _SAME_DIRECTION, 0.0, squares)
 
 
-class _Pairs(NamedTuple):
-    """Pairs of a block that reach a bound."""
-
-    i: Ints
-    j: Ints
-    closeness: Vectors
-
-    @classmethod
-    def reaching(cls, block: Vectors, bound: Vectors, start: int) -> _Pairs:
-        flat = np.flatnonzero(block >= bound)
-        i, j = np.divmod(flat, block.shape[1])
-        return cls(start + i, j, block.reshape(-1)[flat])
-
-
-def _split_rows(a: Points, b: Points) -> list[slice]:
-    return split_into_blocks(len(a), _BLOCK, len(b))
+def _split_rows(a: Points, b: Points) -> Iterator[Ints]:
+    """Yield rows of one side, as many at a time as their pairs with another side take bounded memory."""
+    count = PairCount(len(a) * len(b.inverse))
+    for some in split_into_blocks(len(a), _BLOCK, len(b.inverse)):
+        yield np.arange(some.start, some.stop)
+        count.add((some.stop - some.start) * len(b.inverse))
 
 
 def compute_radii(side: Points, k: int) -> Floats32:
     """Return the distance of each row to its k-th neighbour, repeated texts counted, the text itself not."""
-    missing, radii = k + 1 - side.weight, np.zeros(len(side), dtype=np.float32)  # copies are the nearest neighbours
-    if len(side) == 1:
-        return radii
-    worst = len(side) - min(k, len(side) - 1)  # the place of the k-th best
-    count = PairCount(len(side) ** 2)
+    squares = np.empty(len(side))
     for rows in _split_rows(side, side):
-        block = side.closeness(rows, side)
-        block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
-        kth = np.partition(block, worst, axis=1)[:, worst]
-        pairs = _Pairs.reaching(block, _round_below(kth - side.slack[rows] - side.slack.max())[:, None], rows.start)
-        squares = side.squares(pairs.i, side, pairs.j, pairs.closeness)
-        reached = _reach(pairs.i - rows.start, squares, side.weight[pairs.j], missing[rows])
-        radii[rows] = np.where(missing[rows] > 0, round_distances(reached), np.float32(0))
-        count.add(block.size)
-    return radii
+        block = side.squares_within(side.first[rows])
+        block.partition(k - 1, axis=1)
+        squares[rows] = block[:, k - 1]
+    return round_distances(squares)
 
 
-def _reach(i: Ints, keys: Floats, weight: Ints, wanted: Ints) -> Floats:
-    """For each row the key, going up, at which the weights reach what is wanted."""
-    order = np.lexsort((keys, i))
-    rows, reached = i[order], np.cumsum(weight[order])
-    start = np.searchsorted(rows, np.arange(len(wanted)))
-    before = np.concatenate([[0], reached])[start]
-    enough = np.flatnonzero(reached - before[rows] >= wanted[rows])
-    found, first = np.unique(rows[enough], return_index=True)
-    values = np.zeros(len(wanted))
-    values[found] = keys[order][enough[first]]
-    return values
+@dataclass(frozen=True)
+class Nearest:
+    """For each row of a side the squared distance to the nearest of the other side, and which that is."""
+
+    squares: Floats
+    at: Ints
 
 
-def find_nearest(a: Points, b: Points) -> tuple[Floats, Ints]:
-    """Return for each row of one side the squared distance to the nearest of the other, and which it is.
-
-    Of equally near ones it is the one that stands first in its corpus.
-    """
-    nearest, at = np.empty(len(a)), np.empty(len(a), dtype=np.int64)
-    count = PairCount(len(a) * len(b))
+def find_nearest(a: Points, b: Points) -> tuple[Nearest, Nearest]:
+    """Return the nearest rows of both sides, of equally near ones the first."""
+    of_a, of_b = (Nearest(np.full(len(side), np.inf), np.zeros(len(side), dtype=np.int64)) for side in (a, b))
     for rows in _split_rows(a, b):
-        block = a.closeness(rows, b)
-        bound = _round_below(block.max(axis=1) - a.slack[rows] - b.slack.max())
-        pairs = _Pairs.reaching(block, bound[:, None], rows.start)
-        squares = a.squares(pairs.i, b, pairs.j, pairs.closeness)
-        order = np.lexsort((b.first[pairs.j], squares, pairs.i))
-        best = order[np.searchsorted(pairs.i[order], np.arange(rows.start, rows.stop))]
-        nearest[rows], at[rows] = squares[best], pairs.j[best]
-        count.add(block.size)
-    return nearest, at
-
-
-class Balls:
-    """What the balls around one side's rows hold of the other side: whether any, and how many balls hold each row."""
-
-    def __init__(self, centres: Points, points: Points, radii: Floats32, *, closed: bool) -> None:
-        self._centres, self._points, self._radii, self._closed = centres, points, radii, closed
-        half = radii.astype(np.float64) ** 2 / (-2.0 * centres.scale**2)
-        self.bound, self._inner = _round_below(half * (1.0 + _ROUNDED)), half * (1.0 - _ROUNDED)
-        self.reached: Masks = np.zeros(len(centres), dtype=bool)
-        self.holders: Ints = np.zeros(len(points), dtype=np.int64)
-
-    def add(self, centre: Ints, point: Ints, closeness: Vectors) -> None:
-        """Count the pairs that are inside; where the bounds leave it open, by their exact distance."""
-        inside = closeness - self._centres.slack[centre] - self._points.slack[point] > self._inner[centre]
-        undecided = np.flatnonzero(~inside)
-        i, j = centre[undecided], point[undecided]
-        exact = round_distances(self._centres.squares(i, self._points, j, closeness[undecided]))
-        inside[undecided] = is_inside_ball(exact, self._radii[i], closed=self._closed)
-        self.reached[centre[inside]] = True
-        np.add.at(self.holders, point[inside], self._centres.weight[centre[inside]])
-
-
-def count_balls(a: Points, b: Points, radii: tuple[Floats32, Floats32], *, closed: bool) -> tuple[Balls, Balls]:
-    """Return what the balls of each side hold of the other."""
-    of_a, of_b = Balls(a, b, radii[0], closed=closed), Balls(b, a, radii[1], closed=closed)
-    count = PairCount(len(a) * len(b))
-    for rows in _split_rows(a, b):
-        block = a.closeness(rows, b)
-        of_a.add(*_Pairs.reaching(block, of_a.bound[rows, None], rows.start))
-        i, j, closeness = _Pairs.reaching(block, of_b.bound, rows.start)
-        of_b.add(j, i, closeness)
-        count.add(block.size)
+        block = a.squares(rows, b)
+        of_a.at[rows] = block.argmin(axis=1)
+        of_a.squares[rows] = block[np.arange(len(rows)), of_a.at[rows]]
+        least = block.min(axis=0)
+        closer = np.flatnonzero(least < of_b.squares)
+        of_b.at[closer] = rows[block[:, closer].argmin(axis=0)]
+        of_b.squares[closer] = least[closer]
     return of_a, of_b
+
+
+@dataclass(frozen=True)
+class BallCounts:
+    """How many balls of the other side hold each row, and whether a ball of the first side holds any of the second."""
+
+    of_first: Ints
+    of_second: Ints
+    reached: Masks
+
+
+def count_balls(a: Points, b: Points, radii: tuple[Floats32, Floats32], *, closed: bool) -> BallCounts:
+    """Return what the balls of each side hold of the other."""
+    found = BallCounts(np.zeros(len(a), np.int64), np.zeros(len(b), np.int64), np.zeros(len(a), dtype=bool))
+    for rows in _split_rows(a, b):
+        distances = round_distances(a.squares(rows, b))
+        i, j = _find_cells(is_inside_ball(distances, radii[0][rows, None], closed=closed))
+        found.reached[rows[i]] = True
+        np.add.at(found.of_second, j, a.weight[rows[i]])
+        i, j = _find_cells(is_inside_ball(distances, radii[1], closed=closed))
+        np.add.at(found.of_first, rows[i], b.weight[j])
+    return found
+
+
+def _find_cells(mask: Masks) -> tuple[Ints, Ints]:
+    return np.divmod(np.flatnonzero(mask), mask.shape[1])
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Neighbours of some rows by rank: row number, distance, and distance as balls compare it, shape (ranks, rows)."""
+
+    joint: Joint
+    index: NDArray[np.int32]
+    squares: Floats
+    levels: Floats32
+
+    @property
+    def ranks(self) -> int:
+        """How many neighbours are listed for each row."""
+        return len(self.index)
+
+    @property
+    def complete(self) -> bool:
+        """Whether they are all there are."""
+        return self.ranks == self.joint.size - 1
+
+
+class Joint:
+    """All texts of a joint corpus, ready to list neighbours."""
+
+    def __init__(self, points: Points) -> None:
+        self._points, self.size = points, len(points.inverse)
+        self._lists: Lists | None = None
+
+    def lists(self, ranks: int) -> Lists:
+        """At least this many nearest neighbours of every row; the longest lists so far are kept."""
+        ranks = min(ranks, self.size - 1)
+        if self._lists is None or self._lists.ranks < ranks:
+            self._lists = self._list_neighbours(np.arange(self.size), ranks)
+        return self._lists
+
+    def complete(self, rows: Ints) -> Iterator[tuple[Ints, Lists]]:
+        """Yield all neighbours of the given rows, a few rows at a time."""
+        for block in split_into_blocks(len(rows), _ENTRIES, self.size):
+            yield rows[block], self._list_neighbours(rows[block], self.size - 1)
+
+    def _list_neighbours(self, rows: Ints, ranks: int) -> Lists:
+        index, squares = np.empty((ranks, len(rows)), dtype=np.int32), np.empty((ranks, len(rows)))
+        for some in split_into_blocks(len(rows), _BLOCK, self.size):
+            block = self._points.squares_within(rows[some])
+            near = np.argpartition(block, ranks - 1, axis=1)[:, :ranks]
+            near = np.take_along_axis(near, np.argsort(np.take_along_axis(block, near, axis=1), axis=1), axis=1)
+            index[:, some], squares[:, some] = near.T, np.take_along_axis(block, near, axis=1).T
+        return Lists(self, index, squares, round_distances(squares))
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the balls of one side hold of the other, for each draw and row; `total` counts the pairs."""
+
+    reached: Masks
+    held: Masks
+    total: Ints
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Chosen cells of a (draws, rows) array: their flat places, their draw's first place, their row's slot in lists."""
+
+    flat: Cell
+    start: Cell
+    slot: Cell
+
+    @classmethod
+    def of(cls, mask: Masks) -> _Cells:
+        flat = np.flatnonzero(mask).astype(np.int32)
+        slot = flat % np.int32(mask.shape[1])
+        return cls(flat, flat - slot, slot)
+
+    def __len__(self) -> int:
+        return len(self.flat)
+
+    @property
+    def row(self) -> Cell:
+        """The rows."""
+        return self.flat - self.start
+
+    def where(self, kept: Masks) -> _Cells:
+        """Only some of the cells."""
+        places = np.flatnonzero(kept)
+        return _Cells(self.flat[places], self.start[places], self.slot[places])
+
+    def neighbours(self, lists: Lists, rank: int) -> Cell:
+        """Flat places of each cell's neighbour of this rank, in the same draw."""
+        there: Cell = self.start + lists.index[rank][self.slot]
+        return there
+
+
+def estimate_ranks_needed(left: Masks, right: Masks, k: int) -> int:
+    """List length with which few rows of a draw run out before k neighbours on the smaller side are met."""
+    rows = int(left.shape[1])
+    share = max(min(float(left.mean()), float(right.mean())), 1e-9)
+    wanted = math.ceil((k + 4.0 * math.sqrt(k) + 4.0) / share)
+    return max(1, min(wanted, rows - 1, cap_size(_LIST_ENTRIES) // rows))
+
+
+def split_draws(left: Masks, right: Masks) -> Iterator[tuple[Masks, Masks]]:
+    """Yield the draws, as many at a time as bounded memory allows."""
+    for some in split_into_blocks(len(left), _CELLS, left.shape[1]):
+        advance(some.start, len(left))
+        yield np.ascontiguousarray(left[some]), np.ascontiguousarray(right[some])
+
+
+def find_nearest_across(lists: Lists, own: Masks, other: Masks) -> Floats:
+    """Squared distance of each row of one side to the nearest of the other; 0 for a row on both, NaN off the side."""
+    squares, flat_other = np.full(own.size, np.nan), other.ravel()
+    squares[(own & other).ravel()] = 0.0
+
+    def scan(cells: _Cells, lists: Lists) -> _Cells:
+        for rank in range(lists.ranks):
+            met = flat_other[cells.neighbours(lists, rank)]
+            done = cells.where(met)
+            squares[done.flat] = lists.squares[rank][done.slot]
+            cells = cells.where(~met)
+            if not len(cells):
+                break
+        return cells
+
+    _settle(lists, _Cells.of(own & ~other), scan)
+    return squares.reshape(own.shape)
+
+
+def compute_radii_within(lists: Lists, own: Masks, k: int) -> Floats32:
+    """Distance of each row of a side to its k-th neighbour on that side; 0 off the side."""
+    radii, flat_own = np.zeros(own.size, dtype=np.float32), own.ravel()
+
+    def scan(cells: _Cells, lists: Lists) -> _Cells:
+        count = np.zeros(len(cells), dtype=np.int32)
+        for rank in range(lists.ranks):
+            count += flat_own[cells.neighbours(lists, rank)]
+            if rank + 1 < k:
+                continue
+            missing = count < k
+            done = cells.where(~missing)
+            radii[done.flat] = lists.levels[rank][done.slot]
+            cells, count = cells.where(missing), count[missing]
+            if not len(cells):
+                break
+        return cells
+
+    _settle(lists, _Cells.of(own), scan)
+    return radii.reshape(own.shape)
+
+
+def count_held_across(lists: Lists, own: Masks, other: Masks, radii: Floats32, *, closed: bool) -> Held:
+    """Return what balls of these radii around the rows of one side hold of the other side."""
+    flat_other, flat_radii = other.ravel(), radii.ravel()
+    both = own & other & (closed | (radii > 0))
+    held, counts = both.flatten(), both.ravel().astype(np.int32)
+
+    def scan(cells: _Cells, lists: Lists) -> _Cells:
+        # A ball that takes in the last listed neighbour may hold more than are listed.
+        cut = is_inside_ball(lists.levels[-1][cells.slot], flat_radii[cells.flat], closed=closed)
+        cut &= not lists.complete
+        left_over, cells = cells.where(cut), cells.where(~cut)
+        for rank in range(lists.ranks):
+            inside = is_inside_ball(lists.levels[rank][cells.slot], flat_radii[cells.flat], closed=closed)
+            cells = cells if inside.all() else cells.where(inside)
+            if not len(cells):
+                break
+            there = cells.neighbours(lists, rank)
+            met = np.flatnonzero(flat_other[there])
+            held[there[met]] = True
+            counts[cells.flat[met]] += 1
+        return left_over
+
+    _settle(lists, _Cells.of(own), scan)
+    per_ball = counts.reshape(own.shape)
+    return Held(per_ball > 0, held.reshape(own.shape), per_ball.sum(axis=1))
+
+
+def _settle(lists: Lists, cells: _Cells, scan: Callable[[_Cells, Lists], _Cells]) -> None:
+    """Scan the lists; for cells whose list was too short, the complete lists of their rows."""
+    rest = scan(cells, lists) if len(cells) else cells
+    if not len(rest):
+        return
+    for rows, complete in lists.joint.complete(np.unique(rest.row)):
+        here = rest.where((rest.row >= rows[0]) & (rest.row <= rows[-1]))
+        scan(_Cells(here.flat, here.start, np.searchsorted(rows, here.row).astype(np.int32)), complete)

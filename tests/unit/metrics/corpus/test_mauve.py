@@ -6,7 +6,6 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import limit_sizes
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.corpus import mauve
 from textgauge.metrics.corpus.mauve import (
@@ -134,7 +133,7 @@ class TestMetric:
         left, right = sides(80, 80)
         each = [
             METRIC._value("value", *(mauve._count_buckets(side[None], labels, 8) for side in (left, right)))[0]
-            for (labels,) in metric._clustered([metric._union(Comparison(P, Q).joint, left, right)])
+            for labels in metric._cluster_texts(metric._union(Comparison(P, Q).joint, left, right))
         ]
         assert len(set(each)) > 1
         assert several == pytest.approx(np.mean(each))
@@ -158,14 +157,6 @@ def sides(n, m):
     return left, ~left
 
 
-@pytest.mark.parametrize(("d", "dtype"), [(1, np.float32), (2, np.float32), (3, np.float64), (5, np.float32)])
-def test_ranks_are_those_of_the_contents(d, dtype):
-    rows = np.random.default_rng(d).integers(-2, 3, (60, d)).astype(dtype)
-    contents = [row.tobytes() for row in rows]
-    order = sorted(set(contents))
-    assert mauve._rank_rows(rows).tolist() == [order.index(content) for content in contents]
-
-
 class TestMany:
     def test_equals_one_by_one(self):
         joint = Corpus.of(np.concatenate([cloud(1, 60), cloud(2, 45, shift=1.0), cloud(1, 15)]))
@@ -180,14 +171,6 @@ class TestMany:
             for name, expected in METRIC.values_or_nan(comparison).items():
                 assert many[name][draw] == pytest.approx(expected, abs=1e-12, nan_ok=True)
         assert math.isnan(many["value"][7])
-
-    def test_few_texts_at_a_time_change_nothing(self):
-        joint = Corpus.of(cloud(1, 120))
-        masks = np.array([np.random.default_rng(draw).permutation(120) for draw in range(5)])
-        draws = Draws(masks < 40, masks >= 70)
-        many = METRIC.compute_many(joint, draws)["value"]
-        with limit_sizes(150):
-            assert (METRIC.compute_many(joint, draws)["value"] == many).all()
 
     def test_permutations_share_one_clustering(self, monkeypatch):
         calls = []
