@@ -68,22 +68,18 @@ def count_workers_of(executor: Executor) -> int:
     return count_workers() if client is None else sum(client.nthreads().values())
 
 
-def map_ordered(executor: Executor, function: Callable[[T], R], items: Iterable[T], *, ahead: int) -> Iterator[R]:
-    """`function` of each item in the items' order; at most `ahead` items are read before their turn."""
-    waiting: deque[Future[R]] = deque()
-    for item in items:
-        waiting.append(executor.submit(function, item))
-        if len(waiting) >= ahead:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
-
-
 def map_parts(executor: Executor | None, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """`function` of each item in the items' order, by the workers of a cluster, or here where there is none."""
     if executor is None:
-        return map(function, items)
-    return map_ordered(executor, function, items, ahead=2 * count_workers_of(executor))
+        yield from map(function, items)
+        return
+    waiting: deque[Future[R]] = deque()
+    for item in items:
+        waiting.append(executor.submit(function, item))
+        if len(waiting) >= 2 * count_workers_of(executor):  # items read before their turn
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 @contextmanager

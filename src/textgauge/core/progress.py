@@ -1,23 +1,20 @@
 """How far work is: steps, and counts within a step, are told to whoever listens.
 
 >>> with listen(lambda stage: print(stage, stage.done, stage.total)):
-...     for number in track(range(2), "texts"):
-...         begin_step("embedding")
-embedding 0 0
-embedding 0 0
+...     begin_step("embedding", 1, 3)
+embedding 1 3
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
-T = TypeVar("T")
 Step: TypeAlias = Callable[[str], None]
 SECONDS_BETWEEN = 0.1  # counts that are told
 _handles: dict[str, Any] = {}
@@ -93,14 +90,6 @@ def advance(done: int, total: int, what: str = "") -> None:
     if listener is not None and (now := time.perf_counter()) - listener.last >= SECONDS_BETWEEN:
         listener.last = now
         listener.callback(Stage(what, done, total, what, part=True))
-
-
-def track(items: Iterable[T], what: str, *, total: int | None = None) -> Iterator[T]:
-    """Pass items on and count those that are done."""
-    size = total if total is not None else len(items) if isinstance(items, Sized) else 0
-    for done, item in enumerate(items):
-        advance(done, size, what)
-        yield item
 
 
 @contextmanager

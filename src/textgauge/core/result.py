@@ -8,7 +8,6 @@ a number that was changed is found when the file is read.
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,8 +24,8 @@ from textgauge.core.sealed import Damaged, seal_json, unseal_json
 from textgauge.core.show import (
     Row,
     Tabular,
+    escape_html,
     list_columns,
-    make_printable,
     render_html,
     render_latex,
     render_markdown,
@@ -199,8 +198,8 @@ class Result(Tabular):
 
     def _repr_html_(self) -> str:
         """Answer, the table for people and warnings; all numbers are folded below them."""
-        answer = f"<p><strong>{_escape(self.answer)}</strong></p>" if self.answer else ""
-        warned = "".join(f"<li>{_escape(text)}</li>" for text in self.warnings)
+        answer = f"<p><strong>{escape_html(self.answer)}</strong></p>" if self.answer else ""
+        warned = "".join(f"<li>{escape_html(text)}</li>" for text in self.warnings)
         warned = f"<p>Warnings</p><ul>{warned}</ul>" if warned else ""
         numbers = f"<details><summary>All numbers</summary>{render_html(self.to_dicts())}</details>"
         return answer + render_html(self.at_a_glance()) + warned + numbers
@@ -245,11 +244,6 @@ def parse_result(text: str) -> Row:
     return found
 
 
-def is_result(content: object) -> bool:
-    """Return whether JSON content is meant as a result: it says which schema it has."""
-    return isinstance(content, dict) and "schema" in content and "rows" in content
-
-
 @cache
 def load_schema() -> Row:
     """Return the JSON Schema of results."""
@@ -259,7 +253,3 @@ def load_schema() -> Row:
 
 def _join_name(name: object) -> str:
     return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
-
-
-def _escape(text: str) -> str:
-    return html.escape(make_printable(text))

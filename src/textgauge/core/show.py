@@ -28,6 +28,9 @@ _ACTING = re.compile(
 )
 _MARKS = {"|": "\\|", "<": "&lt;", "](": "]\\("}
 _MARKED = re.compile(r"\||(?<!\\)<|\]\(")
+_TEX = str.maketrans(
+    {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"} | {sign: f"\\{sign}" for sign in "{}&%$#_"}
+)
 _ROWS_SHOWN = 200
 _REPR_LINES = 20
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"  # of charts: Okabe and Ito's palette, safe for colour blindness
@@ -102,7 +105,7 @@ def render_html(rows: Sequence[Row]) -> str:
     1
     """
     names = list_columns(rows)
-    head = "".join(f'<th scope="col">{_escape_html(name)}</th>' for name in names)
+    head = "".join(f'<th scope="col">{escape_html(name)}</th>' for name in names)
     body = "".join(
         f"<tr>{''.join(_render_html_cell(row.get(name)) for name in names)}</tr>" for row in rows[:_ROWS_SHOWN]
     )
@@ -368,10 +371,7 @@ def _escape_markdown(text: str) -> str:
 
 def _escape_tex(text: str) -> str:
     text = " ".join(text.splitlines())  # an empty line ends a cell
-    escaped = "".join(
-        {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "^": r"\^{}", "~": r"\~{}"}.get(c, c) for c in text
-    )
-    return "".join(f"\\{c}" if c in "&%$#_" else c for c in escaped)
+    return text.translate(_TEX)
 
 
 def make_printable(text: str) -> str:
@@ -395,11 +395,12 @@ def shorten_line(text: str, width: int) -> str:
 
 def _render_html_cell(value: Any) -> str:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        return f'<td style="text-align:left">{_escape_html(str(value))}</td>'
+        return f'<td style="text-align:left">{escape_html(str(value))}</td>'
     return f"<td>{format_cell(value)}</td>"
 
 
-def _escape_html(text: str) -> str:
+def escape_html(text: str) -> str:
+    """Return a text that shows itself on a page."""
     return html.escape(make_printable(text))
 
 

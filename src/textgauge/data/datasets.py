@@ -16,7 +16,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -85,20 +84,18 @@ class _Dataset:
     read: ReadDataset
 
     def items(self) -> Iterator[DatasetItem]:
-        content = self.read()
-        if isinstance(content, LabelledTexts) and self.card.kind == "texts":
+        content, name, kind = self.read(), self.card.name, self.card.kind
+        if not isinstance(content, LabelledTexts | TextPairs):
+            yield from content
+        elif isinstance(content, LabelledTexts) != (kind == "texts"):
+            raise InputError(f"dataset {name!r} is registered as {kind}, but reads as {type(content).__name__}")
+        elif isinstance(content, LabelledTexts):
             for text, label in zip(content.texts, content.labels or itertools.repeat(None), strict=False):
                 yield DatasetItem("all", text, label)
-        elif isinstance(content, TextPairs) and self.card.kind == "pairs":
+        else:
             grades, raters = content.grade or itertools.repeat(None), content.raters or itertools.repeat(None)
             for left, right, grade, rated in zip(content.left, content.right, grades, raters, strict=False):
                 yield DatasetItem("all", left, right=right, grade=grade, raters=rated)
-        elif isinstance(content, LabelledTexts | TextPairs):
-            raise InputError(
-                f"dataset {self.card.name!r} is registered as {self.card.kind}, but reads as {type(content).__name__}"
-            )
-        else:
-            yield from content
 
 
 DATASETS: Registry[_Dataset] = Registry("dataset", group="textgauge.datasets", plug_in=lambda _, register: register())
@@ -165,9 +162,7 @@ def fetch_dataset(dataset: str) -> list[Path]:
 def is_here(dataset: str) -> bool:
     """Return True if all files of a dataset are on this machine; reads no content and no network."""
     return all(
-        any(
-            _get_size(path) == file.size for path in (*_list_candidates(dataset, file), _get_cached_path(dataset, file))
-        )
+        any(path.is_file() and path.stat().st_size == file.size for path in _list_places(dataset, file))
         for file in DATASETS[dataset].files
     )
 
@@ -231,16 +226,16 @@ def _parse(spec: str) -> tuple[_Dataset, tuple[str, ...], str]:
 
 def _locate(dataset: str, file: DatasetFile) -> Path:
     """Return the path of a file with the right bytes; wrong bytes in a data folder are refused, not passed over."""
-    for path in _list_candidates(dataset, file):
+    *own, cached = _list_places(dataset, file)
+    for path in own:
         if path.is_file():
-            digest = _get_digest(path)
+            digest = compute_sha256(path)
             if digest != file.sha256:
                 raise ResourceError(
                     f"{path} is not the published file: its sha256 is {digest[:12]}..., not {file.sha256[:12]}..."
                 )
             return path
-    cached = _get_cached_path(dataset, file)
-    if cached.is_file() and _get_digest(cached) == file.sha256:
+    if cached.is_file() and compute_sha256(cached) == file.sha256:
         return cached
     place = f"{dataset}/{file.name}"
     instead = f"put it into a folder named by {SETTING} as {place}"
@@ -257,27 +252,8 @@ def _locate(dataset: str, file: DatasetFile) -> Path:
     return cached
 
 
-def _list_candidates(dataset: str, file: DatasetFile) -> list[Path]:
-    return [folder / dataset / file.name for folder in list_data_folders()]
-
-
-def _get_cached_path(dataset: str, file: DatasetFile) -> Path:
-    return get_cache_root() / "datasets" / dataset / file.name
-
-
-def _get_size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else -1
-
-
-def _get_digest(path: Path) -> str:
-    state = path.stat()
-    return _compute_digest(path, state.st_size, state.st_mtime_ns)
-
-
-@lru_cache(maxsize=256)
-def _compute_digest(path: Path, size: int, changed: int) -> str:
-    del size, changed  # part of the key only: a changed file is read again
-    return compute_sha256(path)
+def _list_places(dataset: str, file: DatasetFile) -> list[Path]:
+    return [folder / dataset / file.name for folder in (*list_data_folders(), get_cache_root() / "datasets")]
 
 
 def is_hub_file(spec: str) -> bool:
@@ -342,6 +318,6 @@ def _import(name: str, spec: str, advice: str) -> Any:
 
 
 def _make_hub_error(spec: str, error: Exception) -> InputError:
-    """Return the packages raise many kinds of errors, their own and those of the network beneath them."""
+    # The packages raise many kinds of errors, their own and those of the network beneath them.
     reason = next(iter(str(error).strip().splitlines()), "")
     return InputError(f"{spec}: cannot be loaded ({type(error).__name__}: {shorten_line(reason, 200)})")

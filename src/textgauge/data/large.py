@@ -54,8 +54,9 @@ class TextBatches:
         if count < total:
             warn(f"{self.name}: blank texts left out: {total - count} of {total}")
 
-    def exceeds(self, most: int) -> bool:
-        """Return whether there are more texts than that, blank ones counted; no more of them are read."""
+    def has_many(self) -> bool:
+        """Return whether there are more texts than are held in memory, blank ones counted; no more of them are read."""
+        most = cap_size(_LARGE)
         if self.texts is not None:
             return len(self.texts) > most
         packed = any(get_packing(path) or get_format(path).ending in (".parquet", ".arrow") for path in self.paths)
@@ -72,12 +73,6 @@ class TextBatches:
             for table in read_batches(path, column=column):
                 column = table.find_column(column)
                 yield table.get_texts(column)
-
-
-def has_many(source: TextBatches | Embeddings) -> bool:
-    """Return whether a source has more texts or rows than are held in memory."""
-    most = cap_size(_LARGE)
-    return source.exceeds(most) if isinstance(source, TextBatches) else len(source) > most
 
 
 def open_batches(source: object, *, column: str | None = None) -> TextBatches | Embeddings | None:
@@ -117,7 +112,9 @@ def load_comparison(
     """
     sources = [None if in_memory else open_batches(source, column=column) for source in (reference, candidate)]
     large = [source for source in sources if source is not None]
-    if len(large) < 2 or not any(map(has_many, large)):
+    if len(large) < 2 or not any(
+        source.has_many() if isinstance(source, TextBatches) else len(source) > cap_size(_LARGE) for source in large
+    ):
         corpora = zip(ROLES, (reference, candidate), strict=True)
         return Comparison(*(load_corpus(source, role=role, column=column) for role, source in corpora))
     if len({isinstance(source, TextBatches) for source in large}) > 1:

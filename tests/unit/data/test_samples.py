@@ -12,7 +12,7 @@ import pytest
 
 from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.data.samples import DOMAINS, list_samples, packages, sample, sample_pairs
-from textgauge.data.samples.packages import Writer, normalize, parse
+from textgauge.data.samples.packages import normalize, parse, write_template
 from textgauge.encode.resources import is_available
 
 
@@ -97,7 +97,7 @@ def write_all(source: str, rules=None, slots=None) -> set[str]:
     rules = {name: parse(text) for name, text in (rules or {}).items()}
     slots = {name: [parse(text) for text in texts] for name, texts in (slots or {}).items()}
     rng = random.Random(0)
-    return {Writer(slots, rules, rng).write(parse(source)) for _ in range(300)}
+    return {write_template(parse(source), slots, rules, rng) for _ in range(300)}
 
 
 @pytest.mark.parametrize(

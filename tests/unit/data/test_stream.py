@@ -18,7 +18,6 @@ from textgauge.data.large import (
     GROUPS,
     TextBatches,
     count_groups,
-    has_many,
     load_comparison,
     open_batches,
     sample_comparison,
@@ -94,10 +93,9 @@ def test_blank_texts_are_left_out_and_counted(file, parts):
 
 
 def test_what_is_large(file, parts):
-    assert not has_many(open_batches(file("a.txt", "a text\n" * 4)))
-    assert has_many(open_batches(file("b.txt", "a text\n" * 5)))
-    assert has_many(open_batches(np.ones((5, 2))))
-    assert has_many(open_batches(["a text"] * 5))
+    assert not open_batches(file("a.txt", "a text\n" * 4)).has_many()
+    assert open_batches(file("b.txt", "a text\n" * 5)).has_many()
+    assert open_batches(["a text"] * 5).has_many()
 
 
 @pytest.mark.parametrize("source", ["sample:banking", "-", "missing", ["a", 1], object()])

@@ -88,7 +88,7 @@ def write_texts(seed: int) -> Iterator[tuple[str, str]]:
     while misses < 1000:
         name = pick(names, rng)
         template = pick(pick(intents[name], rng), rng)
-        text = Writer(slots, rules, rng).write(template)
+        text = write_template(template, slots, rules, rng)
         text = text[0].upper() + text[1:] if rng.random() < _NEAT else text.rstrip(".?")
         key = normalize(text)
         misses = misses + 1 if key in seen else 0
@@ -211,42 +211,40 @@ def _parse_branches(pieces: list[str], closing: str) -> tuple[Choice, list[str]]
     return Choice(tuple(map(tuple, branches)), shuffled), pieces[1:] if closing else pieces
 
 
-class Writer:
-    """Writes templates out; what a slot held once it holds again."""
+def write_template(
+    template: Template,
+    slots: Mapping[str, Sequence[Template]],
+    rules: Mapping[str, Template],
+    rng: random.Random,
+    values: dict[str, str] | None = None,
+) -> str:
+    """Return one text of a template, with single spaces; what a slot held once (`values`) it holds again."""
+    values = {} if values is None else values
 
-    def __init__(
-        self, slots: Mapping[str, Sequence[Template]], rules: Mapping[str, Template], rng: random.Random
-    ) -> None:
-        self.slots, self.rules, self.rng = slots, rules, rng
-        self.values: dict[str, str] = {}
+    def write(nodes: Template) -> str:
+        return "".join(map(write_node, nodes))
 
-    def write(self, template: Template) -> str:
-        """Return one text of a template, with single spaces."""
-        return " ".join("".join(map(self._write_node, template)).split())
-
-    def _write_node(self, node: Node) -> str:
+    def write_node(node: Node) -> str:
         if isinstance(node, str):
             return node
-        if isinstance(node, Slot):
-            if node.name not in self.values:
-                self.values[node.name] = self._draw_value(node)
-            return self.values[node.name]
         if isinstance(node, Rule):
-            return "".join(map(self._write_node, self.rules[node.name]))
-        if not node.shuffled:
-            return "".join(map(self._write_node, pick(node.options, self.rng)))
-        parts = list(node.options)
-        first = parts.pop(int(self.rng.random() * len(parts)))
-        return " ".join("".join(map(self._write_node, part)) for part in (first, *parts))
+            return write(rules[node.name])
+        if isinstance(node, Choice):
+            if not node.shuffled:
+                return write(pick(node.options, rng))
+            parts = list(node.options)
+            first = parts.pop(int(rng.random() * len(parts)))
+            return " ".join(map(write, (first, *parts)))
+        if node.name not in values:
+            value = ""
+            for _ in range(8):  # no two slots hold the same, if these tries are enough
+                value = write_template(pick(slots[node.values], rng), slots, rules, rng, values)
+                if value not in values.values():
+                    break
+            values[node.name] = value
+        return values[node.name]
 
-    def _draw_value(self, slot: Slot) -> str:
-        """Return a value no other slot has, so that nobody travels from Lima to Lima; after some tries, any value."""
-        value = ""
-        for _ in range(8):
-            value = self.write(pick(self.slots[slot.values], self.rng))
-            if value not in self.values.values():
-                break
-        return value
+    return " ".join(write(template).split())
 
 
 def get_book(verse: int) -> str:
