@@ -56,15 +56,12 @@ def test_draws_do_not_depend_on_the_order_of_rows(make):
     assert forward.draw(12, seed=3) == backward.draw(12, seed=3)
     assert forward.draw(12, seed=3) != forward.draw(12, seed=4)
     assert len(forward.draw(100)) == 20
-
-
-@pytest.mark.parametrize("make", [rated, compared, documents])
-def test_a_longer_draw_begins_with_the_shorter_and_repeats_nothing(make):
-    short, long = make(range(20)).draw(5, seed=1), make(range(20)).draw(12, seed=1)
-    assert long.texts[:5] == short.texts
-    assert len(set(long.texts)) == 12
-    with pytest.raises(InputError, match="at least one"):
-        make(range(20)).draw(0)
+    if make in (rated, compared, documents):
+        short, long = forward.draw(5, seed=1), forward.draw(12, seed=1)
+        assert long.texts[:5] == short.texts
+        assert len(set(long.texts)) == 12
+        with pytest.raises(InputError, match="at least one"):
+            forward.draw(0)
 
 
 def test_draws_keep_columns_together():
@@ -73,10 +70,6 @@ def test_draws_keep_columns_together():
     assert drawn.ratings["overall"] == tuple(float(LETTERS.index(text)) for text in drawn.texts)
     assert drawn.ratings["accuracy"] == tuple(-value for value in drawn.ratings["overall"])
     assert drawn.documents == tuple(f"d{LETTERS.index(text) % 5}" for text in drawn.texts)
-    pairs = compared(range(20)).draw(7, seed=2)
-    assert pairs.chosen == tuple(LETTERS.index(text) % 2 for text in pairs.texts)
-    assert pairs.first == tuple(text * 2 for text in pairs.texts)
-    assert documents(range(20)).draw(3).summaries is not None
 
 
 def test_a_row_more_does_not_change_which_rows_come_first():
@@ -84,89 +77,72 @@ def test_a_row_more_does_not_change_which_rows_come_first():
     assert tuple(text for text in many.texts if text != "t") == few.texts
 
 
-@pytest.mark.parametrize("n", range(4, 20))
+@pytest.mark.parametrize("n", range(2, 20))
 def test_a_draw_of_labelled_texts_leaves_no_label_alone(n):
-    drawn = labelled(range(20)).draw(n, seed=8)
-    assert len(drawn) in (n, n - 1)
-    assert all(drawn.labels.count(label) > 1 for label in drawn.labels)
-
-
-def test_a_draw_that_leaves_one_label_is_refused():
-    with pytest.raises(InputError, match=r"2 texts hold [01] labels that occur twice"):
-        labelled(range(20)).draw(2)
+    if n == 2:
+        with pytest.raises(InputError, match=r"2 texts hold [01] labels that occur twice"):
+            labelled(range(20)).draw(n)
+    elif n > 3:
+        drawn = labelled(range(20)).draw(n, seed=8)
+        assert len(drawn) in (n, n - 1)
+        assert all(drawn.labels.count(label) > 1 for label in drawn.labels)
 
 
 def test_a_draw_of_retrieval_keeps_what_is_relevant():
-    whole = retrieval(range(20))
-    drawn = whole.draw(8, seed=1, queries=2)
-    assert (len(drawn), len(drawn.queries)) == (8, 2)
+    drawn = retrieval(range(20)).draw(8, seed=1, queries=2)
+    assert (len(drawn), len(drawn.queries), drawn.notes) == (8, 2, ())
     assert all(drawn.relevant[query] <= set(drawn.documents) for query in drawn.query_ids)
     assert set(drawn.relevant) == set(drawn.query_ids)
-    assert drawn.notes == ()
     assert drawn.texts == tuple(LETTERS[int(name[1:])] for name in drawn.documents)
-
-
-def test_relevant_documents_do_not_stand_first():
-    whole = retrieval(range(20), queries=range(2))
-    places = [whole.draw(20, seed=seed).documents.index("d1") for seed in range(20)]
-    assert max(places) > 9
-
-
-def test_queries_that_do_not_fit_are_left_out_with_a_note():
+    few = retrieval(range(20), queries=range(2))
+    assert max(few.draw(20, seed=seed).documents.index("d1") for seed in range(20)) > 9  # not first
     drawn = retrieval(range(20)).draw(3, seed=1)
-    assert len(drawn) == 3
-    assert len(drawn.queries) < 4
-    assert drawn.notes == (
-        f"{4 - len(drawn.queries)} of 4 queries left out: their relevant documents do not fit into 3",
-    )
+    left_out = 4 - len(drawn.queries)
+    assert drawn.notes == (f"{left_out} of 4 queries left out: their relevant documents do not fit into 3",)
     with pytest.raises(InputError, match="1 documents cannot hold"):
         retrieval(range(20)).draw(1)
 
 
-def test_columns_that_do_not_fit_are_refused():
-    for kind, *columns in (
-        (Documents, ("1",), ("a", "b"), None),
-        (RatedSummaries, ("1",), ("a",), ("b",), {"overall": (1.0, 2.0)}),
-        (RatedSummaries, ("1",), ("a",), ("b",), {"quality": (1.0,)}),
-        (RetrievalSet, ("1",), ("a",), ("q",), ("b",), {"q": frozenset({"2"})}),
-    ):
-        with pytest.raises(InputError, match="own data"):
-            kind("own data", *columns)
+@pytest.mark.parametrize(
+    ("kind", "columns"),
+    [
+        (Documents, (("1",), ("a", "b"), None)),
+        (RatedSummaries, (("1",), ("a",), ("b",), {"overall": (1.0, 2.0)})),
+        (RatedSummaries, (("1",), ("a",), ("b",), {"quality": (1.0,)})),
+        (RetrievalSet, (("1",), ("a",), ("q",), ("b",), {"q": frozenset({"2"})})),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(kind, columns):
+    with pytest.raises(InputError, match="own data"):
+        kind("own data", *columns)
 
 
-def test_articles():
+def test_samples():
     found = load_documents("sample:articles", summary="summary")
     assert len(found) == len(set(found.texts)) == len(set(found.documents)) == 80
-    assert all(1 <= summary.count(". ") + 1 <= 2 for summary in found.summaries)
     assert not any(summary in text for summary, text in zip(found.summaries, found.texts, strict=True))
+    intents = load_labelled("sample:intents")
+    assert {intents.labels.count(label) for label in intents.labels} == {40}
+    assert len(set(intents.texts)) == 480
+    assert len(set(load_labelled("sample:banking").labels)) > 8
+    library = load_retrieval("sample:library")
+    assert (library.name, len(library), len(set(library.texts)), len(library.queries)) == (
+        "sample:library", 148, 148, 40,
+    )  # fmt: skip
+    assert {len(answers) for answers in library.relevant.values()} == {1, 2, 3}
 
 
 def test_ratings_and_comparisons_of_articles_agree():
     summaries, comparisons = load_rated_summaries("sample:articles"), load_compared_summaries("sample:articles")
     assert (len(summaries), len(comparisons)) == (400, 800)
     assert set(summaries.ratings) == {"overall", "accuracy", "coverage", "coherence"}
-    assert set(summaries.ratings["overall"]) == {1.0, 2.0, 3.0, 4.0, 5.0}
-    worth = dict(
-        zip(zip(summaries.documents, summaries.summaries, strict=True), summaries.ratings["overall"], strict=True)
-    )
+    keys = zip(summaries.documents, summaries.summaries, strict=True)
+    worth = dict(zip(keys, summaries.ratings["overall"], strict=True))
+    assert set(worth.values()) == {1.0, 2.0, 3.0, 4.0, 5.0}
     rows = zip(comparisons.documents, comparisons.first, comparisons.second, comparisons.chosen, strict=True)
     for document, first, second, chosen in rows:
         assert (worth[document, second] > worth[document, first]) == bool(chosen)
     assert 0.4 < sum(comparisons.chosen) / 800 < 0.6
-
-
-def test_intents():
-    found = load_labelled("sample:intents")
-    assert len(set(found.labels)) == 12
-    assert all(found.labels.count(label) == 40 for label in set(found.labels))
-    assert len(set(found.texts)) == 480
-    assert len(set(load_labelled("sample:banking").labels)) > 8
-
-
-def test_library():
-    found = load_retrieval("sample:library")
-    assert (len(found), len(set(found.texts)), len(found.queries)) == (148, 148, 40)
-    assert {len(documents) for documents in found.relevant.values()} == {1, 2, 3}
 
 
 @pytest.mark.parametrize(
@@ -188,63 +164,122 @@ def lines(rows):
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def test_rated_summaries(file):
-    path = file(
-        "a.csv", "doc,text,summary,overall,style\n1,long one,one,3,2\n1,long one,uno,4.5,1\n2,long two,two,1,0\n"
-    )
-    found = load_rated_summaries(path, document="doc", ratings=("overall", "style"))
-    assert found.documents == ("1", "1", "2")
-    assert found.ratings == {"overall": (3.0, 4.5, 1.0), "style": (2.0, 1.0, 0.0)}
-    assert (found.texts[0], found.summaries[1], found.notes) == ("long one", "uno", ())
+LABELS = [("a", 1), ("b", 2), ("c", 1), ("d", 2), ("e", 3), (" ", 1), ("f", None)]
+READ = {  # loader and options, the file and its content, what is read, what is noted
+    "rated": (
+        (load_rated_summaries, {"document": "doc", "ratings": ("overall", "style")}),
+        ("a.csv", "doc,text,summary,overall,style\n1,long one,one,3,2\n1,long one,uno,4.5,1\n2,long two,two,1,0\n"),
+        {"documents": ("1", "1", "2"), "texts": ("long one", "long one", "long two"), "summaries": ("one", "uno", "two"),
+         "ratings": {"overall": (3.0, 4.5, 1.0), "style": (2.0, 1.0, 0.0)}},
+        (),
+    ),
+    "aspects of other columns": (
+        (load_rated_summaries, {"ratings": {"overall": "q2", "accuracy": "q1"}}),
+        ("a.csv", "text,summary,q1,q2\na,b,1,3\nc,d,2,2\n"),
+        {"ratings": {"overall": (3.0, 2.0), "accuracy": (1.0, 2.0)}},
+        (),
+    ),
+    "the mean of aspects": (
+        (load_rated_summaries, {"ratings": ("q1", "q2")}),
+        ("a.csv", "text,summary,q1,q2\na,b,1,3\nc,d,2,2\n"),
+        {"ratings": {"overall": (2.0, 2.0), "q1": (1.0, 2.0), "q2": (3.0, 2.0)}},
+        ("'overall' is the mean of q1, q2",),
+    ),
+    "bad rows of ratings": (
+        (load_rated_summaries, {}),
+        ("a.csv", "text,summary,overall\na,s,1\n,s,1\nb,  ,1\nc,s,good\nd,s,\ne,s,nan\nf,s,inf\ng,,oops\nh,s,2\n"),
+        {"texts": ("a", "h")},
+        ("1 of 9 lines has an empty text: skipped (line 3)",
+         "2 of 9 lines have an empty summary: skipped (lines 4, 9)",
+         "4 of 9 lines have a rating 'overall' that is not a number: skipped (lines 5, 6, 7, 8)"),
+    ),
+    "a missing id": (
+        (load_rated_summaries, {"document": "id"}),
+        ("a.jsonl", lines([{"id": 7, "text": "a", "summary": "s", "overall": 1},
+                           {"text": "b", "summary": "s", "overall": 2}])),
+        {"documents": ("7",)},
+        ("1 of 2 lines has no document id: skipped (line 2)",),
+    ),
+    "bad rows of comparisons": (
+        (load_compared_summaries, {}),
+        ("a.csv", "text,first,second,chosen\nt,a,b,0\n,a,b,0\nt,,b,1\nt,a,,1\nt,a,a,1\n"),
+        {"texts": ("t",)},
+        ("1 of 5 lines has an empty text: skipped (line 3)",
+         "2 of 5 lines have an empty summary: skipped (lines 4, 5)",
+         "1 of 5 lines has two equal summaries: skipped (line 6)"),
+    ),
+    "documents": (
+        (load_documents, {"document": "id", "summary": "summary"}),
+        ("a.tsv", "id\ttext\tsummary\n1\ta\ts\n2\t\ts\n3\tb\t\n4\ta\tt\n5\tc\tu\n"),
+        {"documents": ("1", "5"), "texts": ("a", "c"), "summaries": ("s", "u")},
+        ("1 of 5 lines has an empty text: skipped (line 3)",
+         "1 of 5 lines has an empty summary: skipped (line 4)",
+         "1 of 5 lines has the text of an earlier one: skipped (line 5)"),
+    ),
+    "an equal text whose first copy is unusable": (
+        (load_documents, {"summary": "summary"}),
+        ("a.csv", "text,summary\na,\na,s\n"),
+        {"summaries": ("s",)},
+        ("1 of 2 lines has an empty summary: skipped (line 2)",),
+    ),
+    "documents of a text file": (
+        (load_documents, {}),
+        ("a.txt", "one\n\ntwo\n"),
+        {"texts": ("one", "two"), "summaries": None},
+        ("1 of 3 lines has an empty text: skipped (line 2)",),
+    ),
+    "labels": (
+        (load_labelled, {}),
+        ("a.jsonl", lines({"text": text, "label": label} for text, label in LABELS)),
+        {"texts": ("a", "b", "c", "d"), "labels": ("1", "2", "1", "2")},
+        ("1 of 7 lines has an empty text: skipped (line 6)",
+         "1 of 7 lines has an empty label: skipped (line 7)",
+         "1 of 7 lines has a label that occurs once: skipped (line 5)"),
+    ),
+    "a label that is left once": (
+        (load_labelled, {}),
+        ("a.csv", "text,label\na,x\nb,x\nc,y\n,y\nd,z\ne,z\n"),
+        {"labels": ("x", "x", "z", "z")},
+        ("1 of 6 lines has an empty text: skipped (line 5)",
+         "1 of 6 lines has a label that occurs once: skipped (line 4)"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READ)
+def test_files_are_read_and_what_is_left_out_is_noted(file, name):
+    (load, options), (path, content), expected, notes = READ[name]
+    found = load(file(path, content), **options)
+    assert {field: getattr(found, field) for field in expected} == expected
+    assert found.notes == notes
+
+
+REFUSED = [
+    (load_rated_summaries, {"ratings": ()}, "text,summary,q1\na,b,1\n", "at least one column of ratings"),
+    (load_rated_summaries, {}, "text,summary,q1\na,b,1\n", "no column 'overall'"),
+    (load_rated_summaries, {}, "text,summary,overall\na,,1\nb,s,x\n",
+     "nothing is left to score; 1 of 2 lines has an empty summary.*; 1 of 2"),
+    *((load_compared_summaries, {}, f"text,first,second,chosen\nt,a,b,0\nt,c,d,{choice}\n",
+       f"line 3: column 'chosen' holds '{choice}', not 0 or 1, first or second")
+      for choice in ("2", "", "both", "-1", "0.5", "nan", "True")),
+    (load_documents, {"document": "id"}, "id,text\n1,a\n1,b\n2,c\n", r"1 document ids occur more than once \(1\)"),
+    (load_labelled, {}, "text,label\na,x\nb,x\nc,y\n", r"only 'x' \(1 of 3 lines has a label that occurs once"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("load", "options", "content", "reason"), REFUSED)
+def test_files_that_cannot_be_used_are_refused(file, load, options, content, reason):
+    with pytest.raises(InputError, match=reason):
+        load(file("a.csv", content), **options)
 
 
 def test_documents_without_ids_are_numbered_by_text_whatever_the_order(file):
-    rows = ["x,s1,1", "y,s2,2", "x,s3,3", "z,s4,4"]
-    header = "text,summary,overall\n"
+    rows, header = ["x,s1,1", "y,s2,2", "x,s3,3", "z,s4,4"], "text,summary,overall\n"
     forward = load_rated_summaries(file("a.csv", header + "\n".join(rows)))
     backward = load_rated_summaries(file("b.csv", header + "\n".join(rows[::-1])))
     assert forward.documents[0] == forward.documents[2]
     assert len(set(forward.documents)) == 3
     assert backward.documents == forward.documents[::-1]
-
-
-def test_aspects_may_have_other_columns(file):
-    path = file("a.csv", "text,summary,q1,q2\na,b,1,3\nc,d,2,2\n")
-    named = load_rated_summaries(path, ratings={"overall": "q2", "accuracy": "q1"})
-    assert named.ratings == {"overall": (3.0, 2.0), "accuracy": (1.0, 2.0)}
-    mean = load_rated_summaries(path, ratings=("q1", "q2"))
-    assert mean.ratings["overall"] == (2.0, 2.0)
-    assert mean.notes == ("'overall' is the mean of q1, q2",)
-    with pytest.raises(InputError, match="at least one column of ratings"):
-        load_rated_summaries(path, ratings=())
-    with pytest.raises(InputError, match="no column 'overall'"):
-        load_rated_summaries(path)
-
-
-def test_bad_rows_of_rated_summaries_are_counted_and_named(file):
-    rows = ["a,s,1", ",s,1", "b,  ,1", "c,s,good", "d,s,", "e,s,nan", "f,s,inf", "g,,oops", "h,s,2"]
-    found = load_rated_summaries(file("a.csv", "text,summary,overall\n" + "\n".join(rows)))
-    assert found.texts == ("a", "h")
-    assert found.notes == (
-        "1 of 9 lines has an empty text: skipped (line 3)",
-        "2 of 9 lines have an empty summary: skipped (lines 4, 9)",
-        "4 of 9 lines have a rating 'overall' that is not a number: skipped (lines 5, 6, 7, 8)",
-    )
-
-
-def test_nothing_left_is_refused(file):
-    path = file("a.csv", "text,summary,overall\na,,1\nb,s,x\n")
-    with pytest.raises(InputError, match=r"nothing is left to score; 1 of 2 lines has an empty summary.*; 1 of 2"):
-        load_rated_summaries(path)
-
-
-def test_a_missing_document_id_is_left_out(file):
-    path = file(
-        "a.jsonl",
-        lines([{"id": 7, "text": "a", "summary": "s", "overall": 1}, {"text": "b", "summary": "s", "overall": 2}]),
-    )
-    found = load_rated_summaries(path, document="id")
-    assert (found.documents, found.notes) == (("7",), ("1 of 2 lines has no document id: skipped (line 2)",))
 
 
 @pytest.mark.parametrize(("zero", "one"), [("0", "1"), ("0.0", "1.0"), ("first", "Second"), ("a", "B"), ("x", "y")])
@@ -254,60 +289,6 @@ def test_choices(file, zero, one):
     assert found.chosen == (0, 1, 0)
     assert (found.first, found.second) == (("s1", "s3", "s5"), ("s2", "s4", "s6"))
     assert found.documents[0] == found.documents[1] != found.documents[2]
-
-
-@pytest.mark.parametrize("choice", ["2", "", "both", "-1", "0.5", "nan"])
-def test_other_choices_are_refused(file, choice):
-    path = file("a.csv", f"text,first,second,chosen\nt,a,b,0\nt,c,d,{choice}\n")
-    with pytest.raises(InputError, match=rf"line 3: column 'chosen' holds '{choice}', not 0 or 1, first or second"):
-        load_compared_summaries(path)
-
-
-def test_true_is_no_choice(file):
-    path = file("a.jsonl", lines([{"text": "t", "first": "a", "second": "b", "chosen": True}]))
-    with pytest.raises(InputError, match="holds True"):
-        load_compared_summaries(path)
-
-
-def test_bad_rows_of_comparisons(file):
-    rows = ["t,a,b,0", ",a,b,0", "t,,b,1", "t,a,,1", "t,a,a,1"]
-    found = load_compared_summaries(file("a.csv", "text,first,second,chosen\n" + "\n".join(rows)))
-    assert len(found) == 1
-    assert found.notes == (
-        "1 of 5 lines has an empty text: skipped (line 3)",
-        "2 of 5 lines have an empty summary: skipped (lines 4, 5)",
-        "1 of 5 lines has two equal summaries: skipped (line 6)",
-    )
-
-
-def test_documents_of_a_table(file):
-    path = file("a.tsv", "id\ttext\tsummary\n1\ta\ts\n2\t\ts\n3\tb\t\n4\ta\tt\n5\tc\tu\n")
-    plain = load_documents(path, document="id")
-    assert (plain.documents, plain.texts, plain.summaries) == (("1", "3", "5"), ("a", "b", "c"), None)
-    found = load_documents(path, document="id", summary="summary")
-    assert (found.texts, found.summaries) == (("a", "c"), ("s", "u"))
-    assert found.notes == (
-        "1 of 5 lines has an empty text: skipped (line 3)",
-        "1 of 5 lines has an empty summary: skipped (line 4)",
-        "1 of 5 lines has the text of an earlier one: skipped (line 5)",
-    )
-
-
-def test_an_equal_text_whose_first_copy_is_unusable_is_kept(file):
-    path = file("a.csv", "text,summary\na,\na,s\n")
-    assert load_documents(path, summary="summary").summaries == ("s",)
-
-
-def test_documents_with_equal_ids_are_refused(file):
-    path = file("a.csv", "id,text\n1,a\n1,b\n2,c\n")
-    with pytest.raises(InputError, match=r"1 document ids occur more than once \(1\)"):
-        load_documents(path, document="id")
-
-
-def test_documents_of_a_text_file(file):
-    found = load_documents(file("a.txt", "one\n\ntwo\n"))
-    assert found.texts == ("one", "two")
-    assert found.notes == ("1 of 3 lines has an empty text: skipped (line 2)",)
 
 
 def test_documents_of_a_folder(tmp_path):
@@ -320,27 +301,14 @@ def test_documents_of_a_folder(tmp_path):
         load_documents(tmp_path, summary="summary")
 
 
-def test_labels(file):
-    rows = [{"text": "a", "label": 1}, {"text": "b", "label": 2}, {"text": "c", "label": 1}, {"text": "d", "label": 2}]
-    more = [{"text": "e", "label": 3}, {"text": " ", "label": 1}, {"text": "f", "label": None}]
-    found = load_labelled(file("a.jsonl", lines(rows + more)))
-    assert (found.texts, found.labels) == (("a", "b", "c", "d"), ("1", "2", "1", "2"))
-    assert found.notes == (
-        "1 of 7 lines has an empty text: skipped (line 6)",
-        "1 of 7 lines has an empty label: skipped (line 7)",
-        "1 of 7 lines has a label that occurs once: skipped (line 5)",
-    )
-
-
-def test_a_label_that_is_left_once_is_left_out(file):
-    path = file("a.csv", "text,label\na,x\nb,x\nc,y\n,y\nd,z\ne,z\n")
-    assert set(load_labelled(path).labels) == {"x", "z"}
-
-
-def test_one_label_is_refused(file):
-    path = file("a.csv", "text,label\na,x\nb,x\nc,y\n")
-    with pytest.raises(InputError, match=r"only 'x' \(1 of 3 lines has a label that occurs once"):
-        load_labelled(path)
+def test_names_that_are_no_set(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownName, match="newsgroups20"):
+        load_labelled("newsgroup20")
+    with pytest.raises(InputError, match="no such file"):
+        load_labelled("nothing.csv")
+    (tmp_path / "squality").write_text("my own text\n")
+    assert load_documents("squality").texts == ("my own text",)  # a file wins
 
 
 @pytest.fixture
@@ -353,9 +321,8 @@ def beir(tmp_path):
         (tmp_path / "corpus.jsonl").write_text(lines(corpus))
         with gzip.open(tmp_path / "queries.jsonl.gz", "wt") as stream:
             stream.write(lines(queries))
-        comma, header = (
-            (",", "query_id,doc_id,relevance") if where.endswith("csv") else ("\t", "query-id\tcorpus-id\tscore")
-        )
+        is_csv = where.endswith("csv")
+        comma, header = (",", "query_id,doc_id,relevance") if is_csv else ("\t", "query-id\tcorpus-id\tscore")
         rows = [header, *(comma.join(map(str, row)) for row in qrels)]
         if extra:
             rows = [f"{row}{comma}{part}" for row, part in zip(rows, ("split", *extra), strict=True)]
@@ -370,33 +337,21 @@ def beir(tmp_path):
 @pytest.mark.parametrize("where", ["qrels.csv", "qrels.tsv", "qrels/test.tsv", "qrels/test.csv"])
 def test_retrieval_folder(beir, where):
     found = load_retrieval(beir(where=where))
-    assert found.documents == ("d1", "d2", "d3", "d4")
-    assert found.texts[0] == "title 1 text 1"
+    assert (found.documents, found.texts[0]) == (("d1", "d2", "d3", "d4"), "title 1 text 1")
     assert (found.query_ids, found.queries) == (("q1", "q2"), ("find one", "find two"))
     assert found.relevant == {"q1": frozenset({"d1"}), "q2": frozenset({"d2"})}
     assert found.notes == ()
 
 
-def test_corpus_without_titles_and_with_numbers_as_ids(beir):
-    found = load_retrieval(
-        beir([{"_id": 1, "text": "a"}, {"_id": 2, "text": "b"}], [{"_id": 9, "text": "q"}], [(9, 2, 1)])
-    )
-    assert (found.documents, found.texts, found.relevant) == (("1", "2"), ("a", "b"), {"9": frozenset({"2"})})
-
-
-def test_split(beir):
+def test_splits(beir):
     folder = beir(extra=("train", "test"))
-    test = load_retrieval(folder)
-    assert test.query_ids == ("q2",)
-    assert test.notes == ("1 of 2 queries has no judgement in this split: skipped (query q1)",)
-    assert load_retrieval(folder, split=None).query_ids == ("q1", "q2")
-    assert load_retrieval(folder, split="train").query_ids == ("q1",)
+    assert load_retrieval(folder).notes == ("1 of 2 queries has no judgement in this split: skipped (query q1)",)
+    asked = {split: load_retrieval(folder, split=split).query_ids for split in ("test", None, "train")}
+    assert asked == {"test": ("q2",), None: ("q1", "q2"), "train": ("q1",)}
     with pytest.raises(InputError, match="no judgement is in split 'dev'; there are test, train"):
         load_retrieval(folder, split="dev")
-
-
-def test_all_splits_of_a_folder_of_judgements(beir):
-    folder = beir(where="qrels/test.tsv", qrels=[("q2", "d2", 1)])
+    (folder / "qrels.csv").unlink()
+    beir(where="qrels/test.tsv", qrels=[("q2", "d2", 1)])
     (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td3\t1\n")
     assert load_retrieval(folder).query_ids == ("q2",)
     assert load_retrieval(folder, split=None).relevant["q1"] == {"d3"}
@@ -404,50 +359,54 @@ def test_all_splits_of_a_folder_of_judgements(beir):
         load_retrieval(folder, split="dev")
 
 
-def test_judgements_of_what_is_not_there(beir):
-    qrels = [("q1", "d1", 1), ("q1", "d98", 1), ("q2", "d99", 1), ("q7", "d1", 1), ("q1", "d2", "x"), ("q1", "d3", 0)]
-    found = load_retrieval(beir(qrels=qrels))
-    assert found.relevant == {"q1": frozenset({"d1"})}
-    assert found.notes == (
-        "1 of 6 judgements has a relevance that is not a number: skipped (judgement q1/d2)",
-        "2 of 6 judgements have a document that is missing or empty: skipped (judgements q1/d98, q2/d99)",
-        "1 of 6 judgements has a query that is missing or empty: skipped (judgement q7/d1)",
-        "1 of 2 queries has no relevant document left: skipped (query q2)",
-    )
+SAME = [{"_id": name, "text": text} for name, text in (("a", "same"), ("b", "same"), ("c", ""), ("d", "x"))]
+RETRIEVED = [  # what is written, the documents of each query, what is noted
+    (
+        {"corpus": [{"_id": 1, "text": "a"}, {"_id": 2, "text": "b"}], "queries": [{"_id": 9, "text": "q"}],
+         "qrels": [(9, 2, 1)]},
+        {"9": {"2"}},
+        (),
+    ),
+    (
+        {"qrels": [("q1", "d1", 1), ("q1", "d98", 1), ("q2", "d99", 1), ("q7", "d1", 1), ("q1", "d2", "x"),
+                   ("q1", "d3", 0)]},
+        {"q1": {"d1"}},
+        ("1 of 6 judgements has a relevance that is not a number: skipped (judgement q1/d2)",
+         "2 of 6 judgements have a document that is missing or empty: skipped (judgements q1/d98, q2/d99)",
+         "1 of 6 judgements has a query that is missing or empty: skipped (judgement q7/d1)",
+         "1 of 2 queries has no relevant document left: skipped (query q2)"),
+    ),
+    (
+        {"corpus": SAME, "qrels": [("q1", "b", 1), ("q2", "d", 1)]},
+        {"q1": {"a"}, "q2": {"d"}},
+        ("1 of 4 documents has no text: skipped (document c)",
+         "1 of 4 documents has the text of an earlier document: skipped (document b)"),
+    ),
+    (
+        {"queries": [{"_id": "q1", "text": " "}, {"_id": "q2", "text": "two"}], "qrels": [("q2", "d2", 1)]},
+        {"q2": {"d2"}},
+        ("1 of 2 queries has no text: skipped (query q1)",),
+    ),
+]  # fmt: skip
 
 
-def test_equal_documents_share_their_judgements(beir):
-    corpus = [
-        {"_id": "a", "text": "same"},
-        {"_id": "b", "text": "same"},
-        {"_id": "c", "text": ""},
-        {"_id": "d", "text": "x"},
-    ]
-    found = load_retrieval(beir(corpus, qrels=[("q1", "b", 1), ("q2", "d", 1)]))
-    assert found.documents == ("a", "d")
-    assert found.relevant["q1"] == {"a"}
-    assert found.notes == (
-        "1 of 4 documents has no text: skipped (document c)",
-        "1 of 4 documents has the text of an earlier document: skipped (document b)",
-    )
+@pytest.mark.parametrize(("written", "relevant", "notes"), RETRIEVED)
+def test_what_cannot_be_used_of_a_retrieval_set_is_noted(beir, written, relevant, notes):
+    found = load_retrieval(beir(**written))
+    assert (found.relevant, found.notes) == (relevant, notes)
 
 
-def test_empty_queries_are_left_out(beir):
-    found = load_retrieval(beir(queries=[{"_id": "q1", "text": " "}, {"_id": "q2", "text": "two"}]))
-    assert found.query_ids == ("q2",)
-    assert found.notes[0] == "1 of 2 queries has no text: skipped (query q1)"
-
-
-def test_duplicate_ids_are_refused(beir):
-    with pytest.raises(InputError, match=r"1 document ids occur more than once \(d1\)"):
-        load_retrieval(beir([{"_id": "d1", "text": "a"}, {"_id": "d1", "text": "b"}]))
-    with pytest.raises(InputError, match=r"1 query ids occur more than once \(q1\)"):
-        load_retrieval(beir(queries=[{"_id": "q1", "text": "a"}, {"_id": "q1", "text": "b"}]))
-
-
-def test_no_relevant_document_at_all_is_refused(beir):
-    with pytest.raises(InputError, match="nothing is left to score; 2 of 2 queries have no relevant document left"):
-        load_retrieval(beir(qrels=[("q1", "d1", 0), ("q2", "d1", 0)]))
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ({"corpus": [{"_id": "d1", "text": "a"}, {"_id": "d1", "text": "b"}]}, r"1 document ids occur more .*\(d1\)"),
+        ({"queries": [{"_id": "q1", "text": "a"}, {"_id": "q1", "text": "b"}]}, r"1 query ids occur more .*\(q1\)"),
+        ({"qrels": [("q1", "d1", 0), ("q2", "d1", 0)]}, "nothing is left to score; 2 of 2 queries have no relevant"),
+    ],
+)
+def test_retrieval_sets_that_cannot_be_used_are_refused(beir, written, reason):
+    with pytest.raises(InputError, match=reason):
+        load_retrieval(beir(**written))
 
 
 def test_incomplete_folders_are_refused(beir, tmp_path):
@@ -462,17 +421,3 @@ def test_incomplete_folders_are_refused(beir, tmp_path):
         load_retrieval(folder)
     with pytest.raises(InputError, match="a retrieval set is a folder"):
         load_retrieval(folder / "corpus.jsonl")
-
-
-def test_a_word_that_is_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(UnknownName, match="newsgroups20"):
-        load_labelled("newsgroup20")
-    with pytest.raises(InputError, match="no such file"):
-        load_labelled("nothing.csv")
-
-
-def test_a_file_wins_over_a_published_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "squality").write_text("my own text\n")
-    assert load_documents("squality").texts == ("my own text",)
