@@ -25,8 +25,8 @@ from textgauge.bench import Plan, Store, run
 from textgauge.bench.protocols import Ksc
 from textgauge.bench.results import Results
 from textgauge.cli import make_app, read_config
+from textgauge.core.files import unseal_json
 from textgauge.core.result import TableResult
-from textgauge.core.sealed import unseal_json
 from textgauge.data import read_embeddings
 from textgauge.data.formats import read_table
 from textgauge.encode.embedders.static import make_static

@@ -14,7 +14,7 @@ from benchmarks.attack_files import flipped, targets
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.protocols import Ksc, Sources
 from textgauge.core.errors import TextgaugeError
-from textgauge.core.sealed import seal_json, unseal_json
+from textgauge.core.files import seal_json, unseal_json
 from textgauge.data import Corpus
 from textgauge.data.cache import EmbeddingStore, compute_text_keys
 from textgauge.encode import resources

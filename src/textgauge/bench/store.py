@@ -5,7 +5,7 @@
     derived/….json               what is slow to make from cells: ensembles; how long it all took
 
 Files are written under a temporary name and renamed, so that a run may be killed at any moment and two may share a
-store. Each carries a checksum of its content (`textgauge.core.sealed`): a damaged file is named in a warning, counts as
+store. Each carries a checksum of its content (`textgauge.core.files`): a damaged file is named in a warning, counts as
 missing and is computed again. Files of versions that wrote no checksum are read as they are.
 """
 
@@ -22,9 +22,16 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from textgauge.bench.plan import Cell
 from textgauge.core.errors import InputError, ResourceError, warn
-from textgauge.core.files import replace_file
+from textgauge.core.files import (
+    Damaged,
+    find_shape_error,
+    replace_file,
+    seal_json,
+    seal_parquet,
+    unseal_json,
+    unseal_parquet,
+)
 from textgauge.core.limits import read_stored_bytes
-from textgauge.core.sealed import Damaged, find_shape_error, seal_json, seal_parquet, unseal_json, unseal_parquet
 
 if TYPE_CHECKING:
     import polars as pl

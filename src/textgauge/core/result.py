@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.core.files import write_atomically
-from textgauge.core.sealed import Damaged, seal_json, unseal_json
+from textgauge.core.files import Damaged, seal_json, unseal_json, write_atomically
 from textgauge.core.show import (
     Row,
     Tabular,

@@ -16,7 +16,7 @@ from textgauge.core.sizes import cap_size
 from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
 from textgauge.data.formats import get_format, list_batch_files, map_embeddings, read_batches
 from textgauge.data.packing import format_path, get_packing
-from textgauge.data.pool import Pool, check_embeddings
+from textgauge.data.pool import Pool, StoredRows, StoredTexts, check_embeddings, iterate_rows
 from textgauge.data.source import (
     Source,
     check_comparable,
@@ -24,7 +24,6 @@ from textgauge.data.source import (
     has_builtin_columns,
     load_corpus,
 )
-from textgauge.data.storage import StoredRows, StoredTexts, iterate_rows
 from textgauge.data.view import Comparison, Corpus
 
 GROUPS = 128  # of both corpora together

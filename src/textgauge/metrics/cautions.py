@@ -23,7 +23,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
-from textgauge.data.storage import PARTITION
+from textgauge.data.pool import PARTITION
 from textgauge.metrics.base import Metric
 from textgauge.metrics.numerics.moments import to_unit
 from textgauge.stats.resampling import draw_permutations

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.data.pool import PADDED
-from textgauge.data.storage import PARTITION, iterate_rows
+from textgauge.data.pool import PADDED, PARTITION, iterate_rows
 from textgauge.metrics.base import VALUE, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.numerics.moments import Subsets

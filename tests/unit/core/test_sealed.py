@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from textgauge.core.sealed import Damaged, seal_json, unseal_json
+from textgauge.core.files import Damaged, seal_json, unseal_json
 
 CONTENT = {"value": 0.25, "rows": [{"metric": "energy", "p_value": 0.01}]}
 

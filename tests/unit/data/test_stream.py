@@ -22,7 +22,7 @@ from textgauge.data.large import (
     open_batches,
     sample_comparison,
 )
-from textgauge.data.storage import StoredTexts, iterate_rows
+from textgauge.data.pool import StoredTexts, iterate_rows
 
 
 @pytest.fixture

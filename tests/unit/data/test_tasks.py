@@ -169,8 +169,8 @@ READ = {  # loader and options, the file and its content, what is read, what is 
     "rated": (
         (load_rated_summaries, {"document": "doc", "ratings": ("overall", "style")}),
         ("a.csv", "doc,text,summary,overall,style\n1,long one,one,3,2\n1,long one,uno,4.5,1\n2,long two,two,1,0\n"),
-        {"documents": ("1", "1", "2"), "texts": ("long one", "long one", "long two"), "summaries": ("one", "uno", "two"),
-         "ratings": {"overall": (3.0, 4.5, 1.0), "style": (2.0, 1.0, 0.0)}},
+        {"documents": ("1", "1", "2"), "texts": ("long one", "long one", "long two"),
+         "summaries": ("one", "uno", "two"), "ratings": {"overall": (3.0, 4.5, 1.0), "style": (2.0, 1.0, 0.0)}},
         (),
     ),
     "aspects of other columns": (

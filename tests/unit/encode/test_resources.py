@@ -16,7 +16,7 @@ from tests.unit.encode.conftest import publish, sha
 
 from textgauge.core.errors import ResourceError, UnknownName
 from textgauge.data.cache import EmbeddingStore, compute_text_keys
-from textgauge.data.storage import StoredRows
+from textgauge.data.pool import StoredRows
 from textgauge.encode import resources
 from textgauge.encode.resources import (
     RESOURCES,

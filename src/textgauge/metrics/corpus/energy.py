@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.data.storage import iterate_rows
+from textgauge.data.pool import iterate_rows
 from textgauge.encode.grounds import GROUNDS, angle, prepare, scale_to_units
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, GroundMetric, ManyValues, Values

@@ -11,7 +11,7 @@ import numpy as np
 from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.sizes import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.data.storage import compute_mean_rows, iterate_rows, sum_rows
+from textgauge.data.pool import compute_mean_rows, iterate_rows, sum_rows
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.numerics.moments import (

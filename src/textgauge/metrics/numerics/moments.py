@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import map_threads
 from textgauge.core.sizes import split_into_blocks
-from textgauge.data.storage import compute_mean_rows, iterate_rows
+from textgauge.data.pool import compute_mean_rows, iterate_rows
 
 Vectors = NDArray[np.floating[Any]]
 

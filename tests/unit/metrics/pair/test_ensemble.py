@@ -9,7 +9,7 @@ import pytest
 from textgauge import Pairs, get_metric
 from textgauge.bench.learned.fitting import PENALTIES, _solve_weights, fit_ridge, measure_penalties
 from textgauge.core.errors import InputError, TextgaugeError
-from textgauge.core.sealed import unseal_json
+from textgauge.core.files import unseal_json
 from textgauge.metrics.pair.ensemble import Ridge, Trained, check_feature, compute_features, load_model, parse_model
 from textgauge.testing import check_metric
 

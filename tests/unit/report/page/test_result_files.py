@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
-from textgauge.core.sealed import seal_json
+from textgauge.core.files import seal_json
 from textgauge.report.page import make_table, read_result, read_texts, render_page
 from textgauge.report.page.tables import MOST_ROWS, WIDTH, Span, find_axis, make_cell
 
