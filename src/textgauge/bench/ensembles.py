@@ -14,13 +14,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.protocols.base import RESAMPLES, Protocol, Verdict
-from textgauge.bench.protocols.task import Columns, Examples, Task
+from textgauge.bench.protocols.task import Columns, Task
 from textgauge.bench.store import Store
 from textgauge.core.arrays import Floats, Masks, average_known
 from textgauge.core.parallel import use_one_thread
@@ -56,27 +56,20 @@ class Contribution:
     importance: float
 
 
-@dataclass(frozen=True, eq=False)
-class KeptEnsemble:
-    """What one ensemble reaches on one data set of a task, and what goes into it."""
+class KeptEnsemble(NamedTuple):
+    """What one ensemble reaches on one data set of a task."""
 
     name: str
     group: Group
     verdicts: tuple[Verdict, ...]
-    contributions: tuple[Contribution, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class KeptEnsembles:
-    """The ensembles that a store holds, and how many it lacks of those that its tasks give."""
+class KeptEnsembles(NamedTuple):
+    """The ensembles that a store holds, what metrics contribute to them, and how many its tasks give that it lacks."""
 
     found: tuple[KeptEnsemble, ...]
-    lacking: int = 0
-
-    @property
-    def contributions(self) -> list[Contribution]:
-        """What metrics contribute to all of them."""
-        return [item for one in self.found for item in one.contributions]
+    contributions: list[Contribution]
+    lacking: int
 
 
 def train_ensembles(
@@ -104,8 +97,15 @@ def read_ensembles(store: Store, groups: Sequence[Group], *, seeds: int = SEEDS)
     """Read the ensembles of tasks that the store holds; nothing is trained, nothing is written."""
     kept = [store.read_extra(name) for name in _list_jobs(groups, seeds)]
     tasks = _select_tasks(groups)
-    rows = [row for content in kept if content is not None for row in content["rows"]]
-    return KeptEnsembles(tuple(_restore(row, tasks) for row in rows), kept.count(None))
+    found, contributions = list[KeptEnsemble](), list[Contribution]()
+    for row in (row for content in kept if content is not None for row in content["rows"]):
+        item, name = tasks[row["place"]], NAMES[row["kind"]]
+        value, draws = np.array(row["value"], dtype=np.float64), np.array(row["drawn"], dtype=np.float64).T
+        verdicts = tuple(cast(Task, item.protocol).with_intervals(value, draws, row["units"], None))
+        found.append(KeptEnsemble(name, item, verdicts))
+        about = name, item.protocol.name, item.data
+        contributions += [Contribution(*about, metric, *shares) for metric, shares in row["shares"].items()]
+    return KeptEnsembles(tuple(found), contributions, kept.count(None))
 
 
 def split_by_embedder(metrics: Sequence[str]) -> dict[str, list[str]]:
@@ -170,11 +170,11 @@ def _list_jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, lis
     named = {}
     for kind, members in jobs:
         decides = [
-            [_format_place(item), {key: _compute_digest(o.value) for key, o in item.complete.items()}]
+            [_format_place(item), {key: _compute_digest(o.value.tobytes(), 8) for key, o in item.complete.items()}]
             for item in members
         ]
         text = json.dumps([_VERSION, kind, seeds, decides, list_versions("numpy", "scikit-learn")], sort_keys=True)
-        named[hashlib.blake2b(text.encode(), digest_size=16).hexdigest()] = (kind, members)
+        named[_compute_digest(text.encode(), 16)] = (kind, members)
     return named
 
 
@@ -182,8 +182,8 @@ def _format_place(item: Group) -> str:
     return f"{item.protocol!r}|{item.fingerprint}|{item.seed}"
 
 
-def _compute_digest(values: Floats) -> str:
-    return hashlib.blake2b(np.ascontiguousarray(values).tobytes(), digest_size=8).hexdigest()
+def _compute_digest(content: bytes, size: int) -> str:
+    return hashlib.blake2b(content, digest_size=size).hexdigest()
 
 
 def _describe(kind: Kind, members: Sequence[Group]) -> str:
@@ -198,15 +198,18 @@ def train_job(kind: Kind, members: Sequence[Group], seeds: int, on_step: Step = 
     runs = []
     for embedder, chosen in split_by_embedder(metrics).items():
         on_step(f"{_describe(kind, members)} on {embedder or 'texts'}")
-        data = [_get_features(item, chosen) for item in members]
+        data = [
+            TaskFeatures(
+                cast(Task, item.protocol),
+                item.data,
+                item.fingerprint,
+                np.column_stack([item.complete[metric].value for metric in chosen]),
+                item.complete[chosen[0]].columns,
+            )
+            for item in members
+        ]
         runs.append((chosen, score_ensemble(data, kind, seeds=seeds if linear else min(seeds, most))))
     return [_make_row(kind, item, [(chosen, parts[i]) for chosen, parts in runs]) for i, item in enumerate(members)]
-
-
-def _get_features(item: Group, metrics: Sequence[str]) -> TaskFeatures:
-    values = np.column_stack([item.complete[metric].value for metric in metrics])
-    columns = item.complete[metrics[0]].columns
-    return TaskFeatures(cast(Task, item.protocol), item.data, item.fingerprint, values, columns)
 
 
 def _make_row(kind: Kind, item: Group, runs: Sequence[tuple[list[str], EnsembleScore]]) -> dict[str, Any]:
@@ -223,16 +226,6 @@ def _make_row(kind: Kind, item: Group, runs: Sequence[tuple[list[str], EnsembleS
         "units": parts[0].units,
         "shares": {metric: np.mean(pairs, axis=0).tolist() for metric, pairs in shares.items()},
     }
-
-
-def _restore(row: Mapping[str, Any], tasks: Mapping[str, Group]) -> KeptEnsemble:
-    item = tasks[row["place"]]
-    value, draws = np.array(row["value"], dtype=np.float64), np.array(row["drawn"], dtype=np.float64).T
-    verdicts = tuple(cast(Task, item.protocol).with_intervals(value, draws, row["units"], None))
-    name = NAMES[row["kind"]]
-    about = name, item.protocol.name, item.data
-    contributions = (Contribution(*about, metric, share, fall) for metric, (share, fall) in row["shares"].items())
-    return KeptEnsemble(name, item, verdicts, tuple(contributions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,17 +306,12 @@ def split_trials(data: Sequence[TaskFeatures], seeds: int) -> Iterator[list[Mask
     if data and all(item.task.folded for item in data):
         seeds = min(map(len, labels))
     for seed in range(seeds):
-        yield [
-            np.isin(group, _choose_left_out(item, of, seed))
-            for item, group, of in zip(data, groups, labels, strict=True)
-        ]
-
-
-def _choose_left_out(item: TaskFeatures, labels: NDArray[Any], seed: int) -> NDArray[Any]:
-    if item.task.folded:
-        return np.asarray(labels[[seed % len(labels)]])
-    rng = np.random.default_rng([seed, int(item.fingerprint[:8], 16)])
-    return np.asarray(rng.permutation(labels)[: max(1, round(_LEFT_OUT * len(labels)))])
+        left_out = []
+        for item, group, of in zip(data, groups, labels, strict=True):
+            rng = np.random.default_rng([seed, int(item.fingerprint[:8], 16)])
+            drawn = rng.permutation(of)[: max(1, round(_LEFT_OUT * len(of)))]
+            left_out.append(np.isin(group, of[[seed % len(of)]] if item.task.folded else drawn))
+        yield left_out
 
 
 def score_ensemble(
@@ -343,12 +331,17 @@ def score_ensemble(
                 sums[place].append(_score(item, out, model, kind, labels[place]))
                 if permute and seed < _PERMUTED:
                     drops[place].append(_measure_drops(item, out, model, kind, labels[place], sums[place][-1]))
-    mean = np.mean(shares, axis=0)
-    none = [np.full(len(mean), np.nan)]
-    return [
-        _summarise(item.task, np.array(own), mean, np.array(falls or none))
-        for item, own, falls in zip(data, sums, drops, strict=True)
-    ]
+    found, mean = [], np.mean(shares, axis=0)
+    for item, own, falls in zip(data, sums, drops, strict=True):
+        # Values and their resamples are means over splits; the units of all splits are resampled alike.
+        splits = np.array(own)
+        count, units, width = splits.shape
+        value = average_known(item.task.of_sums(splits.sum(axis=1)), axis=0)
+        flat = resample_sums(splits.transpose(1, 0, 2).reshape(units, count * width), RESAMPLES, 0)
+        draws = item.task.of_sums(flat.reshape(RESAMPLES * count, width)).reshape(RESAMPLES, count, -1)
+        importance = average_known(np.array(falls or [np.full(len(mean), np.nan)]), axis=0)
+        found.append(EnsembleScore(value, average_known(draws, axis=1), units, mean, importance))
+    return found
 
 
 def _collect_examples(
@@ -357,10 +350,17 @@ def _collect_examples(
     """Return features, targets and weights; every task weighs the same, and so does every data set of a task."""
     documents = [item.task.documents(item.columns) for item in data]
     unseen = np.unique(np.concatenate([of[out].reshape(-1) for of, out in zip(documents, left_out, strict=True)]))
-    parts = [
-        _get_examples(item, ~out & ~np.isin(of, unseen).any(axis=1), kind, seed)
-        for item, of, out in zip(data, documents, left_out, strict=True)
-    ]
+    parts = []
+    for item, of, out in zip(data, documents, left_out, strict=True):
+        here = ~out & ~np.isin(of, unseen).any(axis=1)
+        features, columns = item.features[here], _select(item.columns, here)
+        if kind == "task":
+            parts.append(item.task.examples(features, columns, seed))
+        else:
+            every = item.task.pair_examples(features, columns, seed)
+            parts.append(
+                every.take(np.sort(np.random.default_rng([seed, 13]).permutation(len(every.targets))[:_PAIRS]))
+            )
     sets = {name: sum(item.task.task == name for item in data) for name in {item.task.task for item in data}}
     weights = [
         np.full(len(part.targets), 1.0 / (sets[item.task.task] * max(len(part.targets), 1)))
@@ -368,15 +368,6 @@ def _collect_examples(
     ]
     features, targets = (np.concatenate([getattr(part, name) for part in parts]) for name in ("features", "targets"))
     return features, targets, np.concatenate(weights)
-
-
-def _get_examples(item: TaskFeatures, here: Masks, kind: Kind, seed: int) -> Examples:
-    features, columns = item.features[here], _select(item.columns, here)
-    if kind == "task":
-        return item.task.examples(features, columns, seed)
-    every = item.task.pair_examples(features, columns, seed)
-    rows = np.sort(np.random.default_rng([seed, 13]).permutation(len(every.targets))[:_PAIRS])
-    return every.take(rows)
 
 
 def _score(
@@ -401,21 +392,9 @@ def _measure_drops(
     item: TaskFeatures, out: Masks, model: FittedModel, kind: Kind, labels: NDArray[Any], sums: Floats
 ) -> Floats:
     """Return by how much the score falls when each feature is shuffled."""
-
-    def score(of: Floats) -> float:
-        return float(item.task.of_sums(of.sum(axis=0, keepdims=True))[0, 0])
-
     shuffled = [_score(item, out, model, kind, labels, by) for by in range(item.features.shape[1])]
-    return np.array([score(sums) - score(part) for part in shuffled])
-
-
-def _summarise(task: Task, sums: Floats, shares: Floats, drops: Floats) -> EnsembleScore:
-    """Average over splits the values and their resamples; the units of all splits are resampled alike."""
-    count, units, width = sums.shape
-    value = average_known(task.of_sums(sums.sum(axis=1)), axis=0)
-    flat = resample_sums(sums.transpose(1, 0, 2).reshape(units, count * width), RESAMPLES, 0)
-    draws = task.of_sums(flat.reshape(RESAMPLES * count, width)).reshape(RESAMPLES, count, -1)
-    return EnsembleScore(value, average_known(draws, axis=1), units, shares, average_known(drops, axis=0))
+    scores = item.task.of_sums(np.array([sums, *shuffled]).sum(axis=1))[:, 0]
+    return np.asarray(scores[0] - scores[1:])
 
 
 def _select(columns: Columns, here: Masks) -> Mapping[str, NDArray[Any]]:

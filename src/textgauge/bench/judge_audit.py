@@ -42,7 +42,7 @@ _RESAMPLES = 1_000
 _ALPHA_RESAMPLES = 200
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class AuditRow(FlatRow):
     """One number of an audit: the measure, what it is of, its interval, the number of items, and a remark."""
 
@@ -78,23 +78,18 @@ class JudgeAudit(Result):
     @property
     def answer(self) -> str:
         """Whether the judge may take the place of a person, how it agrees with people, and the mean human score."""
-        with_people, among = (self[("kappa", of)] for of in ("judge and people", "people"))
-        ours, theirs = _format_row_interval(with_people), _format_row_interval(among)
-        agreed = f"Cohen's κ with people {ours}, people among themselves {theirs}."
-        mean = self[("mean score", HELPED)]
-        return f"{self._verdict} {agreed} Mean human score {_format_row_interval(mean)}."
-
-    @property
-    def _verdict(self) -> str:
         tested = self.test.p_values[np.isfinite(self.test.p_values)]
-        if not len(tested):
-            return f"Whether the judge may take the place of a person is not known: it takes {MIN_ITEMS} items of each."
-        may = "may" if self.test.passed else "may not"
-        wins = round(self.test.winning_rate * len(tested))
-        return (
-            f"The judge {may} take the place of a person: it is as good as {wins} of {len(tested)} people "
-            f"(alternative-annotator test, margin {self.margin:g})."
-        )
+        verdict = f"Whether the judge may take the place of a person is not known: it takes {MIN_ITEMS} items of each."
+        if len(tested):
+            may, wins = "may" if self.test.passed else "may not", round(self.test.winning_rate * len(tested))
+            verdict = (
+                f"The judge {may} take the place of a person: it is as good as {wins} of {len(tested)} people "
+                f"(alternative-annotator test, margin {self.margin:g})."
+            )
+        named = (self[name] for name in (("kappa", "judge and people"), ("kappa", "people"), ("mean score", HELPED)))
+        ours, theirs, mean = (f"{format_cell(row.value)} ({format_interval(row.low, row.high)})" for row in named)
+        agreed = f"Cohen's κ with people {ours}, people among themselves {theirs}."
+        return f"{verdict} {agreed} Mean human score {mean}."
 
 
 def audit_judge(
@@ -122,90 +117,65 @@ def audit_judge(
     >>> audit_judge(columns, rating=["ann", "bob"], judge="model").answer.split(":")[0]
     'The judge may take the place of a person'
     """
-    found = _get_table(table)
+    if not isinstance(table, TextTable):
+        names = table if isinstance(table, Mapping) else getattr(table, "columns", ())
+        is_file = isinstance(table, str | os.PathLike)
+        table = read_table(table) if is_file else TextTable.of("the table", {str(n): list(table[n]) for n in names})
     if len(set(rating)) < 2:
         raise ArgumentError(
             "an audit of a judge needs the ratings of two people or more: name their columns by {rating}, one at a time"
         )
-    people = np.array(list(found.get_scores(dict.fromkeys(rating)).values()))
-    own, *again = (np.array(found.get_scores([name])[name]) for name in (judge, *repeat))
-    other = None if swapped is None else np.array(found.get_scores([swapped])[swapped])
-    _check(found.name, judge, own, people)
-    lengths = (
-        None
-        if text is None
-        else np.array([len(split_folded_words(cell)) for cell in found.get_filled(text)], dtype=np.float64)
-    )
-    used, warned = _move_to_scale(people, own)
-    audit = _Audit(people, used, scale or _choose_scale(people), list(dict.fromkeys(rating)), level, seed)
-    test = run_alternative_annotator_test(people, used, margin=margin, closeness=audit.closeness)
-    rows = [*audit.measure_agreement(), *audit.count_base_rates(own), *audit.list_replacement(test), *audit.means(own)]
-    rows += [
-        *audit.measure_consistency(own, again),
-        *audit.measure_position_bias(own, other),
-        *audit.measure_length_bias(lengths),
-    ]
+    people = np.array(list(table.get_scores(dict.fromkeys(rating)).values()))
+    own, *again = (np.array(table.get_scores([name])[name]) for name in (judge, *repeat))
+    other = None if swapped is None else np.array(table.get_scores([swapped])[swapped])
+    known, given = people[np.isfinite(people)], own[np.isfinite(own)]
+    if len(given) and (given == given[0]).all():
+        raise InputError(f"{table.name}: column {judge!r} is {given[0]:g} for every item: such a judge says nothing")
+    if not ((np.isfinite(people).sum(axis=0) > 1) & np.isfinite(own)).any():
+        raise InputError(f"{table.name}: no item has the ratings of two people and a score of {judge!r}")
+    moved, warned = own, tuple[str, ...]()
+    if given.min() < known.min() or given.max() > known.max():
+        moved = known.mean() + (own - given.mean()) * known.std() / given.std()
+        ends = [f"{side.min():g} to {side.max():g}" for side in (given, known)]
+        apart = f"the judge's scores run from {ends[0]}, people's from {ends[1]}"
+        favour = "κ, α and the test are of scores moved to people's mean and spread, which is in the judge's favour"
+        warned = (f"{apart}: {favour}",)
+    kinds = len(np.unique(known))
+    chosen = scale or ("nominal" if kinds <= 2 else "ordinal" if kinds <= _MOST_KINDS else "interval")
+    closeness: Closeness = "accuracy" if chosen == "nominal" else "rmse"
+    test = run_alternative_annotator_test(people, moved, margin=margin, closeness=closeness)
+    audit = _Audit(people, own, moved, chosen, level, seed)
+    rows = [*audit.measure_agreement(), *audit.count_base_rates()]
+    rows += [*audit.list_replacement(test, list(dict.fromkeys(rating)), closeness), *audit.estimate_means()]
+    if again:
+        rows.append(audit.measure_alpha("self-consistency", "judge", np.vstack([own, *again])))
+    if other is not None:
+        rows += audit.measure_position_bias(other)
+    if text is not None:
+        lengths = [len(split_folded_words(cell)) for cell in table.get_filled(text)]
+        rows.append(audit.measure_length_bias(np.array(lengths, dtype=np.float64)))
     return JudgeAudit(tuple(rows), test, margin, warned)
-
-
-def _get_table(table: Any) -> TextTable:
-    if isinstance(table, str | os.PathLike):
-        return read_table(table)
-    if isinstance(table, TextTable):
-        return table
-    if not isinstance(table, Mapping):
-        table = {name: table[name] for name in table.columns}
-    return TextTable.of("the table", {str(name): list(cells) for name, cells in table.items()})
-
-
-def _check(name: str, judge: str, own: Floats, people: Floats) -> None:
-    known = own[np.isfinite(own)]
-    if len(known) and (known == known[0]).all():
-        raise InputError(f"{name}: column {judge!r} is {known[0]:g} for every item: such a judge says nothing")
-    rated = np.isfinite(people).sum(axis=0)
-    if not ((rated > 1) & np.isfinite(own)).any():
-        raise InputError(f"{name}: no item has the ratings of two people and a score of {judge!r}")
-
-
-def _choose_scale(people: Floats) -> Scale:
-    kinds = len(np.unique(people[np.isfinite(people)]))
-    return "nominal" if kinds <= 2 else "ordinal" if kinds <= _MOST_KINDS else "interval"
-
-
-def _move_to_scale(people: Floats, judge: Floats) -> tuple[Floats, tuple[str, ...]]:
-    """The judge's scores on people's scale: as they are, or moved to people's mean and spread where they leave it."""
-    known, own = people[np.isfinite(people)], judge[np.isfinite(judge)]
-    if own.min() >= known.min() and own.max() <= known.max():
-        return judge, ()
-    moved = known.mean() + (judge - own.mean()) * known.std() / own.std()
-    ends = (f"{own.min():g} to {own.max():g}", f"{known.min():g} to {known.max():g}")
-    said = f"the judge's scores run from {ends[0]}, people's from {ends[1]}: κ, α and the test are of scores moved to "
-    return moved, (said + "people's mean and spread, which is in the judge's favour",)
 
 
 @dataclass(frozen=True, eq=False)
 class _Audit:
-    """Ratings of people (a row each), the judge's scores on their scale, and how they are compared."""
+    """Ratings of people (a row each), the judge's scores as they are and on people's scale, and how both compare."""
 
     people: Floats
+    own: Floats
     judge: Floats
     scale: Scale
-    names: list[str]
     level: float
     seed: int
-
-    @property
-    def closeness(self) -> Closeness:
-        return "accuracy" if self.scale == "nominal" else "rmse"
 
     def measure_agreement(self) -> Iterator[AuditRow]:
         """κ and α of people among themselves, and with the judge."""
         squared = self.scale != "nominal"
         note = "mean over pairs, squared differences" if squared else "mean over pairs"
-        everyone = np.vstack([self.people, self.judge])
+        everyone, count = np.vstack([self.people, self.judge]), len(self.people)
         pairs = {
-            "people": list(combinations(range(len(self.people)), 2)),
-            "judge and people": [(person, len(self.people)) for person in range(len(self.people))],
+            "people": list(combinations(range(count), 2)),
+            "judge and people": [(person, count) for person in range(count)],
         }
         values = {
             of: float(np.mean([kappa(everyone[a], everyone[b], squared=squared) for a, b in chosen]))
@@ -217,81 +187,72 @@ class _Audit:
         items = int((np.isfinite(self.people).sum(axis=0) > 1).sum())
         for of, value in values.items():
             low, high = compute_percentile_interval(drawn[of], items, self.level)
-            yield AuditRow(measure="kappa", of=of, value=value, low=low, high=high, n=items, note=note)
-        yield self._measure_alpha("alpha", "people", self.people)
-        yield self._measure_alpha("alpha", "people and judge", everyone)
+            yield AuditRow("kappa", of, value, low, high, items, note)
+        yield self.measure_alpha("alpha", "people", self.people)
+        yield self.measure_alpha("alpha", "people and judge", everyone)
 
-    def count_base_rates(self, judge: Floats) -> Iterator[AuditRow]:
+    def count_base_rates(self) -> Iterator[AuditRow]:
         """Yield how often people and the judge give each rating; where there are many, mean and deviation."""
-        sides = {"people": self.people[np.isfinite(self.people)], "judge": judge[np.isfinite(judge)]}
+        sides = {"people": self.people[np.isfinite(self.people)], "judge": self.own[np.isfinite(self.own)]}
         kinds = np.unique(np.concatenate(list(sides.values())))
         for of, ratings in sides.items():
+            n = len(ratings)
             if len(kinds) <= _MOST_KINDS:
-                for kind in kinds:
-                    share = float((ratings == kind).mean())
-                    yield AuditRow(measure="base rate", of=f"{of}: {kind:g}", value=share, n=len(ratings))
+                rates = ((kind, float((ratings == kind).mean())) for kind in kinds)
+                yield from (AuditRow("base rate", f"{of}: {kind:g}", rate, n=n) for kind, rate in rates)
             else:
-                yield AuditRow(measure="mean", of=of, value=float(ratings.mean()), n=len(ratings))
-                yield AuditRow(measure="deviation", of=of, value=float(ratings.std(ddof=1)), n=len(ratings))
+                yield AuditRow("mean", of, float(ratings.mean()), n=n)
+                yield AuditRow("deviation", of, float(ratings.std(ddof=1)), n=n)
 
-    def list_replacement(self, test: AlternativeAnnotator) -> Iterator[AuditRow]:
+    def list_replacement(self, test: AlternativeAnnotator, names: list[str], closeness: str) -> Iterator[AuditRow]:
         """Yield the alternative-annotator test: all people, then one after the other."""
         rated = np.isfinite(self.people) & np.isfinite(self.judge)
         counts = (rated & (rated.sum(axis=0) > 1)).sum(axis=1)
-        how = f"by {self.closeness}"
         total = int(counts.sum())
-        yield AuditRow(measure="winning rate", of="judge", value=test.winning_rate, n=total, note=how)
-        yield AuditRow(measure="advantage", of="judge", value=test.advantage, n=total, note="as close as a person")
-        for name, p, share, count in zip(self.names, test.p_adjusted, test.advantages, counts, strict=True):
+        yield AuditRow("winning rate", "judge", test.winning_rate, n=total, note=f"by {closeness}")
+        yield AuditRow("advantage", "judge", test.advantage, n=total, note="as close as a person")
+        for name, p, share, count in zip(names, test.p_adjusted, test.advantages, counts, strict=True):
             note = f"adjusted p {format_cell(float(p))}" if np.isfinite(p) else f"fewer than {MIN_ITEMS} items"
-            yield AuditRow(measure="advantage", of=f"over {name}", value=float(share), n=int(count), note=note)
+            yield AuditRow("advantage", f"over {name}", float(share), n=int(count), note=note)
 
     @cached_property
     def human(self) -> Floats:
         """The mean of people's ratings of each item; NaN where there is none."""
         return average_known(self.people, axis=0)
 
-    def means(self, judge: Floats) -> Iterator[AuditRow]:
+    def estimate_means(self) -> Iterator[AuditRow]:
         """Yield the mean human score by people alone, and with the judge's help."""
         rated = self.human[np.isfinite(self.human)]
         alone = estimate_prediction_powered_mean(rated, np.zeros(len(rated)), level=self.level)
-        helped = estimate_prediction_powered_mean(self.human, judge, level=self.level)
+        helped = estimate_prediction_powered_mean(self.human, self.own, level=self.level)
         added = f"{helped.unrated} more items by the judge, weight {helped.weight:.2g}"
         for of, found, note in (("people alone", alone, None), (HELPED, helped, added)):
-            ends = {"low": found.low, "high": found.high}
-            yield AuditRow(measure="mean score", of=of, value=found.value, n=found.rated, note=note, **ends)
+            yield AuditRow("mean score", of, found.value, found.low, found.high, found.rated, note)
 
-    def measure_consistency(self, judge: Floats, again: Sequence[Floats]) -> Iterator[AuditRow]:
-        """Yield how far the judge agrees with itself when asked again."""
-        if again:
-            yield self._measure_alpha("self-consistency", "judge", np.vstack([judge, *again]))
-
-    def measure_position_bias(self, judge: Floats, swapped: Floats | None) -> Iterator[AuditRow]:
+    def measure_position_bias(self, swapped: Floats) -> Iterator[AuditRow]:
         """Yield what exchanging both texts changes: the mean difference, and how often the score is another one."""
-        if swapped is not None:
-            gaps = (judge - swapped)[np.isfinite(judge - swapped)]
-            for measure, values in (("position bias", gaps), ("changed by position", (gaps != 0).astype(np.float64))):
-                low, high = self._estimate_interval(lambda rows, of=values: float(of[rows].mean()), len(gaps))  # type: ignore[misc]
-                value = float(values.mean()) if len(values) else float("nan")
-                yield AuditRow(measure=measure, of="judge", value=value, low=low, high=high, n=len(gaps))
+        gaps = (self.own - swapped)[np.isfinite(self.own - swapped)]
+        for measure, values in (("position bias", gaps), ("changed by position", (gaps != 0).astype(np.float64))):
+            low, high = self._estimate_interval(lambda rows, of=values: float(of[rows].mean()), len(gaps))  # type: ignore[misc]
+            yield AuditRow(
+                measure, "judge", float(values.mean()) if len(values) else float("nan"), low, high, len(gaps)
+            )
 
-    def measure_length_bias(self, lengths: Floats | None) -> Iterator[AuditRow]:
-        """Yield whether the judge prefers long texts more than people do: ρ of its excess over people and the words."""
-        if lengths is not None:
-            rows = np.isfinite(self.human - self.judge)
-            excess, words = (self.judge - self.human)[rows], lengths[rows]
-            low, high = estimate_correlation_interval(spearman, excess, words, level=self.level, seed=self.seed)
-            value, note = spearman(excess, words), "Spearman's ρ of judge less people with words"
-            yield AuditRow(measure="length bias", of="judge", value=value, low=low, high=high, n=len(words), note=note)
+    def measure_length_bias(self, lengths: Floats) -> AuditRow:
+        """Return whether the judge prefers long texts more than people do: ρ of its excess over people with words."""
+        rows = np.isfinite(self.human - self.judge)
+        excess, words = (self.judge - self.human)[rows], lengths[rows]
+        ends = estimate_correlation_interval(spearman, excess, words, level=self.level, seed=self.seed)
+        note = "Spearman's ρ of judge less people with words"
+        return AuditRow("length bias", "judge", spearman(excess, words), *ends, len(words), note)
 
-    def _measure_alpha(self, measure: str, of: str, ratings: Floats) -> AuditRow:
+    def measure_alpha(self, measure: str, of: str, ratings: Floats) -> AuditRow:
         """Krippendorff's α of the items with two ratings or more."""
         shared = ratings[:, np.isfinite(ratings).sum(axis=0) > 1]
-        low, high = self._estimate_interval(
-            lambda rows: krippendorff_alpha(shared[:, rows], scale=self.scale), shared.shape[1]
-        )
-        value, note = krippendorff_alpha(shared, scale=self.scale), f"Krippendorff's α, {self.scale}"
-        return AuditRow(measure=measure, of=of, value=value, low=low, high=high, n=shared.shape[1], note=note)
+        n = shared.shape[1]
+        ends = self._estimate_interval(lambda rows: krippendorff_alpha(shared[:, rows], scale=self.scale), n)
+        value = krippendorff_alpha(shared, scale=self.scale)
+        return AuditRow(measure, of, value, *ends, n, f"Krippendorff's α, {self.scale}")
 
     def _resample_kappa(self, ratings: Floats, pairs: Sequence[tuple[int, int]], squared: bool) -> Floats:
         """Return the mean of κ over pairs of raters on each resample of the items."""
@@ -309,7 +270,3 @@ class _Audit:
         rng = np.random.default_rng([self.seed, 22])
         found = [of(rng.integers(n, size=n)) for _ in range(_ALPHA_RESAMPLES)] if n > 1 else []
         return compute_percentile_interval(np.array(found, dtype=np.float64), n, self.level)
-
-
-def _format_row_interval(row: AuditRow) -> str:
-    return f"{format_cell(row.value)} ({format_interval(row.low, row.high)})"

@@ -55,7 +55,7 @@ from textgauge.core.show import format_percent, join_words
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
 from textgauge.measure.comparing import DEFAULT_METRICS, find_confounds
-from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
+from textgauge.metrics import CorpusMetric, get_corpus_metrics, get_pair_metrics, list_metrics
 from textgauge.metrics.pair.models import list_column_names
 from textgauge.metrics.pair_metric import BROUGHT
 
@@ -296,6 +296,11 @@ class _Recommender:
         self.on_step("timing")
         batch = next(Speed(n=n, largest=n, repetitions=1).trials(sources, self.seed))
         timed = [(metric, batch.seconds(metric, 0)) for metric in ranking.defined]
+        warnings = list(find_confounds(comparison, [m for m in chosen if m.name != "fid"]))
+        best = max((row.measures["accuracy"] for row in ranking.board), default=np.nan)
+        if not best >= _HARDLY_ORDERED:
+            poor = f"no metric orders mixtures of the corpora well (accuracy {best:.2f} at best, 0.5 by chance)"
+            warnings.append(f"{poor}: they may be too alike to choose a metric by")
         return self._answer(
             "corpora",
             names,
@@ -305,10 +310,7 @@ class _Recommender:
             costs=_compute_costs(timed, n, sources.joint),
             power=needed,
             notes=[*([size] if len(sources.joint) < len(comparison.joint) else []), *notes],
-            warnings=[
-                *find_confounds(comparison, [m for m in chosen if m.name != "fid"]),
-                *_warn_of_poor_order(ranking),
-            ],
+            warnings=warnings,
             about={"effect": effect, "power": self.power},
         )
 
@@ -487,7 +489,9 @@ def _compute_costs(timed: Sequence[tuple[Any, float]], size: int, texts: Any) ->
     each: dict[str, float] = {}
     costs = []
     for metric, seconds in timed:
-        name = _get_embedder(metric)
+        embeds = not metric.reads_texts if isinstance(metric, CorpusMetric) else metric.needs == "embeddings"
+        name = (metric.embedder if isinstance(metric, CorpusMetric) else metric.on) if embeds else None
+        name = None if name == GIVEN else name  # ready-made embeddings need none
         if name and name not in each:
             some = list(texts.texts[:_TIMED_TEXTS])
             encoder = get_embedder(name)
@@ -497,20 +501,3 @@ def _compute_costs(timed: Sequence[tuple[Any, float]], size: int, texts: Any) ->
             each[name] = (time.process_time() - start) / len(some)
         costs.append(MetricCost(metric.key, seconds, size, 2 * size * each[name] if name else 0.0, name))
     return costs
-
-
-def _get_embedder(metric: Metric) -> str | None:
-    """Return the embedder that a metric needs, if any; ready-made embeddings need none."""
-    if isinstance(metric, CorpusMetric):
-        name = None if metric.reads_texts else metric.embedder
-    else:
-        name = metric.on if metric.needs == "embeddings" else None
-    return None if name == GIVEN else name
-
-
-def _warn_of_poor_order(ranking: _Ranking) -> list[str]:
-    best = max((row.measures["accuracy"] for row in ranking.board), default=np.nan)
-    if best >= _HARDLY_ORDERED:
-        return []
-    poor = f"no metric orders mixtures of the corpora well (accuracy {best:.2f} at best, 0.5 by chance)"
-    return [f"{poor}: they may be too alike to choose a metric by"]

@@ -110,8 +110,8 @@ class Recommendation(Result):
         texts = {row.metric: row for row in self.power if isinstance(row, TextsNeeded)}
         parts = [f"{_name_best(first)}.", *(part for one in others for part in _write_texts_needed(one, texts, self))]
         if first.choice:
-            pairs = [row for row in self.power if isinstance(row, PairsNeeded)]
-            parts += [*_write_evidence(first, self), *_write_pairs_needed(pairs, self), *_write_costs(self)]
+            pairs = [_write_pairs_needed(row, self) for row in self.power if isinstance(row, PairsNeeded)]
+            parts += [*_write_evidence(first, self), *pairs[:1], *_write_costs(self)]
         return tuple(parts)
 
     @property
@@ -161,18 +161,20 @@ class Recommendation(Result):
             tables.append(("Cost, CPU seconds", [row.to_dict() for row in self.costs]))
         return tables
 
+    @property
+    def _sections(self) -> list[tuple[str, Sequence[str], list[Row]]]:
+        """Headings, each with sentences or a table beneath it."""
+        tables = [(title, (), rows) for title, rows in self.tables()]
+        every = [("Warnings", self.warnings, []), *tables, ("How this was found", self.notes, [])]
+        return [(title, items, rows) for title, items, rows in every if items or rows]
+
     def markdown(self) -> str:
         """Return the answer as a Markdown page: sentences, warnings, tables, and how it was found."""
-
-        def section(title: str, items: Sequence[str]) -> list[str]:
-            return [f"## {title}", "\n".join(f"- {_escape_markdown(item)}" for item in items)] if items else []
-
-        tables = [
-            part for title, rows in self.tables() for part in (f"## {title}", render_markdown(rows, list_columns(rows)))
-        ]
-        first = [f"# {_escape_markdown(self.title)}", *map(_escape_markdown, self.sentences)]
-        last = section("How this was found", self.notes)
-        return "\n\n".join([*first, *section("Warnings", self.warnings), *tables, *last]) + "\n"
+        parts = [f"# {_escape_markdown(self.title)}", *map(_escape_markdown, self.sentences)]
+        for title, items, rows in self._sections:
+            listed = "\n".join(f"- {_escape_markdown(item)}" for item in items)
+            parts += [f"## {title}", listed or render_markdown(rows, list_columns(rows))]
+        return "\n\n".join(parts) + "\n"
 
     def html(self) -> str:
         """Return the answer as an HTML page of its own."""
@@ -184,13 +186,11 @@ class Recommendation(Result):
         )
 
     def _repr_html_(self) -> str:
-        def section(title: str, items: Sequence[str]) -> str:
-            inside = "".join(f"<li>{html.escape(make_printable(item))}</li>" for item in items)
-            return f"<h2>{title}</h2><ul>{inside}</ul>" if items else ""
-
-        first = "".join(f"<p>{html.escape(make_printable(text))}</p>" for text in self.sentences)
-        tables = "".join(f"<h2>{title}</h2>{render_html(rows)}" for title, rows in self.tables())
-        return f"{first}{section('Warnings', self.warnings)}{tables}{section('How this was found', self.notes)}"
+        parts = [f"<p>{html.escape(make_printable(text))}</p>" for text in self.sentences]
+        for title, items, rows in self._sections:
+            listed = "".join(f"<li>{html.escape(make_printable(item))}</li>" for item in items)
+            parts.append(f"<h2>{title}</h2>{f'<ul>{listed}</ul>' if listed else render_html(rows)}")
+        return "".join(parts)
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences, *(f"warning: {text}" for text in self.warnings)])
@@ -252,15 +252,12 @@ def _write_evidence(answer: Answer, whole: Recommendation) -> Iterator[str]:
         yield f"Next comes {after.metric} with {after.overall:.3f}."
 
 
-def _write_pairs_needed(rows: Sequence[PairsNeeded], whole: Recommendation) -> Iterator[str]:
-    for row in rows[:1]:
-        power = format_percent(whole.about["power"])
-        goal = f"To separate {row.best} from {row.metric}, tested alone, by Spearman's ρ with {power} power"
-        if np.isnan(row.count):
-            yield f"Spearman's ρ of {row.best} is not above that of {row.metric} on these pairs."
-        else:
-            used = f"{whole.about['pairs']:,} were used here"
-            yield f"{goal} you need about {format_about(row.count)} rated pairs; {used}."
+def _write_pairs_needed(row: PairsNeeded, whole: Recommendation) -> str:
+    if np.isnan(row.count):
+        return f"Spearman's ρ of {row.best} is not above that of {row.metric} on these pairs."
+    goal = f"To separate {row.best} from {row.metric}, tested alone, by Spearman's ρ"
+    needed = f"you need about {format_about(row.count)} rated pairs; {whole.about['pairs']:,} were used here"
+    return f"{goal} with {format_percent(whole.about['power'])} power {needed}."
 
 
 def _write_costs(whole: Recommendation) -> Iterator[str]:
