@@ -152,14 +152,6 @@ def test_parameters_may_have_several_values_and_are_kept_as_the_command_keeps_th
     assert counts(textgauge.run("perturbation", **points, steps="3", delta="2.0")) == (5, 0)
 
 
-def test_metrics_that_are_added_leave_old_numbers_alone(corpora, tmp_path):
-    old = textgauge.run("ksc", **corpora, **SMALL, out=tmp_path).leaderboard().to_dicts()
-    more = textgauge.run("ksc", **corpora, **SMALL | {"metrics": ["cbdf@words", "jsd@words"]}, out=tmp_path)
-    assert counts(more) == (2, 2)
-    rows = {row["metric"]: row for row in more.to_dicts()}
-    assert [rows[row["metric"]]["overall"] for row in old] == [row["overall"] for row in old]
-
-
 def test_rated_pairs_of_a_table_and_as_they_are(rated, command, board, tmp_path):
     path, rows = rated
     asked = {"metrics": "jaccard,levenshtein", "out": tmp_path / "run"}
@@ -203,20 +195,20 @@ def test_a_task_on_a_table_and_on_its_card(command, tmp_path):
     assert counts(textgauge.run("clustering", labelled=TaskSources("mine", card), **asked)) == (2, 0)
 
 
-def test_steps_of_a_generator_as_texts(corpora):
-    a, b = corpora.values()
-    steps = [[*b[:16], *a[:4]], [*b[:8], *a[:12]], a[:20]]
-    run = textgauge.run("ifc", steps=steps, reference=a[20:], metrics="jsd@words", repetitions=1)
-    assert (run.computed, run.leaderboard().rows[0].metric) == (1, "jsd@words")
-
-
-def test_paraphrases_as_texts(corpora):
-    left = corpora["source_a"]
-    run = textgauge.run(
-        "distributionality", left=left, right=[f"{text}!" for text in left], metrics="jsd@words", n=20, k=3,
-        repetitions=1, distributional="cbdf@words", neighbours="zipf@words",
-    )  # fmt: skip
-    assert run.computed == 3
+@pytest.mark.parametrize(
+    ("what", "given", "computed"),
+    [
+        ("ifc", {"steps": [[*B[:16], *A[:4]], [*B[:8], *A[:12]], A[:20]], "reference": A[20:]}, 1),
+        (
+            "distributionality",
+            {"left": A, "right": [f"{text}!" for text in A], "n": 20, "k": 3}
+            | {"distributional": "cbdf@words", "neighbours": "zipf@words"},
+            3,
+        ),
+    ],
+)
+def test_steps_of_a_generator_and_paraphrases_as_texts(what, given, computed):
+    assert textgauge.run(what, **given, metrics="jsd@words", repetitions=1).computed == computed
 
 
 def test_the_folder_of_a_run_without_out_goes_with_the_last_one_that_holds_it(corpora):
@@ -311,11 +303,7 @@ def test_what_cannot_be_run_is_said(what, given, error, complaint, corpora, tmp_
         ("agreement", {"left": ["a", "b"], "right": ["a", "c"], "rating": [1, 2], "limit": 2}, "`limit`: for tables"),
         ("agreement", {"pairs": "rated.csv", "groups": {"colour": "part"}}, "the groups are set, system, item"),
         ("agreement", {"pairs": "rated.csv", "limit": 1}, "limit is at least 2"),
-        (
-            "distributionality",
-            {"pairs": "rated.csv", "rating": "first"},
-            "does not read `rating`; it needs para",
-        ),
+        ("distributionality", {"pairs": "rated.csv", "rating": "first"}, "does not read `rating`; it needs para"),
         ("distributionality", {"metrics": "jsd"}, "needs paraphrases: `pairs`"),
         ("clustering", {}, "clustering needs `labelled`"),
         ("alignment", {}, "alignment needs `rated` or `comparisons`"),

