@@ -131,6 +131,8 @@ def main() -> None:
         print(_version())
         sys.exit(0)
 
+    from cyclopts import CycloptsError
+
     from textgauge.cli.output import DETAIL, get_option_name, note, say
     from textgauge.core.show import shorten_line
 
@@ -150,7 +152,9 @@ def main() -> None:
     try:
         app = make_app(plugins=not words or words[0] not in {*COMMANDS, "-V", "--version"})
         app.config = read_config(app, Path.cwd())
-        code = _parse_and_run(app, words)
+        code = app(words, exit_on_error=False, print_error=False, verbose=False)
+    except CycloptsError as error:
+        fail(_advise(error), 2)
     except TextgaugeError as error:
         fail(error.worded(get_option_name) if isinstance(error, ArgumentError) else str(error), 2)
     except MemoryError as error:
@@ -161,17 +165,7 @@ def main() -> None:
         fail(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error), 2)
     except KeyboardInterrupt:  # before or after the work of a command, which says itself what is kept
         fail("interrupted", 130)
-    sys.exit(code)
-
-
-def _parse_and_run(app: App, words: list[str]) -> int:
-    from cyclopts import CycloptsError
-
-    try:
-        code = app(words, exit_on_error=False, print_error=False, verbose=False)
-    except CycloptsError as error:
-        raise InputError(_advise(error)) from None
-    return code if isinstance(code, int) else 0
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _advise(error: CycloptsError) -> str:

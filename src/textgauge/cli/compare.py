@@ -90,7 +90,7 @@ def compare(
         print_next([page] if is_printed or in_parts else [format_this_command("--explain"), page], form)
     if explain_to is not None:
         _write_explanations(report, explain_to, top)
-    if all(score.reason for score in report):
+    if all(score.reason for score in report.rows):
         raise SystemExit(1)
 
 

@@ -7,12 +7,12 @@ import io
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 from textgauge.cli.door import OUTPUT, option
 from textgauge.core.errors import InputError
@@ -23,6 +23,8 @@ from textgauge.core.show import (
     fit_columns,
     format_hidden_columns,
     get_table_width,
+    hide_user,
+    list_columns,
     make_printable,
     render_latex,
     render_markdown,
@@ -120,8 +122,20 @@ def fill_line(text: str) -> str:
 
 def print_table(rows: Sequence[Row], form: Format) -> None:
     """Rows as a table for people."""
-    if rows:
-        _WRITERS[form](rows, list(dict.fromkeys(name for row in rows for name in row)))
+    names = list_columns(rows)
+    if not rows:
+        return
+    if form in (Format.markdown, Format.latex):
+        say((render_markdown if form is Format.markdown else render_latex)(rows, names))
+        return
+    from rich.console import Console
+
+    width = get_table_width()
+    shown, hidden = fit_columns(rows, names, width)
+    Console(width=width).print(build_table(rows, shown, width))
+    if hidden:
+        say(format_hidden_columns(hidden))
+    say("")
 
 
 def print_next(commands: Sequence[str], form: Format) -> None:
@@ -132,8 +146,6 @@ def print_next(commands: Sequence[str], form: Format) -> None:
 
 def format_this_command(*more: str) -> str:
     """Return the command that is running, with more options, as a shell takes it, without passwords of addresses."""
-    from textgauge.encode.endpoint import hide_user
-
     return hide_user(shlex.join(["textgauge", *(word for word in sys.argv[1:] if word not in more), *more]))
 
 
@@ -183,41 +195,18 @@ def note(text: str) -> None:
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print for people: what acts on a terminal rather than shows is replaced."""
-    _write(make_printable(text), sys.stderr if err else sys.stdout, nl)
+    print(make_printable(text), end="\n" if nl else "", file=sys.stderr if err else sys.stdout, flush=True)
 
 
 def print_data(text: str, *, nl: bool = True) -> None:
     """Print for programs: exact, but on a terminal."""
-    _write(make_printable(text) if sys.stdout.isatty() else text, sys.stdout, nl)
-
-
-def _write(text: str, stream: TextIO, nl: bool) -> None:
-    stream.write(f"{text}\n" if nl else text)
-    stream.flush()
-
-
-def _print_table(rows: Sequence[Row], names: Sequence[str]) -> None:
-    from rich.console import Console
-
-    width = get_table_width()
-    shown, hidden = fit_columns(rows, names, width)
-    Console(width=width).print(build_table(rows, shown, width))
-    if hidden:
-        say(format_hidden_columns(hidden))
-    say("")
+    print(make_printable(text) if sys.stdout.isatty() else text, end="\n" if nl else "", flush=True)
 
 
 def _print_csv(rows: Sequence[Row]) -> None:
     buffer = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = list_columns(rows)
     writer = csv.DictWriter(buffer, names, restval="", lineterminator="\n")
     writer.writerow({name: escape_formula(name) for name in names})
     writer.writerows({name: escape_formula(cell) for name, cell in row.items()} for row in rows)
     print_data(buffer.getvalue(), nl=False)
-
-
-_WRITERS: dict[Format, Callable[[Sequence[Row], Sequence[str]], None]] = {
-    Format.table: _print_table,
-    Format.markdown: lambda rows, names: say(render_markdown(rows, names)),
-    Format.latex: lambda rows, names: say(render_latex(rows, names)),
-}

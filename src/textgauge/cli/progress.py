@@ -29,15 +29,10 @@ class Watch:
         """What is being done from now on; counts within a step are for terminals."""
         if isinstance(step, Stage) and step.part:
             return
-        kind = _get_kind(step)
-        if kind != self.doing and self.seconds >= QUIET_SECONDS and not DETAIL.quiet:
+        kind = step.kind or str(step) if isinstance(step, Stage) else step.partition(":")[0]
+        if kind != self.doing and time.perf_counter() - self.start >= QUIET_SECONDS:
             note(f"{kind} …")
         self.doing = kind
-
-    @property
-    def seconds(self) -> float:
-        """Since the start."""
-        return time.perf_counter() - self.start
 
     def row(self, cells: Row) -> None:
         """A row that is finished."""
@@ -51,10 +46,10 @@ class _Verbose(Watch):
         if isinstance(step, Stage) and step.part:
             return
         self.doing = step
-        note(f"{self.seconds:8.2f} s  {step}")
+        note(f"{time.perf_counter() - self.start:8.2f} s  {step}")
 
     def stop(self) -> None:
-        note(f"{self.seconds:8.2f} s  done")
+        note(f"{time.perf_counter() - self.start:8.2f} s  done")
 
 
 class _Terminal(Watch):
@@ -90,9 +85,10 @@ class _Terminal(Watch):
             return
         self.bar.update(self.part, visible=False)
         self.counted = ""
-        if _get_kind(step) != self.doing:
+        kind = step.kind or str(step) if isinstance(step, Stage) else step.partition(":")[0]
+        if kind != self.doing:
             self.bar.reset(self.task, total=None, count="")
-        self.doing = _get_kind(step)
+        self.doing = kind
         self._show(self.task, step, step)
 
     def _show(self, task: TaskID, text: str, step: str) -> None:
@@ -115,45 +111,37 @@ class _Terminal(Watch):
         return Group(build_table(self.rows, names, width), self.bar) if self.rows else self.bar
 
 
-def _get_kind(step: str) -> str:
-    return step.kind or str(step) if isinstance(step, Stage) else step.partition(":")[0]
-
-
-def _make_watch() -> Watch:
-    if DETAIL.verbose:
-        return _Verbose()
-    return _Terminal() if sys.stderr.isatty() and not DETAIL.quiet else Watch()
+@contextmanager
+def watch_steps() -> Iterator[Watch]:
+    """Show steps; their command says itself what Ctrl-C leaves."""
+    is_shown = sys.stderr.isatty() and not DETAIL.quiet
+    watch = _Verbose() if DETAIL.verbose else _Terminal() if is_shown else Watch()
+    try:
+        with listen(watch):
+            yield watch
+    finally:
+        watch.stop()
 
 
 @contextmanager
 def progress(on_interrupt: Callable[[], None] | None = None) -> Iterator[Watch]:
     """Show steps; at Ctrl-C `on_interrupt`, or one line, says what is left, and the exit code is 130."""
-    watch = _make_watch()
     try:
-        with listen(watch):
+        with watch_steps() as watch:
             yield watch
     except KeyboardInterrupt:
-        watch.stop()
         if on_interrupt is None:
-            spent = format_duration(watch.seconds)
+            spent = format_duration(time.perf_counter() - watch.start)
             note(f"interrupted after {spent}{f' while {watch.doing}' if watch.doing else ''}; nothing was kept")
         else:
             on_interrupt()
         raise SystemExit(130) from None
-    except BaseException:
-        watch.stop()
-        raise
-    watch.stop()
 
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     """Yield the same for results of runs, which are counted; their command says itself what Ctrl-C leaves."""
-    watch = _make_watch()
-    try:
-        with listen(watch):
-            yield lambda done, total, what: watch(
-                what if isinstance(what, Stage) else Stage(what or "results", done, total, "results")
-            )
-    finally:
-        watch.stop()
+    with watch_steps() as watch:
+        yield lambda done, total, what: watch(
+            what if isinstance(what, Stage) else Stage(what or "results", done, total, "results")
+        )

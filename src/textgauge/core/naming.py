@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
@@ -54,7 +53,7 @@ def parse(text: str) -> Name:
     match = _COLUMN.fullmatch(text) or _FORM.fullmatch(text)
     if match is None:
         raise UnknownName(f"cannot read {text!r} as name[.part][(param=value,...)][@on]")
-    params = tuple(_parse_parameter(item, text) for item in _require_nonempty((match["params"] or "").split(",")))
+    params = tuple(_parse_parameter(item, text) for item in (match["params"] or "").split(",") if item.strip())
     doubled = [key for key, _ in params if sum(key == other for other, _ in params) > 1]
     if doubled:
         raise UnknownName(f"parameter {doubled[0]!r} is given twice in {text!r}")
@@ -81,7 +80,7 @@ def expand(text: str) -> list[str]:
 
 def split_names(text: str) -> list[str]:
     """Split a comma-separated list of names, leaving commas inside brackets alone."""
-    return _require_nonempty(piece.strip() for piece in re.split(r",(?![^()]*\))", text))
+    return [piece.strip() for piece in re.split(r",(?![^()]*\))", text) if piece.strip()]
 
 
 def _parse_parameter(item: str, text: str) -> tuple[str, str]:
@@ -89,7 +88,3 @@ def _parse_parameter(item: str, text: str) -> tuple[str, str]:
     if not equals or not key.strip() or not value.strip():
         raise UnknownName(f"parameters are written name=value: {item.strip()!r} in {text!r}")
     return key.strip(), value.strip()
-
-
-def _require_nonempty(items: Iterable[str]) -> list[str]:
-    return [item for item in items if item.strip()]

@@ -7,7 +7,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from typing import Any, TypeVar
 
@@ -49,17 +49,12 @@ def use_one_thread() -> AbstractContextManager[Any]:
 def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.float64]:
     """`function(0) … function(trials − 1)` as an array; reports how far it is."""
 
-    def taken(found: Iterator[float]) -> NDArray[np.float64]:
-        values = np.empty(trials)
-        for number, values[number] in enumerate(found):
+    values, workers = np.empty(trials), count_workers()
+    with use_one_blas_thread(), ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
+        mapped = map(function, range(trials)) if pool is None else pool.map(function, range(trials))
+        for number, values[number] in enumerate(mapped):
             advance(number + 1, trials)
-        return values
-
-    with use_one_blas_thread():
-        if count_workers() == 1:
-            return taken(map(function, range(trials)))
-        with ThreadPoolExecutor(count_workers()) as pool:
-            return taken(pool.map(function, range(trials)))
+    return values
 
 
 def count_workers_of(executor: Executor) -> int:

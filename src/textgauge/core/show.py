@@ -404,6 +404,15 @@ def escape_html(text: str) -> str:
     return html.escape(make_printable(text))
 
 
+def hide_user(text: str) -> str:
+    """Return a text in which no address has a user, password or query.
+
+    >>> hide_user("judge@https://user:password@host/v1?key=1#model")
+    'judge@https://…@host/v1?…#model'
+    """
+    return re.sub(r"//[^/\s]*@", "//…@", re.sub(r"(//[^\s?#]*\?)[^\s#]+", r"\1…", text))
+
+
 def drop_nonfinite(value: Any) -> Any:
     """Return the value, or None for a number that does not exist or is not finite.
 

@@ -60,7 +60,7 @@ class Encoders(Registry[Encoder], Generic[T]):
     def make(self, name: str, *args: Any) -> T:
         """Return the encoder of that name and these arguments, the same object each time."""
         prefix, _, model = name.partition(":")
-        form = next((form for form in self if model and form.startswith(f"{prefix}:")), None)
+        form = next((form for form in self if form.startswith(f"{prefix}:")), None) if model else None
         entry, given = (self[name], args) if form is None else (self[form], (model, *args))
         with self._lock:  # which one encoder made of another takes again
             if (entry, given) not in self._made:

@@ -29,7 +29,7 @@ from textgauge.core.arrays import Floats32
 from textgauge.core.errors import MissingExtra, ResourceError, UnknownName, warn
 from textgauge.core.files import seal_json, unseal_json
 from textgauge.core.limits import ANSWER_BYTES, open_at_once, read_stored_bytes
-from textgauge.core.show import shorten_line
+from textgauge.core.show import hide_user, shorten_line
 from textgauge.encode.embedders import Progress
 from textgauge.encode.resources import get_cache_root, is_offline, keeps_cache, make_cache_folder
 from textgauge.encode.tokenizers import replace_surrogates
@@ -65,15 +65,6 @@ def format_address(base: str) -> str:
     address = split_address(base)
     port = f":{address.port}" if address.port else ""
     return f"{address.hostname}{port}{address.path.rstrip('/')}"
-
-
-def hide_user(text: str) -> str:
-    """Return a text in which no address has a user, password or query.
-
-    >>> hide_user("judge@https://user:password@host/v1?key=1#model")
-    'judge@https://…@host/v1?…#model'
-    """
-    return re.sub(r"//[^/\s]*@", "//…@", re.sub(r"(//[^\s?#]*\?)[^\s#]+", r"\1…", text))
 
 
 def split_address(base: str) -> SplitResult:

@@ -84,9 +84,14 @@ class Metric:
         object.__setattr__(self, "on", self._full_on(self.on or self.default_on))
         if self.part is not None and self.part not in {part.name for part in self.parts}:
             raise UnknownName.among(f"part of {self.name}", self.part, [part.name for part in self.parts] or ["(none)"])
-        for name, kind in get_parameters(type(self)).items():
-            _check_choice(self.name, name, kind, getattr(self, name))
-        for known in (*self.ranges, *([Range("seed", 0)] if self.seeded else [])):
+        parameters = get_parameters(type(self))
+        for name, kind in parameters.items():
+            value = getattr(self, name)
+            if get_origin(kind) is Literal and value not in get_args(kind):
+                raise ParameterError(f"{self.name}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
+            if isinstance(kind, type) and not isinstance(value, (int, float) if kind is float else kind):
+                raise ParameterError(f"{self.name}: {name}={value} is not {_describe_kind(kind)}")
+        for known in (*self.ranges, *([Range("seed", 0)] if "seed" in parameters else [])):
             known.check(self.name, getattr(self, known.name))
         self.check()
 
@@ -207,13 +212,6 @@ def _read(metric: str, name: str, kind: Any, text: str) -> Any:
 
 def _read_bool(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
-
-
-def _check_choice(metric: str, name: str, kind: Any, value: Any) -> None:
-    if get_origin(kind) is Literal and value not in get_args(kind):
-        raise ParameterError(f"{metric}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
-    if isinstance(kind, type) and not isinstance(value, (int, float) if kind is float else kind):
-        raise ParameterError(f"{metric}: {name}={value} is not {_describe_kind(kind)}")
 
 
 def _describe_kind(kind: Any) -> str:

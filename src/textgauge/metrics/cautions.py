@@ -80,12 +80,10 @@ def find_unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:
 
 def get_scripts(pool: Pool) -> NDArray[np.str_]:
     """Return the script that most letters of each text have, empty where it has none. Remembered by the pool."""
-    return pool.get_or_compute("script", "", lambda _: detect_scripts(pool.texts))  # type: ignore[no-any-return]
-
-
-def detect_scripts(texts: Sequence[str]) -> NDArray[np.str_]:
-    """Return the script that most letters of each text have, empty where it has none."""
-    return np.array([_detect_script(text) for text in texts], dtype=np.str_)
+    scripts: NDArray[np.str_] = pool.get_or_compute(
+        "script", "", lambda _: np.array([_detect_script(text) for text in pool.texts], dtype=np.str_)
+    )
+    return scripts
 
 
 def _detect_script(text: str) -> str:
@@ -114,23 +112,18 @@ def list_script_warnings(metric: Metric, corpus: Corpus) -> list[str]:
     found, reader = get_scripts(corpus.pool)[corpus.index], get_reader(metric)
     if metric.needs == "tokens" and reader != PIECES:
         return _is_unsplit(metric, found)
-    warnings = _is_foreign(reader, found) if reader in _ENGLISH else []
+    warnings, foreign = [], int((~np.isin(found, ["LATIN", ""])).sum())
+    if reader in _ENGLISH and foreign >= MOST_UNREAD * len(found):
+        warnings.append(
+            f"{foreign} of {len(found)} texts are not in Latin script, and {reader} was trained on English: "
+            "use an encoder of their language, as st:MODEL"
+        )
     if (
         reader in _PIECE_ENCODERS
         and (share := float(get_unknown_shares(corpus.pool)[corpus.index].mean())) >= MOST_UNKNOWN
     ):
         warnings.append(f"{share:.0%} of the word pieces of a text are unknown to {reader}, in the mean")
     return warnings
-
-
-def _is_foreign(reader: str, found: NDArray[np.str_]) -> list[str]:
-    count = int((~np.isin(found, ["LATIN", ""])).sum())
-    if count < MOST_UNREAD * len(found):
-        return []
-    return [
-        f"{count} of {len(found)} texts are not in Latin script, and {reader} was trained on English: "
-        "use an encoder of their language, as st:MODEL"
-    ]
 
 
 def _is_unsplit(metric: Metric, found: NDArray[np.str_]) -> list[str]:

@@ -256,8 +256,10 @@ class CorpusMetric(Metric):
         return on if on.rpartition(":")[2] in GROUNDS or _pair_key(on) else f"{on}:{default_ground}"
 
     def _short_on(self) -> str | None:
-        if self.on == self.default_on or self.needs != "ground" or self.pair_ground is not None:
-            return super()._short_on()
+        if self.on == self.default_on:
+            return None
+        if self.needs != "ground" or self.pair_ground is not None:
+            return self.on
         default_embedder, _, default_ground = self.default_on.rpartition(":")
         if self.embedder == default_embedder:
             return self.ground

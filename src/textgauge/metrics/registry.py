@@ -60,12 +60,15 @@ def get_metric(name: str | Metric) -> Any:
     """
     if isinstance(name, Metric):
         return name
-    known = get_known_metrics()
-    here = None if name in known else _ELSEWHERE.get(_strip_signs(name))
+    here = None if name in METRICS else _ELSEWHERE.get(_strip_signs(name))
     if here:
         raise UnknownName(f"unknown metric {name!r}; {here}")
     parsed = parse(name)
-    return from_name(_find_ignoring_case(parsed.name, known) or known[parsed.name], parsed)
+    wanted = parsed.name
+    if wanted not in METRICS:
+        alike = [known for known in METRICS if known.lower() == wanted.lower()]
+        wanted = alike[0] if len(alike) == 1 else wanted
+    return from_name(METRICS[wanted], parsed)
 
 
 def _strip_signs(name: str) -> str:
@@ -105,7 +108,7 @@ def list_metrics(*, kind: Scope | None = None, needs: str | None = None, symmetr
     >>> "fid" in [metric.name for metric in list_metrics(kind="corpus", needs="embeddings")]
     True
     """
-    found = [get_known_metrics()[name]() for name in sorted(get_known_metrics())]
+    found = [METRICS[name]() for name in sorted(METRICS)]
     return [
         metric
         for metric in found
@@ -123,13 +126,6 @@ def list_explained_metrics() -> list[str]:
 def get_known_metrics() -> Mapping[str, type[Metric]]:
     """Return the metric classes by name."""
     return METRICS
-
-
-def _find_ignoring_case(name: str, known: Mapping[str, type[Metric]]) -> type[Metric] | None:
-    if name in known:
-        return known[name]
-    alike = [kind for other, kind in known.items() if other.lower() == name.lower()]
-    return alike[0] if len(alike) == 1 else None
 
 
 def _require_scope(scope: Scope, names: str | Iterable[str | Metric], otherwise: str) -> list[Any]:

@@ -10,8 +10,8 @@ replacement. docs/reliability.md has the measured coverage.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,56 +48,46 @@ class NullValues:
     permuted: Floats
     method: str
     farther: int = 1
+    p_value: float = field(init=False)
+    """(1 + number at least as far)/(1 + permutations); an undefined value counts as far, so p is never too small.
 
-    @property
-    def p_value(self) -> float:
-        """(1 + number at least as far)/(1 + permutations); an undefined value counts as far, so p is never too small.
+    NaN where the observed value is undefined.
+    """
+    p_error: float = field(init=False)
+    """Standard error of the p-value from the limited number of permutations."""
+    mean: float = field(init=False)
+    """Mean of the values after exchanging texts; NaN where none is defined."""
+    deviation: float = field(init=False)
+    """Standard deviation of the values after exchanging texts; 0 where fewer than two are defined."""
+    range: tuple[float, float] = field(init=False)
+    """The middle 95 % of the values: the order statistics between which one more value falls with 95 % chance."""
+    effect: float = field(init=False)
+    """Standard deviations from the null's mean to the value, positive where farther; NaN where all are equal."""
+    shares_draws: bool = field(init=False)
+    """Whether other metrics of the method have their values from the same exchanges, so that max-T applies."""
 
-        NaN where the observed value is undefined.
-        """
-        if not np.isfinite(self.observed):
-            return float("nan")
-        return resample.compute_permutation_p(
-            self.farther * self.observed, _set_undefined_far(self.farther * self.permuted)
-        )
-
-    @property
-    def shares_draws(self) -> bool:
-        """Whether other metrics of the method have their values from the same exchanges, so that max-T applies."""
-        return self.method in _SHARED and bool(np.isfinite(self.observed))
-
-    @property
-    def p_error(self) -> float:
-        """Standard error of the p-value from the limited number of permutations."""
-        return float(np.sqrt(self.p_value * (1.0 - self.p_value) / len(self.permuted)))
-
-    @property
-    def mean(self) -> float:
-        """Mean of the values after exchanging texts; NaN where none is defined."""
-        return float(self._defined.mean()) if len(self._defined) else float("nan")
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the values after exchanging texts; 0 where fewer than two are defined."""
-        return float(self._defined.std(ddof=1)) if len(self._defined) > 1 else 0.0
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """The middle 95 % of the values after exchanging texts.
-
-        The ends are the order statistics between which one more value falls with 95 % chance.
-        """
-        if not len(self._defined):
-            return float("nan"), float("nan")
-        low, high = np.quantile(self._defined, [_TAIL, 1.0 - _TAIL], method="weibull")
-        return float(low), float(high)
-
-    @property
-    def effect(self) -> float:
-        """Standard deviations from the null's mean to the value, positive where farther; NaN where all are equal."""
-        if self.deviation <= _ROUNDING * abs(self.mean):
-            return float("nan")
-        return float(self.farther * (self.observed - self.mean) / self.deviation)
+    def __post_init__(self) -> None:
+        undefined, known = float("nan"), self.permuted[np.isfinite(self.permuted)]
+        p, low, high = undefined, undefined, undefined
+        if np.isfinite(self.observed):
+            far = np.where(np.isfinite(self.permuted), self.farther * self.permuted, np.inf)
+            p = resample.compute_permutation_p(self.farther * self.observed, far)
+        if len(known):
+            low, high = np.quantile(known, [_TAIL, 1.0 - _TAIL], method="weibull").tolist()
+        mean = float(known.mean()) if len(known) else undefined
+        deviation = float(known.std(ddof=1)) if len(known) > 1 else 0.0
+        is_varied = deviation > _ROUNDING * abs(mean)
+        computed: dict[str, Any] = {
+            "p_value": p,
+            "p_error": float(np.sqrt(p * (1.0 - p) / max(len(self.permuted), 1))),
+            "mean": mean,
+            "deviation": deviation,
+            "range": (low, high),
+            "effect": self.farther * (self.observed - mean) / deviation if is_varied else undefined,
+            "shares_draws": self.method in _SHARED and bool(np.isfinite(self.observed)),
+        }
+        for name, value in computed.items():
+            object.__setattr__(self, name, value)
 
     def ranked(self) -> Floats:
         """Observed and permuted values on a scale that metrics have in common: their rank, farther is larger.
@@ -112,17 +102,9 @@ class NullValues:
         if spread <= _ROUNDING * abs(known.mean()):
             return np.where(np.isfinite(values), 1.0, np.inf)
         z = (values - known.mean()) / spread
-        far = _set_undefined_far(values)
-        ranks = 1.0 + np.searchsorted(np.sort(far), far)
-        return _set_undefined_far(ranks + z / (1.0 + np.abs(z)) / 2.0)
-
-    @property
-    def _defined(self) -> Floats:
-        return self.permuted[np.isfinite(self.permuted)]
-
-
-def _set_undefined_far(values: Floats) -> Floats:
-    return np.where(np.isfinite(values), values, np.inf)
+        far = np.where(np.isfinite(values), values, np.inf)
+        ranks = 1.0 + np.searchsorted(np.sort(far), far) + z / (1.0 + np.abs(z)) / 2.0
+        return np.where(np.isfinite(ranks), ranks, np.inf)
 
 
 def exchange_texts(metric: CorpusMetric, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:

@@ -125,29 +125,30 @@ class Energy(GroundMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         """Closed form for cosine, blocks of distances for the other grounds."""
-        return self._of(*(self._cosine(comparison) if self.on.endswith(":cosine") else self._blocks(comparison)))
+        if self.on.endswith(":cosine"):
+            sides = comparison.sides
+            a, b = (sum_directions(side.embeddings(self.embedder)) / len(side) for side in sides)
+            value, across = float(((a - b) ** 2).sum()), float(1.0 - a @ b)
+        else:
+            value, across = self._blocks(comparison)
+        coefficient = min(value / (2.0 * across), 1.0) if across > 0 else 0.0
+        return {VALUE: float(np.sqrt(value)) if self.root else value, "coefficient": coefficient}
 
     @property
     def is_sum(self) -> bool:
         """With cosine, where sums of unit vectors decide."""
         return self.on.endswith(":cosine")
 
-    def _of(self, value: float, across: float) -> Values:
-        coefficient = min(value / (2.0 * across), 1.0) if across > 0 else 0.0
-        return {VALUE: float(np.sqrt(value)) if self.root else value, "coefficient": coefficient}
-
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        if draws.groups is None:
-            rows = get_ground_rows(joint, self)
-        else:
-            rows = sum_by_group(joint.embeddings(self.embedder), draws.groups, sum_directions)
-        n, m = (size[:, None] for size in draws.sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.on.endswith(":cosine"):
+                vectors, groups = joint.embeddings(self.embedder), draws.groups
+                rows = scale_to_units(vectors) if groups is None else sum_by_group(vectors, groups, sum_directions)
+                n, m = (size[:, None] for size in draws.sizes)
                 a, b = draws.left @ rows / n, draws.right @ rows / m
                 values, across = ((a - b) ** 2).sum(axis=1), 1.0 - (a * b).sum(axis=1)
             else:
-                kernel = self._kernel(joint)
+                rows, kernel = get_ground_rows(joint, self), self._kernel(joint)
                 values, across = compute_discrepancies(rows, draws.left, draws.right, kernel, with_self=True)
                 across = -across
             values = np.maximum(values, 0.0)
@@ -191,11 +192,6 @@ class Energy(GroundMetric):
         n = len(comparison.reference)
         gap = rows[:n].mean(axis=0) - rows[n:].mean(axis=0)
         return rows[:n] @ gap / n, rows[n:] @ gap / -(len(rows) - n)
-
-    def _cosine(self, comparison: Comparison) -> tuple[float, float]:
-        sides = comparison.sides
-        a, b = (sum_directions(side.embeddings(self.embedder)) / len(side) for side in sides)
-        return float(((a - b) ** 2).sum()), float(1.0 - a @ b)
 
     def _sums(self, comparison: Comparison) -> tuple[Floats, Floats, RowSums]:
         if self.pair_ground is not None:

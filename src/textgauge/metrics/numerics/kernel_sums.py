@@ -31,6 +31,7 @@ class Summing(Protocol):
 MANY_ROWS = 4_000  # from here on sums of distances are taken from float32 blocks
 _BLOCK = 1_024  # rows of a block: 1,024 × 1,024 float64 is 8 MB, within reach of the cache
 _MOMENT_ROWS = 2_000  # rows that estimate the second-order moments; they enter only divided by n²
+_STEPS = 30  # of the power method
 
 
 def to_angles(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -91,29 +92,33 @@ def compute_row_sums(X: Floats, Y: Floats, kernel: Kernel) -> RowSums:
         X, Y = X.astype(np.float32), Y.astype(np.float32)
     n, m = len(X), len(Y)
     count = PairCount(n * (n + 1) // 2 + m * (m + 1) // 2 + n * m)
-    xx, x_self = _sum_within(X, kernel, count)
-    yy, y_self = _sum_within(Y, kernel, count)
-    xy, yx = _sum_across(X, Y, kernel, count)
-    return RowSums(xx, yy, xy, yx, x_self, y_self)
+    xx, _, x_self = _add_up(X, X, kernel, count)
+    yy, _, y_self = _add_up(Y, Y, kernel, count)
+    xy, yx, _ = _add_up(X, Y, kernel, count)
+    return RowSums(xx - x_self, yy - y_self, xy, yx, x_self, y_self)
 
 
-def _sum_across(X: Floats, Y: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
-    xy, yx = np.zeros(len(X)), np.zeros(len(Y))
-    for a in split_into_blocks(len(X), _BLOCK):
-        for b in split_into_blocks(len(Y), _BLOCK):
-            by_row, by_column = _sum_block(kernel, X[a], Y[b])
-            xy[a] += by_row
-            yx[b] += by_column
-        count.add((a.stop - a.start) * len(Y))
-    return xy, yx
-
-
-def _sum_block(kernel: Kernel, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
-    """Return sums of a block by row and by column."""
-    if isinstance(kernel, Summing):
-        return kernel.sums(X, Y)
-    block = kernel(X, Y)
-    return block.sum(axis=1), block.sum(axis=0)
+def _add_up(X: Floats, Y: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats, Floats]:
+    """Return sums by row and by column, and the diagonal; of a sample with itself, symmetric blocks are made once."""
+    by_row, own = np.zeros((2, len(X)))
+    by_column = by_row if X is Y else np.zeros(len(Y))
+    parts = split_into_blocks(len(Y), _BLOCK)
+    for number, a in enumerate(split_into_blocks(len(X), _BLOCK)):
+        for b in parts[number:] if X is Y else parts:
+            is_own = X is Y and a == b
+            if isinstance(kernel, Summing) and not is_own:
+                rows, columns = kernel.sums(X[a], Y[b])
+            else:
+                block = kernel(X[a], Y[b])
+                rows, columns = block.sum(axis=1), block.sum(axis=0)
+            by_row[a] += rows
+            if is_own:
+                own[a] = block.diagonal()
+            else:
+                by_column[b] += columns
+        size = a.stop - a.start
+        count.add(size * (size + 1) // 2 + size * (len(X) - a.stop) if X is Y else size * len(Y))
+    return by_row, by_column, own
 
 
 def compute_discrepancies(
@@ -169,28 +174,20 @@ def _estimate_slope(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, second:
     return float(np.clip((first - 2.0 * second) / estimate, least, most)) if estimate > 0 else most
 
 
-def _take_some(X: Floats) -> Floats:
-    return X[:_MOMENT_ROWS].astype(np.float64, copy=False)
-
-
 def _compute_largest_variance(kernel: Kernel, X: Floats) -> float:
     """Largest variance of the sample along any one direction of the kernel's feature space."""
-    A = _take_some(X)
+    A = X[:_MOMENT_ROWS].astype(np.float64, copy=False)
     K = kernel(A, A)
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-    return float(np.linalg.norm(K @ _find_leading(K)) / len(A))
-
-
-def _find_leading(K: Floats, steps: int = 30) -> Floats:
     vector = K[:, np.argmax(K.diagonal())]
-    for _ in range(steps):
+    for _ in range(_STEPS + 1):
         vector = K @ (vector / max(float(np.linalg.norm(vector)), 1e-300))
-    return vector / max(float(np.linalg.norm(vector)), 1e-300)
+    return float(np.linalg.norm(vector) / len(A))
 
 
 def _estimate_second_order(X: Floats, Y: Floats, kernel: Kernel) -> float:
     n, m = len(X), len(Y)
-    A, B = _take_some(X), _take_some(Y)
+    A, B = (rows[:_MOMENT_ROWS].astype(np.float64, copy=False) for rows in (X, Y))
     xx, yy, xy = (
         _compute_centred_square(kernel(A, A), True),
         _compute_centred_square(kernel(B, B), True),
@@ -216,21 +213,3 @@ def is_mostly_different(X: NDArray[np.floating[Any]]) -> bool:
     return len(
         np.unique(np.concatenate([X[some] @ direction for some in split_into_blocks(len(X), _BLOCK)]))
     ) >= 0.99 * len(X)
-
-
-def _sum_within(X: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
-    sums, own = np.zeros(len(X)), np.zeros(len(X))
-    parts = split_into_blocks(len(X), _BLOCK)
-    for i, a in enumerate(parts):
-        for b in parts[i:]:
-            if a == b:
-                block = kernel(X[a], X[b])
-                sums[a] += block.sum(axis=1)
-                own[a] = block.diagonal()
-            else:
-                by_row, by_column = _sum_block(kernel, X[a], X[b])
-                sums[a] += by_row
-                sums[b] += by_column
-        rows, behind = a.stop - a.start, len(X) - a.stop
-        count.add(rows * (rows + 1) // 2 + rows * behind)
-    return sums - own, own
