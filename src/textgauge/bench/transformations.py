@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import compress
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -304,19 +303,14 @@ def synonyms(text: str, share: float, rng: np.random.Generator) -> str:
 @lru_cache(maxsize=1)
 def _list_choices(table: SynonymTable) -> dict[str, tuple[str, ...]]:
     first: dict[str, list[int]] = defaultdict(list)
-    members: dict[int, set[str]] = defaultdict(set)
-    groups, named, ends = table.groups.tolist(), table.named.tolist(), table.offsets.tolist()
-    for row, entry in enumerate(table.entries.tobytes().decode().split("\n")):
+    for entry, groups in table.groups.items():
         speech, _, word = entry.partition(" ")
-        begin, end = ends[row : row + 2]
-        if speech.islower() and begin < end:
-            first[word].append(groups[begin])
-            for group in compress(groups[begin:end], named[begin:end]):
-                members[group].add(word)
+        if speech.islower():
+            first[word].append(groups[0])
     # A word may not be what it seems: `using` is a noun of WordNet, and mostly a verb in texts.
     plain = {word for word in first if word not in COMMON and not word.endswith(("ing", "ed"))}
     sure = {word: found[0] for word, found in first.items() if len(found) == 1 and word in plain}
-    others = ((word, sorted(filter(str.isalpha, members[group] - {word}))) for word, group in sure.items())
+    others = ((word, sorted(filter(str.isalpha, {*table.members[group]} - {word}))) for word, group in sure.items())
     return {word: tuple(words) for word, words in others if words}
 
 

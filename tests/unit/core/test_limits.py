@@ -8,7 +8,6 @@ from textgauge.core.errors import TextgaugeError
 from textgauge.core.limits import read_stored_bytes
 from textgauge.core.parallel import count_workers
 from textgauge.data import load_texts, read_embeddings
-from textgauge.encode.wordnet import load_table
 from textgauge.measure.checking import Baselines, read_checks
 from textgauge_papers.elmo import read_sizes
 
@@ -56,19 +55,6 @@ def test_a_result_without_end_counts_as_missing(tmp_path, endless):
     endless(tmp_path / "derived" / "x.json")
     with pytest.warns(RuntimeWarning, match="not a regular file"):
         assert Store(tmp_path).read_extra("x") is None
-
-
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda path: suppressed(load_table, path),
-    ],
-)
-def test_what_a_cache_keeps_without_end_counts_as_missing(tmp_path, endless, read):
-    path = endless(tmp_path / "keys.npy")
-    for other in ("places.npy", "matrix.npy", "checks.npy", "1x2-00000000-0123456789ab.rows"):
-        (tmp_path / other).symlink_to(path)
-    assert read(path) is None
 
 
 def suppressed(read, path):
