@@ -76,16 +76,21 @@ def split_address(base: str) -> SplitResult:
     raise ResourceError("the endpoint's address (TEXTGAUGE_API_BASE, or URL#MODEL) must read as http://HOST:PORT/PATH")
 
 
-def make_client(name: str, base: str, headers: dict[str, str]) -> Any:
+def open_client(name: str, base: str, *, has_key: bool = True) -> Any:
     """Open a client of the web, by the proxy that the environment names.
 
-    Where the user forbids the network, only an address on this machine is asked.
+    The key goes to the address of the environment and to no other host. Where the user forbids the network, only an
+    address on this machine is asked.
     """
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingExtra.named(name, "api") from error
+    headers = _make_headers(name, base) if has_key else {}
     if is_offline() and split_address(base).hostname not in _THIS_MACHINE:
         raise ResourceError(
             f"{name} is not asked: TEXTGAUGE_OFFLINE is set, and {format_address(base)} is another machine"
         )
-    httpx = _import_httpx(name)
     try:
         return httpx.Client(headers=headers, timeout=httpx.Timeout(60, connect=10))
     except (ValueError, ImportError, httpx.InvalidURL) as error:
@@ -93,17 +98,7 @@ def make_client(name: str, base: str, headers: dict[str, str]) -> Any:
         raise ResourceError(f"{name}: the proxy of the environment cannot be used ({problem})") from None
 
 
-def _import_httpx(name: str) -> Any:
-    try:
-        import httpx
-    except ImportError as error:
-        raise MissingExtra.named(name, "api") from error
-    return httpx
-
-
-def open_client(name: str, base: str) -> Any:
-    """Open a client; the key goes to the address of the environment and to no other host."""
-    _import_httpx(name)
+def _make_headers(name: str, base: str) -> dict[str, str]:
     key = _get_api_key()
     if not _KEY.fullmatch(key):
         raise ResourceError(f"{name}: TEXTGAUGE_API_KEY (or OPENAI_API_KEY) has blanks or letters that no key has")
@@ -111,50 +106,18 @@ def open_client(name: str, base: str) -> Any:
         raise ResourceError(
             f"{name} needs a key: set TEXTGAUGE_API_KEY (or OPENAI_API_KEY), or TEXTGAUGE_API_BASE for another server"
         )
-    headers = {"Authorization": f"Bearer {key}"} if key and _get_origin(base) == _get_origin(get_base_address()) else {}
-    return make_client(name, base, headers)
+    return {"Authorization": f"Bearer {key}"} if key and _get_origin(base) == _get_origin(get_base_address()) else {}
 
 
-@dataclass(frozen=True)
-class EndpointAnswer:
-    """What an endpoint answered."""
-
-    status: int
-    content: bytes
-    retry_after: str | None
-
-    def json(self) -> Any:
-        """Return the content as JSON; a `ValueError` where it is none."""
-        try:
-            return json.loads(self.content)
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
-
-
-def send(client: Any, url: str, *, name: str, **content: Any) -> EndpointAnswer:
-    """Send a request and give the answer, which may be neither larger nor slower than any good one."""
-    import httpx
-
-    end, most, parts, size = time.monotonic() + LONGEST_ANSWER, ANSWER_BYTES.most, [], 0
-    try:
-        with client.stream("POST", url, **content) as answer:
-            if "," in answer.headers.get("content-encoding", ""):
-                raise ResourceError(f"{name} answered with something that is packed twice")
-            for part in answer.iter_bytes():
-                parts.append(part)
-                size += len(part)
-                if size > most:
-                    raise ResourceError(
-                        f"{name} answered with over {most:,} bytes; {ANSWER_BYTES.variable} allows more"
-                    )
-                if time.monotonic() > end:
-                    raise ResourceError(f"{name} did not end its answer within {LONGEST_ANSWER} s")
-            return EndpointAnswer(answer.status_code, b"".join(parts), answer.headers.get("retry-after"))
-    except (httpx.InvalidURL, UnicodeError):
-        raise RequestRefused(f"{name} cannot be asked: {urlsplit(url).hostname} is no name of a machine") from None
-
-
-def send_patiently(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Callable[[float], None]) -> Any:
+def ask(
+    client: Any,
+    url: str,
+    *,
+    name: str,
+    attempts: int | None = None,
+    sleep: Callable[[float], None] = time.sleep,
+    **content: Any,
+) -> Any:
     """Send a request and return the JSON of the answer.
 
     Status 429, 5xx and lost connections are tried again with growing pauses, at most six times. What else the endpoint
@@ -162,37 +125,55 @@ def send_patiently(client: Any, url: str, body: dict[str, Any], *, name: str, sl
     """
     import httpx
 
-    problem, host = "", urlsplit(url).hostname
-    for attempt in range(ATTEMPTS):
+    problem, host, most = "", urlsplit(url).hostname, attempts or ATTEMPTS
+    for attempt in range(most):
         pause = min(0.5 * 2**attempt, LONGEST_WAIT)
         try:
-            answer = send(client, url, name=name, json=body)
+            status, answer, retry_after = _send(client, url, name, content)
         except httpx.RequestError as error:
             problem = f"{type(error).__name__} from {host}"
+        except (httpx.InvalidURL, UnicodeError):
+            raise RequestRefused(f"{name} cannot be asked: {host} is no name of a machine") from None
         else:
-            if answer.status == 200:
+            if status == 200:
                 try:
-                    return answer.json()
-                except ValueError as error:
+                    return json.loads(answer)
+                except (ValueError, RecursionError) as error:
                     raise ResourceError(f"{name} answered with something that is not JSON") from error
-            problem = f"status {answer.status} from {host}{_explain(answer, _list_secrets(url))}"
-            if answer.status != 429 and answer.status < 500:
+            problem = f"status {status} from {host}{_explain(answer, _list_secrets(url))}"
+            if status != 429 and status < 500:
                 raise RequestRefused(f"{name} did not answer: {problem}")
             with contextlib.suppress(ValueError):
-                pause = min(max(float(answer.retry_after or pause), 0.0), LONGEST_WAIT)
-        if attempt < ATTEMPTS - 1:
+                pause = min(max(float(retry_after or pause), 0.0), LONGEST_WAIT)
+        if attempt < most - 1:
             sleep(pause)
     raise ResourceError(f"{name} did not answer: {problem}")
 
 
-def _explain(answer: EndpointAnswer, secrets: Sequence[str]) -> str:
+def _send(client: Any, url: str, name: str, content: dict[str, Any]) -> tuple[int, bytes, str | None]:
+    """Return status, content and `retry-after` of an answer that is neither larger nor slower than any good one."""
+    end, most, parts, size = time.monotonic() + LONGEST_ANSWER, ANSWER_BYTES.most, [], 0
+    with client.stream("POST", url, **content) as answer:
+        if "," in answer.headers.get("content-encoding", ""):
+            raise ResourceError(f"{name} answered with something that is packed twice")
+        for part in answer.iter_bytes():
+            parts.append(part)
+            size += len(part)
+            if size > most:
+                raise ResourceError(f"{name} answered with over {most:,} bytes; {ANSWER_BYTES.variable} allows more")
+            if time.monotonic() > end:
+                raise ResourceError(f"{name} did not end its answer within {LONGEST_ANSWER} s")
+        return answer.status_code, b"".join(parts), answer.headers.get("retry-after")
+
+
+def _explain(answer: bytes, secrets: Sequence[str]) -> str:
     """Return what the endpoint says is wrong, in one line, without words that hold a secret."""
     try:
-        reason = answer.json()
+        reason = json.loads(answer)
         reason = reason.get("error", reason.get("message", "")) if isinstance(reason, dict) else reason
         reason = reason.get("message", "") if isinstance(reason, dict) else reason
-    except ValueError:
-        reason = answer.content.decode("utf-8", "replace")
+    except (ValueError, RecursionError):
+        reason = answer.decode("utf-8", "replace")
     words = ["…" if any(secret in word for secret in secrets) else word for word in str(reason or "").split()]
     return f": {shorten_line(' '.join(words), _LONGEST_REASON)}" if words else ""
 
@@ -252,7 +233,7 @@ class ApiEmbedder:
             for start in range(0, len(texts), batch_size):
                 batch = [replace_surrogates(text) or " " for text in texts[start : start + batch_size]]
                 body = {"model": self.model, "input": batch, "encoding_format": "float"}
-                answer = send_patiently(client, url, body, name=self.name, sleep=self.sleep)
+                answer = ask(client, url, name=self.name, sleep=self.sleep, json=body)
                 blocks.append(_read_vectors(self.name, answer, len(batch)))
                 if blocks[-1].shape[1] != blocks[0].shape[1]:
                     raise ResourceError(f"{self.name} answered with vectors of different dimensions")
@@ -328,26 +309,21 @@ class Chat:
         return [answers.known[key] for key in keys]
 
     def _answer(self, client: Any, body: dict[str, Any]) -> str:
-        answer = self._post(client, body)
-        try:
-            content = answer["choices"][0]["message"]["content"]
-        except (KeyError, IndexError, TypeError) as error:
-            raise ResourceError(f"{self.model} answered without a message") from error
-        return content if isinstance(content, str) else ""
-
-    def _post(self, client: Any, body: dict[str, Any]) -> Any:
         """Send a request without what this endpoint has refused before, or refuses now."""
-        url = f"{self.base.rstrip('/')}/chat/completions"
         refused = _refused.setdefault((self.base, self.model), set())
         sent = {name: value for name, value in body.items() if name not in refused}
+        url = f"{self.base.rstrip('/')}/chat/completions"
         try:
-            return send_patiently(client, url, sent, name=self.model, sleep=self.sleep)
+            content = ask(client, url, name=self.model, sleep=self.sleep, json=sent)["choices"][0]["message"]["content"]
         except RequestRefused as error:
             named = {name for name in _OPTIONAL if name in sent and name in str(error)}
             if not named:
                 raise
             refused |= named
-            return self._post(client, body)
+            return self._answer(client, body)
+        except (KeyError, IndexError, TypeError) as error:
+            raise ResourceError(f"{self.model} answered without a message") from error
+        return content if isinstance(content, str) else ""
 
 
 @dataclass

@@ -22,7 +22,7 @@ from textgauge.core.arrays import Ints
 from textgauge.core.errors import ResourceError, UnknownName
 from textgauge.core.naming import parse
 from textgauge.core.parallel import count_workers
-from textgauge.encode.endpoint import format_address, make_client, send, split_address
+from textgauge.encode.endpoint import ask, format_address, open_client, split_address
 from textgauge.encode.tokenizers import replace_surrogates, split_folded_words
 
 __all__ = ["GrammarChecker", "get_grammar_checker", "list_grammar_checkers"]
@@ -210,47 +210,33 @@ class LanguageToolChecker(GrammarChecker):
     @cached_property
     def signature(self) -> str:
         """Everything the numbers depend on, the version the server tells among it."""
-        with make_client(self.name, self.url, {}) as client:
-            software = self._ask(client, ".").get("software")
-        server = software.get("version") if isinstance(software, dict) else None
+        with open_client(self.name, self.url, has_key=False) as client:
+            _, server = self._check(client, ".")
         ignored = "|".join(sorted(LANGUAGETOOL_IGNORED)).lower()
-        return f"languagetool(server={server or 'unknown'},language={self.language},ignored={ignored},version=1)"
+        return f"languagetool(server={server},language={self.language},ignored={ignored},version=1)"
 
     def _count(self, pieces: list[str]) -> list[int]:
         if not pieces:
             return []
         pool = ThreadPoolExecutor(AT_ONCE)
         try:
-            with make_client(self.name, self.url, {}) as client:
-                return list(pool.map(lambda piece: self._count_matches(client, piece), pieces))
+            with open_client(self.name, self.url, has_key=False) as client:
+                return list(pool.map(lambda piece: self._check(client, piece)[0], pieces))
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _ask(self, client: Any, piece: str) -> dict[str, Any]:
-        import httpx
-
+    def _check(self, client: Any, piece: str) -> tuple[int, str]:
+        """Return the number of errors, and the version of the server."""
         form = {"text": replace_surrogates(piece), "language": self.language}
         try:
-            answer = send(client, f"{self.url}/v2/check", name=self.name, data=form)
-        except httpx.RequestError as error:
-            problem = type(error).__name__
-            raise ResourceError(f"no LanguageTool server at {self.name} ({problem}): start it, or use harper") from None
-        if answer.status != 200:
-            raise ResourceError(f"{self.name} answered with status {answer.status}")
-        try:
-            content = answer.json()
-            if isinstance(content, dict) and isinstance(content.get("matches"), list):
-                return content
-        except ValueError:
-            pass
-        raise ResourceError(f"{self.name} did not answer as LanguageTool does")
-
-    def _count_matches(self, client: Any, piece: str) -> int:
-        try:
-            categories = [match["rule"]["category"]["id"] for match in self._ask(client, piece)["matches"]]
-        except (KeyError, TypeError):
+            content = ask(client, f"{self.url}/v2/check", name=self.name, attempts=1, data=form)
+            categories = [match["rule"]["category"]["id"] for match in content["matches"]]
+            version = (content.get("software") or {}).get("version") or "unknown"
+        except ResourceError as error:
+            raise ResourceError(f"{error}; start a LanguageTool server there, or use harper") from None
+        except (KeyError, TypeError, AttributeError):
             raise ResourceError(f"{self.name} did not answer as LanguageTool does") from None
-        return sum(category not in LANGUAGETOOL_IGNORED for category in categories)
+        return sum(category not in LANGUAGETOOL_IGNORED for category in categories), version
 
 
 def get_grammar_checker(name: str) -> GrammarChecker:
@@ -265,10 +251,9 @@ def get_grammar_checker(name: str) -> GrammarChecker:
     parsed = parse(name) if not colon else None
     if parsed is None or parsed.name != "harper" or parsed.part or parsed.on:
         raise UnknownName.among("grammar checker", name, list_grammar_checkers())
-    unknown = [key for key, _ in parsed.params if key != "dialect"]
-    if unknown:
+    if unknown := [key for key, _ in parsed.params if key != "dialect"]:
         raise UnknownName(f"harper has no parameter {unknown[0]!r}; it has dialect")
-    return _harper(dict(parsed.params).get("dialect", "american"))
+    return _make_harper(*(value for _, value in parsed.params))
 
 
 def list_grammar_checkers() -> list[str]:
@@ -276,4 +261,4 @@ def list_grammar_checkers() -> list[str]:
     return ["harper", "languagetool:URL"]
 
 
-_harper = cache(HarperChecker)
+_make_harper = cache(HarperChecker)
