@@ -94,9 +94,9 @@ def test_the_twin_without_fallback() -> None:
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
 @pytest.mark.parametrize("context", ["", "the", "the cat", "cat unseen", "sat on the cat"])
 def test_probabilities_sum_to_one(order: int, context: str) -> None:
-    ngrams = train(CORPUS, order=order).ngrams
-    begin = [0, *(ngrams.index.get(word, UNKNOWN) for word in context.split())]
-    rows = np.array([[*begin, word] for word in range(1, len(ngrams.words))])
+    ngrams = train(CORPUS, order=order)
+    begin = [0, *(ngrams.numbers.get(word, UNKNOWN) for word in context.split())]
+    rows = np.array([[*begin, word] for word in range(1, len(ngrams.numbers))])
     logs = ngrams.compute_log_probabilities(rows.ravel())
     assert np.exp(logs.reshape(rows.shape)[:, -1]).sum() == pytest.approx(1, abs=1e-12)
 
@@ -114,7 +114,7 @@ def test_the_order_of_texts_and_batches_changes_no_bit() -> None:
 
 def test_marks_in_a_text_are_unknown_words() -> None:
     model = train(["<s> a </s>", "a b <unk>"], on="whitespace")
-    assert model.ngrams.words == ("<s>", "</s>", "<unk>", "a", "b")
+    assert list(model.numbers) == ["<s>", "</s>", "<unk>", "a", "b"]
     nats, tokens = model.surprise(["<s> a", "nothing a"])
     assert nats[0] == nats[1]
     assert tokens.tolist() == [3, 3]

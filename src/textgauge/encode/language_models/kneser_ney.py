@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -53,25 +52,56 @@ def train(texts: Sequence[str], *, order: int = 3, on: str = "words") -> NgramMo
         digest.update(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
     signature = f"kneser-ney(order={order},tokenizer={on},representative={digest.hexdigest()},version={VERSION})"
     name = f"kneser-ney({params})" if params else "kneser-ney"
-    return NgramModel(name, signature, estimate(tokens, order), splitter)
+    words = (*SPECIAL, *(word for word in tokens.vocabulary if word not in SPECIAL))
+    numbers = {word: number for number, word in enumerate(words)} | dict.fromkeys(SPECIAL, UNKNOWN)
+    ids = np.array([numbers[word] for word in tokens.vocabulary], dtype=np.int64)[tokens.ids]
+    full = np.concatenate([tokens.offsets[:1], tokens.offsets[1:][tokens.lengths > 0]])
+    levels = tuple(_smooth(count_ngrams(*add_marks(ids, full), len(words), order)))
+    return NgramModel(name, signature, splitter, numbers, levels)
 
 
 @dataclass(frozen=True)
 class NgramModel:
-    """A language model that scores texts, split by a tokenizer, with a table of n-grams."""
+    """A language model that scores texts, split by a tokenizer, with a table of n-grams.
+
+    `numbers` has the row of each word in the first level: 0, 1, 2 are <s>, </s> and <unk>; the marks in a text are no
+    words.
+    """
 
     name: str
     signature: str
-    ngrams: Ngrams
     tokenizer: Tokenizer
+    numbers: dict[str, int]
+    levels: tuple[NgramLevel, ...]
 
     def surprise(self, texts: Sequence[str]) -> Surprise:
         """Return −ln P of each text in nats, and how many tokens were scored."""
         sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         blocks = (self.tokenizer.encode(texts[some]) for some in split_into_runs(sizes, _CHARACTERS_AT_ONCE))
-        parts = [self.ngrams.surprise(tokens) for tokens in blocks]
-        nats = np.concatenate([np.empty(0), *(part[0] for part in parts)])
-        return nats, np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
+        parts = [(np.empty(0), np.empty(0, dtype=np.int64)), *map(self._surprise, blocks)]
+        return np.concatenate([nats for nats, _ in parts]), np.concatenate([tokens for _, tokens in parts])
+
+    def _surprise(self, tokens: Tokens) -> Surprise:
+        """Return −ln P of each text in nats, and its tokens with </s>; both 0 for a text without tokens."""
+        numbers = np.array([self.numbers.get(token, UNKNOWN) for token in tokens.vocabulary], dtype=np.int64)
+        ids, places = add_marks(numbers[tokens.ids], tokens.offsets)
+        text = np.cumsum(places == 0) - 1
+        nats = np.bincount(text, weights=-self.compute_log_probabilities(ids), minlength=len(tokens))
+        scored = np.where(tokens.lengths > 0, tokens.lengths + 1, 0)
+        return np.where(scored > 0, nats, 0.0), scored
+
+    def compute_log_probabilities(self, ids: Ints) -> Floats:
+        """Return ln P of each token given those before it in its text; 0 for <s>, which is not scored."""
+        rows, logs = ids, self.levels[0].log_probability[ids]
+        for level, below in zip(self.levels[1:], self.levels, strict=False):
+            context = np.concatenate([[ABSENT], rows[:-1]])
+            context[ids == BEGIN] = ABSENT
+            known = context != ABSENT
+            rows = np.where(known, level.find(context * len(self.numbers) + ids), ABSENT)
+            logs = logs + np.where(known, below.log_backoff[context], 0.0)
+            if (rows != ABSENT).any():
+                logs = np.where(rows != ABSENT, level.log_probability[rows], logs)
+        return np.where(ids == BEGIN, 0.0, logs)
 
 
 @dataclass(frozen=True)
@@ -93,42 +123,6 @@ class NgramLevel:
         rows[order] = np.searchsorted(self.keys, keys[order])
         rows = np.minimum(rows, len(self.keys) - 1)
         return np.where(self.keys[rows] == keys, rows, ABSENT)
-
-
-@dataclass(frozen=True)
-class Ngrams:
-    """A whole table; words 0, 1, 2 are <s>, </s> and <unk>, and row w of the first level is word w."""
-
-    words: tuple[str, ...]
-    levels: tuple[NgramLevel, ...]
-
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """The number of each word; the marks in a text are no words."""
-        numbers = {word: number for number, word in enumerate(self.words)}
-        return numbers | dict.fromkeys(SPECIAL, UNKNOWN)
-
-    def compute_log_probabilities(self, ids: Ints) -> Floats:
-        """Return ln P of each token given those before it in its text; 0 for <s>, which is not scored."""
-        rows, logs = ids, self.levels[0].log_probability[ids]
-        for level, below in zip(self.levels[1:], self.levels, strict=False):
-            context = np.concatenate([[ABSENT], rows[:-1]])
-            context[ids == BEGIN] = ABSENT
-            known = context != ABSENT
-            rows = np.where(known, level.find(context * len(self.words) + ids), ABSENT)
-            logs = logs + np.where(known, below.log_backoff[context], 0.0)
-            if (rows != ABSENT).any():
-                logs = np.where(rows != ABSENT, level.log_probability[rows], logs)
-        return np.where(ids == BEGIN, 0.0, logs)
-
-    def surprise(self, tokens: Tokens) -> Surprise:
-        """Return −ln P of each text in nats, and its tokens with </s>; both 0 for a text without tokens."""
-        numbers = np.array([self.index.get(token, UNKNOWN) for token in tokens.vocabulary], dtype=np.int64)
-        ids, places = add_marks(numbers[tokens.ids], tokens.offsets)
-        text = np.cumsum(places == 0) - 1
-        nats = np.bincount(text, weights=-self.compute_log_probabilities(ids), minlength=len(tokens))
-        scored = np.where(tokens.lengths > 0, tokens.lengths + 1, 0)
-        return np.where(scored > 0, nats, 0.0), scored
 
 
 def add_marks(ids: Ints, offsets: Ints) -> tuple[Ints, Ints]:
@@ -156,15 +150,6 @@ class Counts:
     count: Ints
     prefix: Ints
     suffix: Ints
-
-
-def estimate(tokens: Tokens, order: int) -> Ngrams:
-    """Return the table of n-grams of tokenized texts up to an order."""
-    words = (*SPECIAL, *(word for word in tokens.vocabulary if word not in SPECIAL))
-    numbers = {word: number for number, word in enumerate(words)} | dict.fromkeys(SPECIAL, UNKNOWN)
-    ids = np.array([numbers[word] for word in tokens.vocabulary], dtype=np.int64)[tokens.ids]
-    full = np.concatenate([tokens.offsets[:1], tokens.offsets[1:][tokens.lengths > 0]])
-    return Ngrams(words, tuple(_smooth(count_ngrams(*add_marks(ids, full), len(words), order))))
 
 
 def count_ngrams(ids: Ints, places: Ints, words: int, order: int) -> list[Counts]:

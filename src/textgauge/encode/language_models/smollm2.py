@@ -4,8 +4,8 @@ A text is scored after the mark between documents, so its first token counts too
 not. Longer texts are cut into windows of 512 tokens which do not see each other. Marks of the model that are spelt out
 in a text are read as plain characters.
 
-The weights are a GGUF file (ggml's format, version 2 or 3), read as data: float32, and blocks of 32 weights with a
-scale of their own (q8_0: eight bits; q4_1: four bits and a smallest value). All become float32.
+The weights are a GGUF file (ggml's format, version 3), known by its digest and read as data: float32, and blocks of 32
+weights with a scale of their own (q8_0: eight bits; q4_1: four bits and a smallest value). All become float32.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints
-from textgauge.core.errors import ResourceError
 from textgauge.core.parallel import count_workers, use_one_blas_thread
 from textgauge.encode.language_models import Surprise, cut_windows, score_distinct
 from textgauge.encode.resources import get_resource, locate
@@ -33,7 +32,7 @@ FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SEPARATOR = "<|endoftext|>"
 WINDOW = 512
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-_STRING, _ARRAY = 8, 9
+_STRING, _ARRAY, _ALIGNMENT = 8, 9, 32
 _FLOAT32, _Q4_1, _Q8_0 = 0, 3, 8
 _KINDS: dict[int, tuple[int, np.dtype[Any]]] = {  # weights and layout of a block
     _FLOAT32: (1, np.dtype("<f4")),
@@ -56,8 +55,8 @@ class SmolLM2:
 
     @cached_property
     def _parts(self) -> tuple[Any, Llama]:
-        model = read_gguf(locate("smollm2") / FILE)
-        return make_tokenizer(model), Llama(model)
+        metadata, weights = read_gguf(locate("smollm2") / FILE)
+        return make_tokenizer(metadata), Llama(metadata, weights)
 
     def surprise(self, texts: Sequence[str]) -> Surprise:
         """Return −ln P of each text in nats, and how many tokens were scored."""
@@ -73,12 +72,12 @@ class SmolLM2:
         return nats, np.array([len(ids) for ids in tokens], dtype=np.int64)
 
 
-def make_tokenizer(model: Gguf) -> Any:
+def make_tokenizer(metadata: dict[str, Any]) -> Any:
     """Return the byte-level tokenizer that a file describes: digits stand alone, merges as listed."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
-    vocabulary = {token: number for number, token in enumerate(model.metadata["tokenizer.ggml.tokens"])}
-    merges = [tuple(pair.split(" ")) for pair in model.metadata["tokenizer.ggml.merges"]]
+    vocabulary = {token: number for number, token in enumerate(metadata["tokenizer.ggml.tokens"])}
+    merges = [tuple(pair.split(" ")) for pair in metadata["tokenizer.ggml.merges"]]
     pieces = Tokenizer(models.BPE(vocabulary, merges, unk_token=SEPARATOR))
     digits, words = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)
     pieces.pre_tokenizer = pre_tokenizers.Sequence([digits, words])
@@ -88,15 +87,14 @@ def make_tokenizer(model: Gguf) -> Any:
 class Llama:
     """A Llama network with the weights of a file, run one text at a time: no text changes the numbers of another."""
 
-    def __init__(self, model: Gguf) -> None:
-        known = model.metadata
+    def __init__(self, known: dict[str, Any], weights: dict[str, Floats32]) -> None:
         self.layers: int = known["llama.block_count"]
         self.heads: int = known["llama.attention.head_count"]
         self.key_heads: int = known["llama.attention.head_count_kv"]
         self.head: int = known["llama.embedding_length"] // self.heads
         self.epsilon = np.float32(known["llama.attention.layer_norm_rms_epsilon"])
         self.speeds = known["llama.rope.freq_base"] ** (-np.arange(0, self.head, 2) / self.head)
-        self.weights = {name: model.read_tensor(name) for name in model.tensors}
+        self.weights = weights
 
     def compute_costs(self, ids: Ints) -> Floats:
         """Return −ln P of every token but the first, given those before it."""
@@ -146,83 +144,42 @@ class Llama:
         return np.asarray(rows / size * self.weights[f"{name}.weight"])
 
 
-@dataclass(frozen=True)
-class Gguf:
-    """An open file; a tensor has a shape, a kind of weights and a place in the data."""
+def read_gguf(path: Path) -> tuple[dict[str, Any], dict[str, Floats32]]:
+    """Return the metadata and the tensors of a file, rows first."""
+    data, place = np.fromfile(path, dtype=np.uint8), 0
 
-    metadata: dict[str, Any]
-    tensors: dict[str, tuple[tuple[int, ...], int, int]]
-    data: NDArray[np.uint8]
+    def read(code: str) -> tuple[Any, ...]:
+        nonlocal place
+        place += struct.calcsize(f"<{code}")
+        return struct.unpack_from(f"<{code}", data.data, place - struct.calcsize(f"<{code}"))
 
-    def read_tensor(self, name: str) -> Floats32:
-        """Return a tensor as float32, rows first."""
-        shape, kind, start = self.tensors[name]
-        size, layout = _KINDS[kind]
-        blocks = self.data[start : start + prod(shape) // size * layout.itemsize].view(layout)
-        if kind == _FLOAT32:
-            weights = blocks.astype(np.float32)
-        elif kind == _Q8_0:
-            weights = blocks["scale"].astype(np.float32)[:, None] * blocks["bytes"].astype(np.float32)
-        else:
-            pairs = blocks["pairs"]
-            steps = np.concatenate([pairs & 15, pairs >> 4], axis=1).astype(np.float32)
-            weights = blocks["scale"].astype(np.float32)[:, None] * steps + blocks["least"].astype(np.float32)[:, None]
-        return weights.reshape(shape)
+    def read_string() -> str:
+        return read(f"{read('Q')[0]}s")[0].decode()  # type: ignore[no-any-return]
 
-
-def read_gguf(path: Path) -> Gguf:
-    """Open a file; ResourceError where it is none that can be read."""
-    try:
-        return _Reader(np.fromfile(path, dtype=np.uint8)).read()
-    except (OSError, ValueError, KeyError, struct.error) as error:
-        raise ResourceError(f"{path.name} is not a GGUF model that can be read: {error}") from error
-
-
-class _Reader:
-    """Reads the head of a file from front to back."""
-
-    def __init__(self, data: NDArray[np.uint8]) -> None:
-        self.data = data
-        self.place = 0
-
-    def read(self) -> Gguf:
-        if self._read_numbers("4s") != (b"GGUF",):
-            raise ValueError("it does not begin with GGUF")
-        version, tensors, entries = self._read_numbers("IQQ")
-        if version not in {2, 3}:
-            raise ValueError(f"it has version {version}")
-        metadata = {self._read_string(): self._read_value(*self._read_numbers("I")) for _ in range(entries)}
-        heads = [self._read_tensor() for _ in range(tensors)]
-        alignment = metadata.get("general.alignment", 32)
-        start = -(-self.place // alignment) * alignment
-        placed = {name: (shape, kind, start + offset) for name, shape, kind, offset in heads}
-        return Gguf(metadata, placed, self.data)
-
-    def _read_numbers(self, code: str) -> tuple[Any, ...]:
-        numbers = struct.unpack_from(f"<{code}", self.data.data, self.place)
-        self.place += struct.calcsize(f"<{code}")
-        return numbers
-
-    def _read_string(self) -> str:
-        (size,) = self._read_numbers("Q")
-        self.place += size
-        return self.data[self.place - size : self.place].tobytes().decode()
-
-    def _read_value(self, kind: int) -> Any:
+    def read_value(kind: int) -> Any:
         if kind == _STRING:
-            return self._read_string()
+            return read_string()
         if kind != _ARRAY:
-            return self._read_numbers(_NUMBERS[kind])[0]
-        inner, count = self._read_numbers("IQ")
-        if inner == _STRING:
-            return [self._read_string() for _ in range(count)]
-        return list(self._read_numbers(f"{count}{_NUMBERS[inner]}"))
+            return read(_NUMBERS[kind])[0]
+        inner, count = read("IQ")
+        return [read_value(inner) for _ in range(count)]
 
-    def _read_tensor(self) -> tuple[str, tuple[int, ...], int, int]:
-        name = self._read_string()
-        (rank,) = self._read_numbers("I")
-        shape = self._read_numbers(f"{rank}Q")
-        kind, offset = self._read_numbers("IQ")
-        if kind not in _KINDS:
-            raise ValueError(f"tensor {name!r} has weights of kind {kind}")
-        return name, shape[::-1], kind, offset
+    _, _, tensors, entries = read("4sIQQ")
+    metadata = {read_string(): read_value(*read("I")) for _ in range(entries)}
+    heads = [(read_string(), read(f"{read('I')[0]}Q")[::-1], *read("IQ")) for _ in range(tensors)]
+    start = -(-place // _ALIGNMENT) * _ALIGNMENT
+    return metadata, {name: _read_tensor(data[start + offset :], shape, kind) for name, shape, kind, offset in heads}
+
+
+def _read_tensor(data: NDArray[np.uint8], shape: tuple[int, ...], kind: int) -> Floats32:
+    size, layout = _KINDS[kind]
+    blocks = data[: prod(shape) // size * layout.itemsize].view(layout)
+    if kind == _FLOAT32:
+        weights = blocks.astype(np.float32)
+    elif kind == _Q8_0:
+        weights = blocks["scale"].astype(np.float32)[:, None] * blocks["bytes"].astype(np.float32)
+    else:
+        pairs = blocks["pairs"]
+        steps = np.concatenate([pairs & 15, pairs >> 4], axis=1).astype(np.float32)
+        weights = blocks["scale"].astype(np.float32)[:, None] * steps + blocks["least"].astype(np.float32)[:, None]
+    return weights.reshape(shape)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textgauge.core.errors import ResourceError
 from textgauge.encode.language_models import get_language_model
-from textgauge.encode.language_models.smollm2 import Gguf, Llama, make_tokenizer, read_gguf
+from textgauge.encode.language_models.smollm2 import Llama, make_tokenizer, read_gguf
 
 LAYERS, WIDTH, HEADS, KEY_HEADS, WIDE, TOKENS = 2, 32, 4, 2, 64, 48
 HEAD = WIDTH // HEADS
@@ -82,16 +81,6 @@ def weights() -> dict[str, np.ndarray]:
     return {name: draw.normal(size=shape).astype(np.float32) * 0.4 for name, shape in shapes.items()}
 
 
-def opened(tmp_path: Path, content: bytes) -> Gguf:
-    (tmp_path / "model.gguf").write_bytes(content)
-    return read_gguf(tmp_path / "model.gguf")
-
-
-def small_model() -> bytes:
-    tensors = {name: (array.shape, 0, array.tobytes()) for name, array in weights().items()}
-    return gguf(SIZES, tensors)
-
-
 def twin(ids: list[int]) -> np.ndarray:
     """−ln P of every token but the first, one text at a time, in float64; pairs of rows lie side by side."""
     known = {name: array.astype(np.float64) for name, array in weights().items()}
@@ -125,8 +114,8 @@ def twin(ids: list[int]) -> np.ndarray:
     return np.log(np.exp(scores).sum(-1)) - scores[places, ids[1:]]
 
 
-def test_the_network_as_its_twin(tmp_path: Path) -> None:
-    network = Llama(opened(tmp_path, small_model()))
+def test_the_network_as_its_twin() -> None:
+    network = Llama(SIZES, weights())
     draw = np.random.default_rng(1)
     for length in (2, 5, 17):
         ids = draw.integers(0, TOKENS, length)
@@ -135,31 +124,23 @@ def test_the_network_as_its_twin(tmp_path: Path) -> None:
 
 def test_kinds_of_weights(tmp_path: Path) -> None:
     scale, least = struct.pack("<e", 0.5), struct.pack("<e", -1.0)
-    nibbles = bytes(range(16))  # low half 0…15, high half 0
     tensors = {
+        "f32": ((3, 2), 0, np.arange(6, dtype=np.float32).tobytes()),
         "q8_0": ((1, 32), 8, scale + np.arange(-16, 16, dtype=np.int8).tobytes()),
-        "q4_1": ((1, 32), 3, scale + least + nibbles),
+        "q4_1": ((1, 32), 3, scale + least + bytes(range(16))),  # low half 0…15, high half 0
     }
-    model = opened(tmp_path, gguf({"list": ["a", "b"], "number": 7, "real": 0.5}, tensors))
-    assert model.metadata == {"list": ["a", "b"], "number": 7, "real": 0.5}
-    low = np.arange(16)
-    np.testing.assert_array_equal(model.read_tensor("q8_0")[0], np.arange(-16, 16) * 0.5)
-    np.testing.assert_array_equal(model.read_tensor("q4_1")[0], np.concatenate([low, np.zeros(16)]) * 0.5 - 1)
+    known = {"list": ["a", "b"], "number": 7, "real": 0.5}
+    (tmp_path / "model.gguf").write_bytes(gguf(known, tensors))
+    metadata, found = read_gguf(tmp_path / "model.gguf")
+    assert metadata == known
+    np.testing.assert_array_equal(found["f32"], np.arange(6).reshape(3, 2))
+    np.testing.assert_array_equal(found["q8_0"][0], np.arange(-16, 16) * 0.5)
+    np.testing.assert_array_equal(found["q4_1"][0], np.concatenate([np.arange(16), np.zeros(16)]) * 0.5 - 1)
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
-    whole = small_model()
-    for content in (b"", b"GGML" + whole[4:], whole[:4] + struct.pack("<I", 9) + whole[8:], whole[:100]):
-        with pytest.raises(ResourceError, match=r"model\.gguf is not a GGUF"):
-            opened(tmp_path, content)
-    with pytest.raises(ResourceError, match="kind 99"):
-        opened(tmp_path, gguf({}, {"a": ((2,), 99, b"")}))
-
-
-def test_the_tokenizer_of_a_file(tmp_path: Path) -> None:
+def test_the_tokenizer_of_a_file() -> None:
     tokens = ["<|endoftext|>", "a", "b", "Ġ", "ab", "Ġab", "1"]
-    known = {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": ["a b", "Ġ ab"]}
-    pieces = make_tokenizer(opened(tmp_path, gguf(known, {})))
+    pieces = make_tokenizer({"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": ["a b", "Ġ ab"]})
     assert pieces.encode("ab ab11ba").tokens == ["ab", "Ġab", "1", "1", "b", "a"]
 
 
