@@ -231,16 +231,10 @@ def tag(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
     return [tagger.tag(compute_features(sentence)) if sentence else [] for sentence in sentences]
 
 
-def find_nouns(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Give the nouns of each sentence, proper ones too, in order."""
-    tagged = zip(sentences, tag(sentences), strict=True)
-    return [[word for word, mark in zip(words, marks, strict=True) if mark in NOUNS] for words, marks in tagged]
-
-
 def find_nouns_of_text(text: str) -> Iterator[str]:
-    """Give the nouns of a text, sentence by sentence."""
+    """Give the nouns of a text, proper ones too, sentence by sentence."""
     for words in _split_sentences(split_sentence(text)):
-        yield from find_nouns([words])[0]
+        yield from (word for word, mark in zip(words, tag([words])[0], strict=True) if mark in NOUNS)
 
 
 def _split_sentences(words: list[str]) -> Iterator[list[str]]:

@@ -1,11 +1,11 @@
 """Tokenizers: texts to whole numbers, flat, with offsets.
 
-    words        Unicode words and signs, casefolded: see `words_of`
-    alphanumeric runs of letters and digits, lower case, signs left out: see `alphanumeric_of`
+    words        Unicode words and signs, casefolded: see `split_folded_words`
+    alphanumeric runs of letters and digits, lower case, signs left out: see `split_alphanumeric`
     whitespace   the pieces between white space, unchanged
     rouge_score  runs of a-z and 0-9 after lower-casing, as the rouge-score package has them
     rouge        the pieces between white space and full stops, case kept, as the package rouge splits
-    13a          words and signs as mteval-v13a splits Western languages, case kept: see `mteval_13a`
+    13a          words and signs as mteval-v13a splits Western languages, case kept: see `split_13a`
     intl, zh     as sacrebleu has them: signs of all scripts split off; each Chinese character a token, else 13a
     char         code points without white space, as sacrebleu has them
     ja-mecab, ko-mecab, flores200   words of Japanese and Korean, pieces of 200 languages, as sacrebleu has them, where
@@ -26,7 +26,7 @@ from functools import cache, partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,26 +179,13 @@ class PieceTokenizer:
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Split texts into word pieces, without special tokens, padding or truncation."""
         ids, lengths = _load_piece_words().ids([text if text.isascii() else replace_surrogates(text) for text in texts])
-        return Tokens(ids, compute_offsets(lengths), _Pieces())
+        return Tokens(ids, compute_offsets(lengths), _list_pieces())
 
 
-class _Pieces(Sequence[str]):
-    """The vocabulary of word pieces, read when first needed."""
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[position] for position in range(*index.indices(len(self)))]
-        piece: str | None = load_pieces().id_to_token(int(index))
-        if piece is None:
-            raise IndexError(index)
-        return piece
-
-    def __len__(self) -> int:
-        return int(load_pieces().get_vocab_size())
+@cache
+def _list_pieces() -> tuple[str, ...]:
+    library = load_pieces()
+    return tuple(library.id_to_token(number) for number in range(library.get_vocab_size()))
 
 
 def open_tokenizer(path: Path) -> Any:
@@ -250,7 +237,7 @@ def split_folded_words(text: str) -> list[str]:
 
 
 def split_words(text: str) -> list[str]:
-    """Split a text into words and signs as `words_of` does, in their own case."""
+    """Split a text into words and signs as `split_folded_words` does, in their own case."""
     text = unicodedata.normalize("NFC", text).replace("’", "'")
     return _ASCII_WORD.findall(text) if text.isascii() else _compile_patterns()[0].findall(text)
 
