@@ -16,7 +16,6 @@ from textgauge.bench.protocols.base import (
     RESAMPLES,
     Measure,
     Observations,
-    PairSources,
     Protocol,
     Verdict,
     register_protocol,
@@ -30,6 +29,7 @@ from textgauge.bench.protocols.levels import (
     measure_soft_accuracy,
     measure_within_groups,
 )
+from textgauge.bench.sources import PairSources
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.stats.correlation import compute_pearson_rows, count_inversion_rows, draw_weights, rank_rows

@@ -11,32 +11,12 @@ from numpy.typing import NDArray
 
 from textgauge.bench.inputs import DataKind
 from textgauge.bench.protocols.batch import Batch
-from textgauge.bench.sources import Column, Data, PairSources, Sources, TaskSources
+from textgauge.bench.sources import Column, Data, Sources
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry
 from textgauge.data import Comparison
 from textgauge.metrics import Metric, get_corpus_metrics, get_pair_metrics
-
-__all__ = [
-    "Data",
-    "Measure",
-    "Observations",
-    "PairSources",
-    "Protocol",
-    "Sources",
-    "TaskSources",
-    "Verdict",
-    "explain_undefined",
-    "find_protocols",
-    "list_data_words",
-    "list_protocols",
-    "make_generator",
-    "merge_rounding_ties",
-    "register_protocol",
-    "summarise_repetitions",
-]
-
 
 RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of all protocols can be averaged
 CORPUS_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
@@ -212,9 +192,14 @@ class Protocol:
         return ()
 
     def __post_init__(self) -> None:
+        types = {int: (int, "whole number"), float: (int | float, "number"), str: (str, "text")}
         hints = get_type_hints(type(self))
-        for item in fields(self):
-            _check_parameter(self.name, item.name, hints[item.name], getattr(self, item.name))
+        for name, value in ((item.name, getattr(self, item.name)) for item in fields(self)):
+            kind = hints[name]
+            if get_origin(kind) is Literal and value not in get_args(kind):
+                raise InputError(f"{self.name}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
+            if kind in types and (isinstance(value, bool) or not isinstance(value, types[kind][0])):
+                raise InputError(f"{self.name}: {name}={value} is not a {types[kind][1]}")
 
     def check(self, sources: Any) -> None:
         """Refuse parameters and data that do not fit, in one line that says what is needed."""
@@ -241,12 +226,11 @@ class Protocol:
         """Return the measures of one metric from what it gave, oriented so that farther is larger."""
         rows = [self.judge_repetition(batch) for batch in observations.batches()]
         verdicts = []
-        for measure in self.measures:
-            cells = [row if isinstance(row, str) else row[measure.name] for row in rows]
+        for name in (measure.name for measure in self.measures):
+            cells = [row if isinstance(row, str) else row[name] for row in rows]
+            reasons = [cell if isinstance(cell, str) else None for cell in cells]
             values = [float("nan") if isinstance(cell, str) else cell for cell in cells]
-            verdicts.append(
-                summarise_repetitions(measure.name, values, [c if isinstance(c, str) else None for c in cells])
-            )
+            verdicts.append(summarise_repetitions(name, values, reasons))
         return verdicts
 
     def judge_repetition(self, batch: Observations) -> Mapping[str, float | str] | str:
@@ -314,8 +298,6 @@ def summarise_repetitions(
     reasons: Sequence[str | None] = (),
     *,
     error: float = 0.0,
-    level: float = 0.95,
-    seed: int = 0,
 ) -> Verdict:
     """A verdict from the values of single repetitions; undefined ones are left out, and their `reasons` are given."""
     from scipy.special import stdtrit
@@ -324,18 +306,17 @@ def summarise_repetitions(
 
     known = np.array([value for value in values if not np.isnan(value)])
     n = len(known)
-    verdict = Verdict(
-        measure,
-        float(known.mean()) if n else float("nan"),
-        error=error,
-        values=tuple(values),
-        reason=_explain_left_out(values, reasons),
-    )
+    reason = None
+    if n < len(values) or not values:
+        reason = "; ".join(dict.fromkeys(filter(None, reasons))) or "no repetition is finished"
+        reason = f"{len(values) - n} of {len(values)} repetitions left out: {reason}" if n else reason
+    value = float(known.mean()) if n else float("nan")
+    verdict = Verdict(measure, value, error=error, values=tuple(values), reason=reason)
     if n < 2:
         return verdict
     std = float(known.std(ddof=1))
-    reach = float(-stdtrit(n - 1, (1 - level) / 2)) * std / np.sqrt(n)
-    low, high = compute_percentile_interval(resample_sums(known[:, None], 1_000, seed)[:, 0] / n, n, level)
+    reach = float(-stdtrit(n - 1, 0.025)) * std / np.sqrt(n)
+    low, high = compute_percentile_interval(resample_sums(known[:, None], RESAMPLES, 0)[:, 0] / n, n, 0.95)
     ends = {"low": verdict.value - reach, "high": verdict.value + reach, "boot_low": low, "boot_high": high}
     return replace(verdict, std=std, **ends)
 
@@ -352,19 +333,3 @@ def merge_rounding_ties(values: Floats) -> Floats:
     made = np.empty_like(values)
     made[order] = rising[new][np.cumsum(new) - 1]
     return made
-
-
-def _explain_left_out(values: Sequence[float], reasons: Sequence[str | None]) -> str | None:
-    undefined = sum(bool(np.isnan(value)) for value in values)
-    if not undefined and values:
-        return None
-    text = "; ".join(dict.fromkeys(filter(None, reasons))) or "no repetition is finished"
-    return text if undefined == len(values) else f"{undefined} of {len(values)} repetitions left out: {text}"
-
-
-def _check_parameter(protocol: str, name: str, kind: Any, value: Any) -> None:
-    if get_origin(kind) is Literal and value not in get_args(kind):
-        raise InputError(f"{protocol}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
-    types = {int: (int, "whole number"), float: (int | float, "number"), str: (str, "text")}
-    if kind in types and (isinstance(value, bool) or not isinstance(value, types[kind][0])):
-        raise InputError(f"{protocol}: {name}={value} is not a {types[kind][1]}")

@@ -39,17 +39,16 @@ class Batch(ABC):
         """The batch as a pool of its own, with the rows the metrics need: small enough to send."""
 
     @abstractmethod
+    def prepare(self, metric: Any) -> None:
+        """Run the model a metric needs, if any, on all texts, so that it runs once and in one process."""
+
+    @abstractmethod
     def compute(self, metric: Any) -> Values:
         """Values and parts of all trials; NaN where undefined."""
 
     @abstractmethod
     def one(self, metric: Any, trial: int) -> tuple[dict[str, float], str | None]:
         """Values and parts of one trial, and the reason where there is none."""
-
-    def prepare(self, metric: Any) -> None:
-        """Run the model a metric needs, if any, on all texts, so that it runs once and in one process."""
-        if metric.needs == "embeddings":
-            self.pool.embeddings(metric.on)
 
     def seconds(self, metric: Any, trial: int) -> float:
         """CPU seconds of one trial with nothing prepared but rows."""
@@ -108,9 +107,7 @@ class CorpusBatch(Batch):
 
     def seconds(self, metric: CorpusMetric, trial: int) -> float:
         """Return the time of a fresh comparison that has its rows and nothing else."""
-        comparison = self._comparison(trial)
-        sides = (compact_corpus(side, [metric]) for side in comparison.sides)
-        fresh = Comparison(*sides)
+        fresh = Comparison(*(compact_corpus(side, [metric]) for side in self._comparison(trial).sides))
         if not metric.reads_texts:
             fresh.joint.pool.embeddings(metric.embedder)
         elif metric.needs == "tokens":
@@ -124,8 +121,38 @@ class CorpusBatch(Batch):
         return next(one.comparisons(self.joint))
 
 
+class _PairsBatch(Batch):
+    """Trials that are pairs of texts: aligned, or all of a matrix."""
+
+    @property
+    def pool(self) -> Pool:
+        return self._views()[0].pool
+
+    def prepare(self, metric: PairMetric) -> None:
+        if metric.needs == "embeddings":
+            self.pool.embeddings(metric.on)
+
+    def one(self, metric: PairMetric, trial: int) -> tuple[dict[str, float], str | None]:
+        values = {name: float(column[0]) for name, column in self._take(trial).compute(metric).items()}
+        return values, metric.undefined if np.isnan(metric.select(values)) else None
+
+    @abstractmethod
+    def _take(self, trial: int) -> Batch: ...
+
+    @abstractmethod
+    def _views(self) -> list[Corpus]: ...
+
+    def _compact_views(self, metrics: Sequence[PairMetric]) -> list[Corpus]:
+        """Views of one pool as views of a pool of just their rows, each row once."""
+        views = self._views()
+        rows = np.unique(np.concatenate([view.index for view in views]))
+        embedders = [metric.on for metric in metrics if metric.needs == "embeddings"]
+        small = compact_pool(Corpus(views[0].pool, rows), embedders=embedders)
+        return [Corpus(small, np.searchsorted(rows, view.index)) for view in views]
+
+
 @dataclass(frozen=True, eq=False)
-class PairBatch(Batch):
+class PairBatch(_PairsBatch):
     """Trials over pairs of texts: each candidate, with its reference or references, is one."""
 
     number: int
@@ -135,33 +162,24 @@ class PairBatch(Batch):
     def __len__(self) -> int:
         return self.pairs.n_items
 
-    @property
-    def pool(self) -> Pool:
-        return self.pairs.left.pool
+    def _views(self) -> list[Corpus]:
+        return [self.pairs.left, self.pairs.right, *([self.pairs.background] if self.pairs.fitted_elsewhere else [])]
 
     def compact(self, metrics: Sequence[PairMetric]) -> PairBatch:
-        sides = [self.pairs.left, self.pairs.right, *([self.pairs.background] if self.pairs.fitted_elsewhere else [])]
-        left, right, *background = compact_views(sides, _list_embedders(metrics))
-        pairs = Pairs(
-            left,
-            right,
-            items=self.pairs.items,
-            background=background[0] if background else None,
-            columns=self.pairs.columns,
-        )
+        left, right, *others = self._compact_views(metrics)
+        items, columns = self.pairs.items, self.pairs.columns
+        pairs = Pairs(left, right, items=items, background=others[0] if others else None, columns=columns)
         return PairBatch(self.number, pairs, self.columns)
 
     def compute(self, metric: PairMetric) -> Values:
         return metric.compute_items(self.pairs)
 
-    def one(self, metric: PairMetric, trial: int) -> tuple[dict[str, float], str | None]:
-        values = metric.compute_items(self.pairs.take([trial]))
-        plain = {name: float(column[0]) for name, column in values.items()}
-        return plain, metric.undefined if np.isnan(metric.select(plain)) else None
+    def _take(self, trial: int) -> PairBatch:
+        return PairBatch(self.number, self.pairs.take([trial]), {})
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixBatch(Batch):
+class MatrixBatch(_PairsBatch):
     """Trials over every row text with every column text, or over the pairs of one corpus where no columns are given.
 
     Trials run through the matrix row by row; of one corpus, over the places right of the diagonal. A metric whose two
@@ -178,13 +196,11 @@ class MatrixBatch(Batch):
         n = len(self.rows)
         return n * (n - 1) // 2 if self.others is None else n * len(self.others)
 
-    @property
-    def pool(self) -> Pool:
-        return self.rows.pool
+    def _views(self) -> list[Corpus]:
+        return [self.rows, self.background, *([] if self.others is None else [self.others])]
 
     def compact(self, metrics: Sequence[PairMetric]) -> MatrixBatch:
-        views = [self.rows, self.background, *([] if self.others is None else [self.others])]
-        rows, background, *others = compact_views(views, _list_embedders(metrics))
+        rows, background, *others = self._compact_views(metrics)
         return MatrixBatch(self.number, rows, others[0] if others else None, self.columns, background)
 
     def compute(self, metric: PairMetric) -> Values:
@@ -195,27 +211,12 @@ class MatrixBatch(Batch):
             found = found[np.triu_indices(len(self.rows), 1)]
         return {metric.part or VALUE: found.reshape(-1)}
 
-    def one(self, metric: PairMetric, trial: int) -> tuple[dict[str, float], str | None]:
+    def _take(self, trial: int) -> MatrixBatch:
         if self.others is None:
-            row, column = (int(side[trial]) for side in np.triu_indices(len(self.rows), 1))
-            some = MatrixBatch(0, self.rows.take([row, column]), None, {}, self.background)
-        else:
-            row, column = divmod(trial, len(self.others))
-            some = MatrixBatch(0, self.rows.take([row]), self.others.take([column]), {}, self.background)
-        value = float(metric.select(some.compute(metric))[0])
-        return {metric.part or VALUE: value}, metric.undefined if np.isnan(value) else None
-
-
-def _list_embedders(metrics: Sequence[PairMetric]) -> list[str]:
-    return [metric.on for metric in metrics if metric.needs == "embeddings"]
-
-
-def compact_views(views: Sequence[Corpus], embedders: Sequence[str]) -> list[Corpus]:
-    """Views of one pool as views of a pool of just their rows, each row once."""
-    pool = views[0].pool
-    rows = np.unique(np.concatenate([view.index for view in views]))
-    small = compact_pool(Corpus(pool, rows), embedders=embedders)
-    return [Corpus(small, np.searchsorted(rows, view.index)) for view in views]
+            pair = [int(side[trial]) for side in np.triu_indices(len(self.rows), 1)]
+            return MatrixBatch(0, self.rows.take(pair), None, {}, self.background)
+        row, column = divmod(trial, len(self.others))
+        return MatrixBatch(0, self.rows.take([row]), self.others.take([column]), {}, self.background)
 
 
 def compact_corpus(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Corpus:

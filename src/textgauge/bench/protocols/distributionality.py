@@ -13,7 +13,6 @@ from textgauge.bench.inputs import Paraphrases
 from textgauge.bench.protocols.base import (
     Measure,
     Observations,
-    PairSources,
     Protocol,
     Verdict,
     explain_undefined,
@@ -24,6 +23,7 @@ from textgauge.bench.protocols.base import (
 )
 from textgauge.bench.protocols.batch import CorpusBatch, compact_pool
 from textgauge.bench.protocols.ksc import list_corpus_pairs
+from textgauge.bench.sources import PairSources
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.show import join_words

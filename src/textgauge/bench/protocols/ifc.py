@@ -12,13 +12,13 @@ from textgauge.bench.protocols.base import (
     Measure,
     Observations,
     Protocol,
-    Sources,
     explain_undefined,
     make_generator,
     merge_rounding_ties,
     register_protocol,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
+from textgauge.bench.sources import Sources
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus

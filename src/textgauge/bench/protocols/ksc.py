@@ -15,7 +15,6 @@ from textgauge.bench.protocols.base import (
     Measure,
     Observations,
     Protocol,
-    Sources,
     Verdict,
     explain_undefined,
     make_generator,
@@ -23,6 +22,7 @@ from textgauge.bench.protocols.base import (
     register_protocol,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
+from textgauge.bench.sources import Sources
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.stats.correlation import omega_squared, pearson, r_squared, spearman

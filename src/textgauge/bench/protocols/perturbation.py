@@ -14,7 +14,6 @@ from textgauge.bench.protocols.base import (
     Measure,
     Observations,
     Protocol,
-    Sources,
     Verdict,
     explain_undefined,
     make_generator,
@@ -22,7 +21,7 @@ from textgauge.bench.protocols.base import (
     register_protocol,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
-from textgauge.bench.sources import Data
+from textgauge.bench.sources import Data, Sources
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Corpus, Draws

@@ -13,7 +13,6 @@ from textgauge.bench.protocols.base import (
     Measure,
     Observations,
     Protocol,
-    Sources,
     Verdict,
     explain_undefined,
     make_generator,
@@ -21,6 +20,7 @@ from textgauge.bench.protocols.base import (
     summarise_repetitions,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
+from textgauge.bench.sources import Sources
 from textgauge.core.errors import InputError
 
 ASYMPTOTE, SIZE, IMBALANCE = "asymptote", "size", "imbalance"

@@ -12,12 +12,12 @@ from textgauge.bench.protocols.base import (
     Measure,
     Observations,
     Protocol,
-    Sources,
     explain_undefined,
     make_generator,
     register_protocol,
 )
 from textgauge.bench.protocols.batch import CorpusBatch
+from textgauge.bench.sources import Sources
 from textgauge.core.errors import InputError
 
 
