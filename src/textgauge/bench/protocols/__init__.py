@@ -18,8 +18,7 @@ from textgauge.bench.protocols.ifc import Ifc
 from textgauge.bench.protocols.ksc import Ksc
 from textgauge.bench.protocols.matrix_tasks import Clustering, Retrieval
 from textgauge.bench.protocols.perturbation import Perturbation
-from textgauge.bench.protocols.size import Size
-from textgauge.bench.protocols.speed import Speed
+from textgauge.bench.protocols.size import Size, Speed
 from textgauge.bench.protocols.task import Task, list_tasks
 from textgauge.bench.sources import PairSources, Sources, TaskSources
 

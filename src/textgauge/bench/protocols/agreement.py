@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.inputs import RatedPairs
+from textgauge.bench.inputs import GROUPS, RatedPairs
 from textgauge.bench.protocols.base import (
     PAIR_METRICS,
     RESAMPLES,
@@ -35,23 +35,21 @@ from textgauge.core.errors import InputError
 from textgauge.stats.correlation import compute_pearson_rows, count_inversion_rows, draw_weights, rank_rows
 
 _BATCH = 5_000  # pairs: every batch carries the texts of all pairs, for metrics that are fitted on them
-_GROUPS = ("set", "system", "item")
 _MEAN_RANKS = "ties: mean ranks"
 _TAU_B = "Kendall's τ-b; ties: left out of the scale"
 _ACCURACY = "share of pairs ordered or tied alike; ties: calibrated on the metric's differences (Deutsch et al. 2023)"
 _SOFT = "1 − mean difference of the p-values of people and metric that one is better (Thompson et al. 2024)"
 
 
-def _declare_correlation(name: str, about: str) -> Measure:
-    return Measure(name, low=-1.0, chance=0.0, about=about)
+_declare_correlation = partial(Measure, low=-1.0, chance=0.0)
 
 
 def _declare_within(column: str) -> tuple[Measure, ...]:
     level = f"pairs within each {column}, mean over {column}s"
     return (
-        _declare_correlation(f"within_{column}_pearson", f"{level}: Pearson's r"),
-        _declare_correlation(f"within_{column}_spearman", f"{level}: Spearman's ρ; {_MEAN_RANKS}"),
-        _declare_correlation(f"within_{column}_kendall", f"{level}: {_TAU_B}"),
+        _declare_correlation(f"within_{column}_pearson", about=f"{level}: Pearson's r"),
+        _declare_correlation(f"within_{column}_spearman", about=f"{level}: Spearman's ρ; {_MEAN_RANKS}"),
+        _declare_correlation(f"within_{column}_kendall", about=f"{level}: {_TAU_B}"),
     )
 
 
@@ -84,24 +82,24 @@ class Agreement(Protocol):
     figures = ("order", "bump", "scatter")
     rated = True
     measures = (
-        _declare_correlation("pearson", "pairs: Pearson's r"),
-        _declare_correlation("spearman", f"pairs: Spearman's ρ; {_MEAN_RANKS}"),
-        _declare_correlation("kendall", f"pairs: {_TAU_B}"),
+        _declare_correlation("pearson", about="pairs: Pearson's r"),
+        _declare_correlation("spearman", about=f"pairs: Spearman's ρ; {_MEAN_RANKS}"),
+        _declare_correlation("kendall", about=f"pairs: {_TAU_B}"),
         _declare_correlation(
-            "kendall_c", "pairs: Kendall's τ-c; ties: scaled by the smaller number of distinct values"
+            "kendall_c", about="pairs: Kendall's τ-c; ties: scaled by the smaller number of distinct values"
         ),
         Measure("pairwise_accuracy", about=f"pairs: {_ACCURACY}"),
         *_declare_within("set"),
         *_declare_within("system"),
         *_declare_within("item"),
         Measure("within_item_accuracy", about=f"pairs within each item, mean over items: {_ACCURACY}"),
-        _declare_correlation("system_pearson", "means of systems: Pearson's r"),
-        _declare_correlation("system_spearman", f"means of systems: Spearman's ρ; {_MEAN_RANKS}"),
-        _declare_correlation("system_kendall", f"means of systems: {_TAU_B}"),
+        _declare_correlation("system_pearson", about="means of systems: Pearson's r"),
+        _declare_correlation("system_spearman", about=f"means of systems: Spearman's ρ; {_MEAN_RANKS}"),
+        _declare_correlation("system_kendall", about=f"means of systems: {_TAU_B}"),
         Measure("system_accuracy", about="means of systems: share of pairs ordered alike; ties: equal means only"),
         Measure("system_soft_accuracy", about=f"pairs of systems: {_SOFT}", detail=True),
-        _declare_correlation("set_pearson", "means of sets: Pearson's r"),
-        _declare_correlation("order_correlation", f"order of sets: Spearman's ρ; {_MEAN_RANKS}"),
+        _declare_correlation("set_pearson", about="means of sets: Pearson's r"),
+        _declare_correlation("order_correlation", about=f"order of sets: Spearman's ρ; {_MEAN_RANKS}"),
         Measure("coinciding_ranks", high=np.inf, about="order of sets: sets of the same rank"),
         Measure("swaps", high=np.inf, best="smaller", about="order of sets: half of Spearman's footrule"),
         Measure("inversions", high=np.inf, best="smaller", about="order of sets: pairs of sets in opposite order"),
@@ -134,25 +132,35 @@ class Agreement(Protocol):
             yield PairBatch(number, pairs.take(rows), {name: column[rows] for name, column in sources.columns.items()})
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        item = observations.columns.get("item")
-        levels = self._levels(-observations.value, observations.columns)
-        parts = draw_weights(len(observations.value), RESAMPLES, 0, item)
-        blocks = [[level.draw(weights) for level in levels] for weights in parts]
-        units = len(observations.value) if item is None else len(np.unique(item))
-        left_out = _explain_left_out(observations)
-        return [
-            verdict
-            for place, level in enumerate(levels)
-            for verdict in _make_verdicts(level, np.concatenate([block[place] for block in blocks]), units, left_out)
-        ]
+        value, item = observations.value, observations.columns.get("item")
+        levels = self._levels(-value, observations.columns)
+        blocks = [[level.draw(weights) for level in levels] for weights in draw_weights(len(value), RESAMPLES, 0, item)]
+        units = len(value) if item is None else len(np.unique(item))
+        missing, left_out = np.flatnonzero(~np.isfinite(value)), None
+        if len(missing):
+            first = observations.columns["reason"][missing[0]] if "reason" in observations.columns else None
+            left_out = f"{len(missing)} of {len(value)} pairs left out: {first or 'the value is not finite'}"
+        verdicts = []
+        for place, level in enumerate(levels):
+            draws = np.concatenate([block[place] for block in blocks]).T
+            columns = zip(level.names, level.values, level.chance, level.reasons, draws, strict=True)
+            for name, number, chance, reason, column in columns:
+                why = "; ".join(filter(None, (reason, left_out))) or None
+                verdicts.append(Verdict.of_draws(name, number, column, units, reason=why, n=level.n, chance=chance))
+        return verdicts
 
     def _levels(self, x: Floats, columns: Mapping[str, NDArray[Any]]) -> list[AgreementLevel]:
         y, rows = columns["rating"].astype(np.float64), np.flatnonzero(np.isfinite(x))
-        levels = [self._pair_level(x, y, columns, rows)]
+        ratings, pair = y[rows], rows
+        if self.ratings == "single":
+            single = [columns[name][rows] for name in sorted(columns) if name.startswith("rating_")]
+            ratings, pair = np.concatenate(single).astype(np.float64), np.tile(rows, len(single))
+            ratings, pair = ratings[np.isfinite(ratings)], pair[np.isfinite(ratings)]
+        levels = [measure_pairs(x[pair], ratings, pair)]
         if len(rows):
             levels += [
                 measure_within_groups(name, x[rows], y[rows], columns[name][rows], rows, whole=name == "item")
-                for name in _GROUPS
+                for name in GROUPS
                 if name in columns
             ]
         if "system" in columns:
@@ -162,16 +170,6 @@ class Agreement(Protocol):
         if "set" in columns:
             levels.append(measure_sets(x, y, columns["set"], self.random))
         return levels
-
-    def _pair_level(
-        self, x: Floats, y: Floats, columns: Mapping[str, NDArray[Any]], rows: NDArray[np.intp]
-    ) -> AgreementLevel:
-        if self.ratings == "mean":
-            return measure_pairs(x[rows], y[rows], rows)
-        single = [columns[name][rows] for name in sorted(columns) if name.startswith("rating_")]
-        ratings, pair = np.concatenate(single).astype(np.float64), np.tile(rows, len(single))
-        rated = np.isfinite(ratings)
-        return measure_pairs(x[pair[rated]], ratings[rated], pair[rated])
 
 
 def measure_sets(x: Floats, y: Floats, sets: NDArray[Any], random: str) -> AgreementLevel:
@@ -189,38 +187,16 @@ def measure_sets(x: Floats, y: Floats, sets: NDArray[Any], random: str) -> Agree
 def _compare_sets(mx: Floats, my: Floats, *, is_random: NDArray[np.bool_], count: int) -> Floats:
     mine, people = rank_rows(mx), rank_rows(my)
     known = np.isfinite(mine + people).all(axis=1, keepdims=True)
-    gaps = [(mine == people).sum(axis=1), np.abs(mine - people).sum(axis=1) / 2.0]
     values = [
         compute_pearson_rows(mx, my),
         compute_pearson_rows(mine, people),
-        *gaps,
+        (mine == people).sum(axis=1),
+        np.abs(mine - people).sum(axis=1) / 2.0,
         count_inversion_rows(mine, people),
     ]
     if count > len(values):
-        values += [
-            _compute_variability(mx, is_random),
-            mine[:, is_random].min(axis=1) < mine[:, ~is_random].max(axis=1),
-        ]
+        whole = np.ptp(mx, axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variability = np.where(whole > 0, 100.0 * np.ptp(mx[:, is_random], axis=1) / whole, np.nan)
+        values += [variability, mine[:, is_random].min(axis=1) < mine[:, ~is_random].max(axis=1)]
     return np.where(known, np.stack(values, axis=1).astype(np.float64), np.nan)
-
-
-def _compute_variability(means: Floats, is_random: NDArray[np.bool_]) -> Floats:
-    whole = np.ptp(means, axis=1)
-    known = whole > 0
-    return np.where(known, 100.0 * np.ptp(means[:, is_random], axis=1) / np.where(known, whole, 1.0), np.nan)
-
-
-def _make_verdicts(level: AgreementLevel, drawn: Floats, units: int, left_out: str | None) -> Iterator[Verdict]:
-    columns = zip(level.names, level.values, level.chance, level.reasons, drawn.T, strict=True)
-    for name, value, chance, reason, column in columns:
-        why = "; ".join(filter(None, (reason, left_out))) or None
-        yield Verdict.of_draws(name, value, column, units, reason=why, n=level.n, chance=chance)
-
-
-def _explain_left_out(observations: Observations) -> str | None:
-    missing = np.flatnonzero(~np.isfinite(observations.value))
-    if not len(missing):
-        return None
-    first = observations.columns["reason"][missing[0]] if "reason" in observations.columns else None
-    count = f"{len(missing)} of {len(observations.value)} pairs left out"
-    return f"{count}: {first or 'the value is not finite'}"

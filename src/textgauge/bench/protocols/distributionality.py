@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,31 +134,40 @@ class Distributionality(Protocol):
         return range(self.samples * self.repetitions)
 
     def trials(self, sources: PairSources, seed: int) -> Iterator[CorpusBatch]:
-        """One batch per sample and repetition: all pairs of the k + 1 corpora, over a pool of the sampled texts."""
+        """Yield one batch per sample and repetition: all pairs of the k + 1 corpora, over a pool of what is drawn."""
         generators = [make_generator(self, sources, seed, sample) for sample in range(self.samples)]
         rows = np.concatenate([draw_different_pairs(sources, self.n, rng) for rng in generators])
         pairs = sources.pairs
         pool = compact_pool(pairs.left.take(rows) | pairs.right.take(rows), embedders=())
-        for sample, rng in enumerate(generators):
+        i, j = list_corpus_pairs(self.k + 1)
+        for number in range(self.samples * self.repetitions):
+            sample, repetition = divmod(number, self.repetitions)
             left = np.arange(sample * self.n, (sample + 1) * self.n)
+            masks = draw_double_lottery(self.n, self.k, generators[sample])
+            columns = {"i": i, "j": j, "sample": np.full(len(i), sample), "repetition": np.full(len(i), repetition)}
             joint = Corpus(pool, np.concatenate([left, left + len(rows)]))
-            for repetition in range(self.repetitions):
-                yield self._batch(joint, sample, repetition, rng)
+            yield CorpusBatch(number, joint, Draws(masks[i], masks[j]), columns)
 
     def judge(self, observations: Observations) -> list[Verdict]:
         raise InputError(f"{self.name} compares a metric with its prototypes {' and '.join(self.prototype_names)}")
 
     def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
-        """Deviations of every metric from both prototypes, and its score."""
-        found: dict[str, list[_Sample]] = {metric: [] for metric in observations}
-        compared = {metric: self.prototypes_of(metric) for metric in observations}
-        for sample in range(self.samples):
-            moved = {metric: self._trajectories(observed, sample) for metric, observed in observations.items()}
-            for metric, prototypes in compared.items():
-                missing = f"a run without the prototypes {' and '.join(prototypes)}: add them to its metrics"
-                anchors = [moved.get(name, missing) for name in prototypes]
-                found[metric].append(_compare_sample(moved[metric], anchors))
-        return {metric: [self._verdict(at, samples) for at in range(3)] for metric, samples in found.items()}
+        """Return the deviations of every metric from both prototypes, and its score."""
+        moved = {
+            (metric, sample): self._trajectories(observed, sample)
+            for metric, observed in observations.items()
+            for sample in range(self.samples)
+        }
+        judged = {}
+        for metric in observations:
+            prototypes = self.prototypes_of(metric)
+            missing = f"a run without the prototypes {' and '.join(prototypes)}: add them to its metrics"
+            samples = [
+                _compare_sample(moved[metric, at], [moved.get((name, at), missing) for name in prototypes])
+                for at in range(self.samples)
+            ]
+            judged[metric] = [self._verdict(at, samples) for at in range(3)]
+        return judged
 
     def _trajectories(self, observed: Observations, sample: int) -> list[Trajectory] | str:
         """Return the deviations of one sample, with all repetitions and without each; or why there are none."""
@@ -166,17 +175,15 @@ class Distributionality(Protocol):
         repetition, step = here.columns["repetition"], here.columns["j"] - here.columns["i"]
         if len(np.unique(repetition)) < self.repetitions:
             return "not all repetitions are finished"
-        reason = explain_undefined(here)
+        reason = explain_undefined(here) or ("a distance is infinite" if np.isinf(here.value).any() else None)
         if reason is not None:
             return reason
-        if np.isinf(here.value).any():
-            return "a distance is infinite"
         values = merge_rounding_ties(here.value)
         if not np.ptp(values) > 0:
             return "all distances are equal"
-        names = np.unique(repetition)
-        parts = [repetition != name for name in names] if len(names) > 1 else []
-        return [compute_trajectory(values, step), *(compute_trajectory(values[rest], step[rest]) for rest in parts)]
+        without = [repetition != number for number in range(self.repetitions)] if self.repetitions > 1 else []
+        parts = [np.ones(len(values), dtype=bool), *without]
+        return [compute_trajectory(values[part], step[part]) for part in parts]
 
     def _verdict(self, at: int, samples: list[_Sample]) -> Verdict:
         """Return one measure from the samples: the repetitions of a single one, or the values of several."""
@@ -186,23 +193,14 @@ class Distributionality(Protocol):
         known = [part.var(ddof=1) / len(part) for part in pseudo if len(part) > 1 and not np.isnan(part).any()]
         error = float(np.sqrt(sum(known)) / len(known)) if known else 0.0
         verdict = summarise_repetitions(measure.name, values.tolist(), reasons, error=error)
-        reason = "; ".join(filter(None, (verdict.reason, self._narrow(samples)))) or None
-        names = ("low", "high", "boot_low", "boot_high")
-        ends: dict[str, Any] = {
-            name: float(np.clip(getattr(verdict, name), measure.low, measure.high)) for name in names
+        narrow = sorted({step for sample in samples for step in sample.narrow if step < self.k})
+        steps = f"step{'s' if len(narrow) > 1 else ''} {join_words([str(step) for step in narrow])}"
+        note = f"distances at {steps} are (almost) equal: the bandwidth there is {FALLBACK}" if narrow else None
+        ends = {
+            name: float(np.clip(getattr(verdict, name), measure.low, measure.high))
+            for name in ("low", "high", "boot_low", "boot_high")
         }
-        return replace(verdict, reason=reason, **ends)
-
-    def _narrow(self, samples: list[_Sample]) -> str | None:
-        steps = sorted({step for sample in samples for step in sample.narrow if step < self.k})
-        named = f"step{'s' if len(steps) > 1 else ''} {join_words([str(step) for step in steps])}"
-        return f"distances at {named} are (almost) equal: the bandwidth there is {FALLBACK}" if steps else None
-
-    def _batch(self, joint: Corpus, sample: int, repetition: int, rng: np.random.Generator) -> CorpusBatch:
-        masks = draw_double_lottery(self.n, self.k, rng)
-        i, j = list_corpus_pairs(self.k + 1)
-        columns = {"i": i, "j": j, "sample": np.full(len(i), sample), "repetition": np.full(len(i), repetition)}
-        return CorpusBatch(sample * self.repetitions + repetition, joint, Draws(masks[i], masks[j]), columns)
+        return replace(verdict, reason="; ".join(filter(None, (verdict.reason, note))) or None, **ends)  # type: ignore[arg-type]
 
 
 def draw_different_pairs(sources: PairSources, n: int, rng: np.random.Generator) -> Ints:
@@ -254,19 +252,18 @@ class _Sample:
 
 
 def _compare_sample(own: list[Trajectory] | str, anchors: list[list[Trajectory] | str]) -> _Sample:
-    reasons = [found for found in (own, *anchors) if isinstance(found, str)]
-    mine, *others = [found for found in (own, *anchors) if not isinstance(found, str)] or [[]]
-    if reasons:
-        return _Sample(np.full((3, 1), np.nan), reasons[0])
-    far = [
-        np.array(
-            [float(m.shares @ compute_deviations(m.densities, o.densities)) for m, o in zip(mine, other, strict=True)]
-        )
-        for other in others
-    ]
-    scores = compute_score(far[0], far[1])
+    """Return deviations D and N from both prototypes, and (N − D)/(N + D): 1 on the first, −1 on the second."""
+    reason = next((text for text in (own, *anchors) if isinstance(text, str)), None)
+    if isinstance(own, str) or reason is not None:
+        return _Sample(np.full((3, 1), np.nan), reason)
+    far = []
+    for other in (anchor for anchor in anchors if not isinstance(anchor, str)):
+        pairs = zip(own, other, strict=True)
+        far.append(np.array([float(m.shares @ compute_deviations(m.densities, o.densities)) for m, o in pairs]))
+    total = far[0] + far[1]
+    scores = np.where(total > 0, (far[1] - far[0]) / np.where(total > 0, total, 1.0), np.nan)
     reason = "both prototypes move alike" if np.isnan(scores[0]) else None
-    return _Sample(np.array([*far, scores]), reason, mine[0].narrow)
+    return _Sample(np.array([*far, scores]), reason, own[0].narrow)
 
 
 def _explain_too_few(name: str, have: int, needed: int) -> str:
@@ -294,16 +291,6 @@ def compute_trajectory(values: Floats, step: Ints) -> Trajectory:
     steps, counts = np.unique(step, return_counts=True)
     densities, bandwidths = group_densities((values - values.mean()) / (values.std() or 1.0), step, steps)
     return Trajectory(densities, counts / len(step), tuple(steps[bandwidths < RESOLVED].tolist()))
-
-
-def compute_score(distributional: Floats, neighbours: Floats) -> Floats:
-    """(N − D)/(N + D) of deviations from both prototypes: 1 on the first, −1 on the second; NaN where both are 0.
-
-    >>> compute_score(np.array([0.0, 1.0, 3.0]), np.array([2.0, 1.0, 1.0])).tolist()
-    [1.0, 0.0, -0.5]
-    """
-    total = distributional + neighbours
-    return np.where(total > 0, (neighbours - distributional) / np.where(total > 0, total, 1.0), np.nan)
 
 
 def compute_pseudo_values(estimates: Floats) -> Floats:

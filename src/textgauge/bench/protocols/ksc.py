@@ -130,8 +130,17 @@ class Ksc(Protocol):
             yield CorpusBatch.of_rows(number, sources.joint, rows, sides, {"i": i, "j": j})
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        errors = self._errors([batch for batch in observations.batches() if explain_undefined(batch) is None])
-        return [replace(verdict, error=errors.get(verdict.measure, 0.0)) for verdict in super().judge(observations)]
+        verdicts = super().judge(observations)
+        batches = [batch for batch in observations.batches() if explain_undefined(batch) is None]
+        if not self.sample or not batches:
+            return verdicts
+        # Repetitions share the sample of judgements: their mean is no surer than one.
+        distances, judged = [merge_rounding_ties(batch.value) for batch in batches], self._judgements()
+        errors = {
+            name: float(np.mean([estimate_sampling_error(d, judged, weighted=w, ties=self.ties) for d in distances]))
+            for name, w in (("accuracy", False), ("weighted_accuracy", True))
+        }
+        return [replace(verdict, error=errors.get(verdict.measure, 0.0)) for verdict in verdicts]
 
     def judge_repetition(self, batch: Observations) -> dict[str, float | str] | str:
         why = explain_undefined(batch)
@@ -148,17 +157,6 @@ class Ksc(Protocol):
         }
         unrelated = "a distance is infinite" if np.isinf(d).any() else "all distances are equal"
         return {name: unrelated if np.isnan(value) else value for name, value in values.items()}
-
-    def _errors(self, batches: list[Observations]) -> dict[str, float]:
-        """Return standard errors of both accuracies; repetitions share the sample: their mean is no surer than one."""
-        if not self.sample or not batches:
-            return {}
-        distances, judged = [merge_rounding_ties(batch.value) for batch in batches], self._judgements()
-        plain, weighted = (
-            float(np.mean([estimate_sampling_error(d, judged, weighted=w, ties=self.ties) for d in distances]))
-            for w in (False, True)
-        )
-        return {"accuracy": plain, "weighted_accuracy": weighted}
 
     def _judgements(self) -> Judgements:
         if self.sample:
@@ -179,11 +177,8 @@ class Ksc(Protocol):
                 np.concatenate([rng.choice(sides[0], a, False), rng.choice(sides[1], self.n - a, False)]) for a in first
             ]
         shuffled = [rng.permutation(side) for side in sides]
-        cuts = np.cumsum(first)[:-1], np.cumsum(self.n - first)[:-1]
-        parts = [
-            np.split(side[: int(cut[-1]) + last], cut)
-            for side, cut, last in zip(shuffled, cuts, (first[-1], self.n - first[-1]), strict=True)
-        ]
+        ends = [np.cumsum(counts) for counts in (first, self.n - first)]
+        parts = [np.split(side[: end[-1]], end[:-1]) for side, end in zip(shuffled, ends, strict=True)]
         return [np.concatenate(both) for both in zip(*parts, strict=True)]
 
 
@@ -238,17 +233,12 @@ def sample_judgements(k: int, which: Which, size: int, seed: int) -> Judgements:
         weight *= _count_paths(i, length, k)
     outer = rng.choice(len(i), size=size, p=weight / weight.sum())
     row = rng.integers(1, ((length + 1) * length // 2)[outer])  # 0 would be the outer pair itself
-    first, last = _find_inner(row, length[outer])
-    start, end = i[outer] + first, i[outer] + last
+    # The row-th pair among those of 0 … length: the longest first, then by start.
+    shorter = ((np.sqrt(8 * row + 1) - 1) // 2).astype(np.int64)
+    start = i[outer] + row - shorter * (shorter + 1) // 2
+    end = start + length[outer] - shorter
     inner = start * k - start * (start + 1) // 2 + end - start - 1
     return Judgements(inner, outer, np.ones(size), length[outer] - (end - start))
-
-
-def _find_inner(row: Ints, length: Ints) -> tuple[Ints, Ints]:
-    """Start and end of the row-th pair among those of 0…length: the longest first, then by start."""
-    shorter = ((np.sqrt(8 * row + 1) - 1) // 2).astype(np.int64)
-    start = row - shorter * (shorter + 1) // 2
-    return start, start + length - shorter
 
 
 def _count_paths(start: Ints, length: Ints, k: int) -> Floats:

@@ -128,7 +128,6 @@ class Perturbation(Protocol):
 
     @classmethod
     def metrics_for(cls, names: str | Iterable[str | Metric], data: Data) -> Sequence[CorpusMetric]:
-        """Return metrics on points."""
         return get_point_metrics(names)
 
     def check(self, sources: Sources) -> None:
@@ -152,7 +151,7 @@ class Perturbation(Protocol):
         >>> Perturbation(largest_delta=1.0, steps=4).deltas
         [0.0, 0.25, 0.5, 0.75, 1.0]
         """
-        return _round_values(np.linspace(0.0, self.largest_delta, self.steps + 1))
+        return list(np.linspace(0.0, self.largest_delta, self.steps + 1).round(9).tolist())
 
     @property
     def shares(self) -> list[float]:
@@ -161,7 +160,7 @@ class Perturbation(Protocol):
         >>> Perturbation(largest_p=0.2).shares[:3]
         [0.02, 0.04, 0.06]
         """
-        return _round_values(np.linspace(0.0, self.largest_p, _P_STEPS + 1)[1:])
+        return list(np.linspace(0.0, self.largest_p, _P_STEPS + 1)[1:].round(9).tolist())  # steps of 0.05 meet 0.3
 
     def drawn(self, q: int, repetition: int, seed: int) -> PointSample:
         """Return the points of one repetition in q dimensions: what its trials compare."""
@@ -252,19 +251,16 @@ def get_point_metrics(metrics: str | Iterable[str | Metric]) -> Sequence[CorpusM
     >>> [metric.key for metric in get_point_metrics("irpr,fid,irpr@angular")]
     ['irpr@given:euclidean', 'fid@given', 'irpr@given:angular']
     """
-    return list(dict.fromkeys(_move_to_points(metric) for metric in get_corpus_metrics(metrics)))
-
-
-def _move_to_points(metric: CorpusMetric) -> CorpusMetric:
-    if metric.reads_texts:
-        raise InputError(f"{metric.key} reads texts, and perturbation has points alone")
-    if metric.embedder == GIVEN:
-        return metric
-    if metric.embedder != metric.default_on.partition(":")[0]:
-        raise InputError(f"{metric.key}: points are not embedded by {metric.embedder}")
-    if metric.needs != "ground":
-        return metric.with_input(GIVEN)
-    return metric.with_input(f"{GIVEN}:{'euclidean' if metric.on == metric.default_on else metric.ground}")
+    moved = []
+    for metric in get_corpus_metrics(metrics):
+        if metric.reads_texts:
+            raise InputError(f"{metric.key} reads texts, and perturbation has points alone")
+        if metric.embedder not in (GIVEN, metric.default_on.partition(":")[0]):
+            raise InputError(f"{metric.key}: points are not embedded by {metric.embedder}")
+        ground = "euclidean" if metric.on == metric.default_on else metric.ground
+        on = f"{GIVEN}:{ground}" if metric.needs == "ground" else GIVEN
+        moved.append(metric if metric.embedder == GIVEN else metric.with_input(on))
+    return list(dict.fromkeys(moved))
 
 
 def _make_batch(number: int, drawn: PointSample, trials: list[tuple[float, float]]) -> CorpusBatch:
@@ -280,11 +276,6 @@ def _make_batch(number: int, drawn: PointSample, trials: list[tuple[float, float
     p, delta = np.array(trials).T
     columns = {"q": np.full(len(trials), drawn.A.shape[1]), "p": p, "delta": delta}
     return CorpusBatch(number, Corpus.of(np.concatenate([drawn.A, drawn.B, *moved])), Draws(left, right), columns)
-
-
-def _round_values(values: Floats) -> list[float]:
-    """Return numbers as one writes them: steps of 0.05 meet 0.3."""
-    return [float(value) for value in np.round(values, 9)]
 
 
 def _find_crossings(rise: Floats, level: Floats, deltas: Floats) -> Floats:
