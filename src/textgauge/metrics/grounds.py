@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +32,6 @@ from textgauge.metrics.numerics.neighbours import (
 from textgauge.metrics.pair_metric import PairMetric, to_distance
 from textgauge.metrics.registry import get_metric
 
-if TYPE_CHECKING:
-    from textgauge.metrics.corpus_metric import CorpusMetric
-
 Done = Callable[[int, int], None]
 
 _BLOCK = 512  # texts on a side of a block that is computed at once
@@ -54,7 +50,7 @@ class GroundMatrix:
         self._background = Corpus(pool, first) if metric.fitted else None
         self._keys: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._first: Ints = np.empty(0, dtype=np.int64)
-        self._get_distances: Floats32 = np.empty((0, 0), dtype=np.float32)
+        self._distances: Floats32 = np.empty((0, 0), dtype=np.float32)
 
     def rows(self, corpus: Corpus, on_block: Done | None = None) -> Ints:
         """Return the place of each text of a corpus in the matrix, which is extended by texts it lacks."""
@@ -67,7 +63,7 @@ class GroundMatrix:
 
     def block(self, rows: Ints, columns: Ints) -> Floats:
         """Return distances of some texts to others, in float64."""
-        found = self._get_distances[np.ix_(rows, columns)].astype(np.float64)
+        found = self._distances[np.ix_(rows, columns)].astype(np.float64)
         if np.isnan(found).any():
             raise Undefined(f"{self._metric.key} has no value for some of the pairs: {self._metric.undefined}")
         return found
@@ -75,7 +71,7 @@ class GroundMatrix:
     def _extend(self, keys: NDArray[np.uint64], first: Ints, on_block: Done | None) -> None:
         old, size = len(self._keys), len(self._keys) + len(keys)
         grown = _make_scratch(size)
-        grown[:old, :old] = self._get_distances
+        grown[:old, :old] = self._distances
         self._keys, self._first = np.concatenate([self._keys, keys]), np.concatenate([self._first, first])
         new = [slice(old + some.start, old + some.stop) for some in split_into_blocks(size - old, _BLOCK)]
         corners = [(top, left) for left in new for top in split_into_blocks(left.stop, _BLOCK)]
@@ -85,7 +81,7 @@ class GroundMatrix:
             if on_block is not None:
                 on_block(number + 1, len(corners))
         np.fill_diagonal(grown, max(to_distance(self._metric, self._metric.value_at_identity), 0.0))
-        self._get_distances = grown
+        self._distances = grown
 
     def _compute_block(self, top: slice, left: slice) -> Floats:
         rows, columns = (Corpus(self._pool, self._first[side]) for side in (top, left))
@@ -105,14 +101,10 @@ def get_places(corpus: Corpus, name: str) -> Floats:
     return get_ground_matrix(corpus.pool, name).rows(corpus)[:, None].astype(np.float64)
 
 
-def compute_block(pool: Pool, name: str, X: NDArray[np.floating[Any]], Y: NDArray[np.floating[Any]]) -> Floats:
-    """Return distances between rows made by `places`."""
-    return get_ground_matrix(pool, name).block(X[:, 0].astype(np.int64), Y[:, 0].astype(np.int64))
-
-
 def get_pair_distances(pool: Pool, name: str) -> Callable[[Floats, Floats], Floats]:
-    """Return the block function of a pair ground."""
-    return partial(compute_block, pool, name)
+    """Return the block function of a pair ground: distances between rows made by `get_places`."""
+    matrix = get_ground_matrix(pool, name)
+    return lambda X, Y: matrix.block(X[:, 0].astype(np.int64), Y[:, 0].astype(np.int64))
 
 
 def get_ground_rows(corpus: Corpus, metric: CorpusMetric) -> Floats:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +79,12 @@ def count_union_hits(candidate: Sentences, reference: Sentences) -> int:
 
 def _find_subsequence(first: Sequence[int], second: Sequence[int]) -> list[int]:
     """Places in `first` of a longest common subsequence."""
-    table = _compute_lengths(first, second)
+    table = [[0] * (len(second) + 1)]
+    for token in first:
+        above, row = table[-1], [0]
+        for j, other in enumerate(second):
+            row.append(above[j] + 1 if token == other else max(above[j + 1], row[j]))
+        table.append(row)
     i, j, places = len(first), len(second), []
     while i and j:
         if first[i - 1] == second[j - 1]:
@@ -91,16 +95,6 @@ def _find_subsequence(first: Sequence[int], second: Sequence[int]) -> list[int]:
         else:
             i -= 1
     return places
-
-
-def _compute_lengths(first: Sequence[int], second: Sequence[int]) -> list[list[int]]:
-    table = [[0] * (len(second) + 1)]
-    for token in first:
-        above, row = table[-1], [0]
-        for j, other in enumerate(second):
-            row.append(above[j] + 1 if token == other else max(above[j + 1], row[j]))
-        table.append(row)
-    return table
 
 
 class OutsideBeam(Exception):
@@ -139,23 +133,13 @@ def _count_edits(candidate: str, reference: str) -> int:
     return found
 
 
-@dataclass(frozen=True)
-class _Alignment:
-    """For each word of the reference the place in the candidate, and how many words before each place are wrong."""
-
-    places: list[int]
-    wrong_left: list[int]
-    wrong_right: list[int]
-
-
 def _iterate_shifts(candidate: str, reference: str) -> Iterator[tuple[int, int, int]]:
     """Length, start and target of shifts worth a try; a target of -1 after those of a phrase."""
-    aligned = _align(candidate, reference)
-    left, right = aligned.wrong_left, aligned.wrong_right
+    places, left, right = _align(candidate, reference)
     for start, target, length in _iterate_phrases(candidate, reference):
         both_wrong = left[start + length] > left[start] and right[target + length] > right[target]
-        if both_wrong and not start <= aligned.places[target] < start + length:
-            for place in _iterate_targets(aligned.places, target, length):
+        if both_wrong and not start <= places[target] < start + length:
+            for place in _iterate_targets(places, target, length):
                 yield length, start, place
             yield length, start, -1
 
@@ -189,9 +173,19 @@ def _move_phrase(words: str, start: int, length: int, place: int) -> str:
     return rest[:cut] + words[start : start + length] + rest[cut:]
 
 
-def _align(candidate: str, reference: str) -> _Alignment:
-    """Align by the fewest edits; of equal ones a match or substitution, then a word dropped, then one put in."""
-    table = _make_table(candidate, reference)
+def _align(candidate: str, reference: str) -> tuple[list[int], list[int], list[int]]:
+    """Align by the fewest edits; of equal ones a match or substitution, then a word dropped, then one put in.
+
+    Gives for each word of the reference the place in the candidate, and for both how many words before each place are
+    wrong.
+    """
+    table = [list(range(len(reference) + 1))]
+    for i, word in enumerate(candidate, 1):
+        above, row, last = table[-1], [i], i
+        for j, other in enumerate(reference):
+            last = above[j] if word == other else 1 + min(above[j], above[j + 1], last)
+            row.append(last)
+        table.append(row)
     i, j = len(candidate), len(reference)
     places, wrong_left, wrong_right = [-1] * j, [1] * i, [1] * j
     while j:
@@ -205,16 +199,4 @@ def _align(candidate: str, reference: str) -> _Alignment:
         else:
             j -= 1
             places[j] = i - 1
-    return _Alignment(places, *([0, *accumulate(wrong)] for wrong in (wrong_left, wrong_right)))
-
-
-def _make_table(candidate: str, reference: str) -> list[list[int]]:
-    """Edits between all beginnings of both."""
-    table = [list(range(len(reference) + 1))]
-    for i, word in enumerate(candidate, 1):
-        above, row, last = table[-1], [i], i
-        for j, other in enumerate(reference):
-            last = above[j] if word == other else 1 + min(above[j], above[j + 1], last)
-            row.append(last)
-        table.append(row)
-    return table
+    return places, [0, *accumulate(wrong_left)], [0, *accumulate(wrong_right)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -25,6 +27,7 @@ from textgauge.metrics.registry import register
 # Vectors are float32: a smaller angle than this between two of them is rounding.
 _SAME_DIRECTION = 1.0 - 1e-14
 Scale = Literal["none", "clip", "unit"]
+Rarity = defaultdict[str, float]
 _HELD_TOKENS = 1 << 16  # token vectors held at once: 100 MB of 384 dimensions, 200 MB in double precision
 
 
@@ -316,21 +319,21 @@ class BertScore(GridMetric):
         texts, left, right = find_distinct_texts(grid.left, grid.right)
         seen = self._encoder.tokenize(texts)
         empty, sizes = seen.words == 0, np.diff(seen.offsets)
-        table = grid.background.derive(count_frequencies, self.on) if self.idf else None
+        rarity = grid.background.derive(compute_rarity, self.on) if self.idf else None
         of_left, of_right = grid.spread(left, right)
         precision, recall = (np.zeros(np.broadcast_shapes(of_left.shape, of_right.shape)) for _ in range(2))
         if grid.crossed:
             rows, columns = (np.flatnonzero(~empty[side]) for side in (left, right))
             for some in split_into_runs(sizes[left[rows]], _HELD_TOKENS // 2):
                 for others in split_into_runs(sizes[right[columns]], _HELD_TOKENS // 2):
-                    held, mine, yours = self._hold(texts, left[rows[some]], right[columns[others]], table)
+                    held, mine, yours = self._hold(texts, left[rows[some]], right[columns[others]], rarity)
                     together, there = held.take(yours), columns[others]
                     for row, one in zip(rows[some], mine[:, None], strict=True):
                         precision[row, there], recall[row, there] = match_greedily(held.take(one), together)
         else:
             full = np.flatnonzero(~(empty[left] | empty[right]))
             for group in group_pairs(left[full], right[full], sizes, most=cap_size(_HELD_TOKENS)):
-                held, mine, yours = self._hold(texts, left[full[group]], right[full[group]], table)
+                held, mine, yours = self._hold(texts, left[full[group]], right[full[group]], rarity)
                 for pair, one, other in zip(full[group], mine[:, None], yours[:, None], strict=True):
                     (precision[pair],), (recall[pair],) = match_greedily(held.take(one), held.take(other))
         same = (of_left == of_right) | (empty[of_left] & empty[of_right])
@@ -348,13 +351,11 @@ class BertScore(GridMetric):
     def _encoder(self) -> TokenEncoder:
         return get_token_encoder(self.on, layer=self.layer)
 
-    def _hold(
-        self, texts: list[str], left: Ints, right: Ints, table: Frequencies | None
-    ) -> tuple[HeldTexts, Ints, Ints]:
+    def _hold(self, texts: list[str], left: Ints, right: Ints, rarity: Rarity | None) -> tuple[HeldTexts, Ints, Ints]:
         """Return the texts named by `left` and `right`, encoded, and their places among these."""
         here, places = np.unique(np.concatenate([left, right]), return_inverse=True)
         found = self._encoder.encode([texts[row] for row in here])
-        held = HeldTexts(to_unit(found.vectors), compute_token_weights(found, table), found.offsets)
+        held = HeldTexts(to_unit(found.vectors), compute_token_weights(found, rarity), found.offsets)
         return held, places[: len(left)], places[len(left) :]
 
     def _columns(self, precision: Floats, recall: Floats, same: NDArray[np.bool_]) -> Columns:
@@ -380,32 +381,24 @@ class BertScore(GridMetric):
         return dict(zip(("precision", "recall", VALUE), known[layer], strict=True))
 
 
-@dataclass(frozen=True)
-class Frequencies:
-    """In how many of this many texts each token occurs."""
-
-    texts: int
-    of: dict[str, int]
-
-
-def count_frequencies(corpus: Corpus, encoder: str) -> Frequencies:
-    """Count in how many texts of a corpus each token of an encoder occurs."""
+def compute_rarity(corpus: Corpus, encoder: str) -> Rarity:
+    """Return the weight of each token of an encoder by how many texts of a corpus hold it."""
     tokens = get_token_encoder(encoder).tokenize(corpus.texts).tokens
     owners = np.repeat(np.arange(len(tokens)), tokens.lengths)
-    once = np.unique(np.stack([owners, tokens.ids], axis=1), axis=0)
-    ids, counts = np.unique(once[:, 1], return_counts=True)
-    found = {tokens.vocabulary[token]: count for token, count in zip(ids.tolist(), counts.tolist(), strict=True)}
-    return Frequencies(len(tokens), found)
+    ids, counts = np.unique(np.unique(np.stack([owners, tokens.ids], axis=1), axis=0)[:, 1], return_counts=True)
+    found = zip((tokens.vocabulary[token] for token in ids.tolist()), counts.tolist(), strict=True)
+    texts = len(tokens)
+    weights = {token: math.log((texts + 1) / (count + 1)) for token, count in found}
+    return defaultdict(lambda: math.log(texts + 1), weights)
 
 
-def compute_token_weights(found: Encoding, table: Frequencies | None) -> Floats:
+def compute_token_weights(found: Encoding, rarity: Rarity | None) -> Floats:
     """Return the weight of each token: 0 for special ones, else 1, or its inverse document frequency."""
     plain = (~found.special).astype(np.float64)
-    if table is None:
+    if rarity is None:
         return plain
     ids, inverse = np.unique(found.tokens.ids, return_inverse=True)
-    counts = np.array([table.of.get(found.tokens.vocabulary[token], 0) for token in ids.tolist()])
-    weights = plain * np.log((table.texts + 1) / (counts + 1))[inverse]
+    weights = plain * np.array([rarity[found.tokens.vocabulary[token]] for token in ids.tolist()])[inverse]
     owners = np.repeat(np.arange(len(found.tokens)), found.tokens.lengths)
     flat = np.bincount(owners, weights, minlength=len(found.tokens)) == 0
     return np.where(flat[owners], plain, weights)

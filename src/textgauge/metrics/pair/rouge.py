@@ -30,11 +30,8 @@ def compute_precision_recall_f1(shared: Floats, left: Floats, right: Floats) -> 
     array([0.667])
     """
     precision, recall = divide(shared, left), divide(shared, right)
-    return {
-        VALUE: divide(2 * precision * recall, precision + recall),
-        "precision": precision,
-        "recall": recall,
-    }
+    value = divide(2 * precision * recall, precision + recall)
+    return {VALUE: value, "precision": precision, "recall": recall}
 
 
 def stem(tokens: Tokens) -> Tokens:
@@ -71,15 +68,15 @@ class _Rouge(PairMetric):
 
 @dataclass(frozen=True, kw_only=True)
 class _NgramRouge(_Rouge, NgramMetric):
-    longest: ClassVar[int] = 2
+    orders: ClassVar[tuple[int, ...]]  # whose scores are averaged
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
-        return [(self._tokens(pool), self.longest)]
+        return [(self._tokens(pool), max(self.orders))]
 
-    def _order(self, n: int, shared: Floats, left: Floats, right: Floats) -> Columns:
-        words = shared[..., 0], left[..., 0], right[..., 0]
-        same = (words[0] == words[1]) & (words[0] == words[2])
-        return self._score(shared[..., n - 1], left[..., n - 1], right[..., n - 1], same)
+    def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
+        same = (shared[..., 0] == left[..., 0]) & (shared[..., 0] == right[..., 0])
+        found = [self._score(shared[..., n - 1], left[..., n - 1], right[..., n - 1], same) for n in self.orders]
+        return {name: np.mean([columns[name] for columns in found], axis=0) for name in found[0]}
 
 
 @register
@@ -100,10 +97,7 @@ class Rouge1(_NgramRouge):
 
     name = "rouge1"
     label = "ROUGE-1"
-    longest = 1
-
-    def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        return self._order(1, shared, left, right)
+    orders = (1,)
 
 
 @register
@@ -118,9 +112,7 @@ class Rouge2(_NgramRouge):
 
     name = "rouge2"
     label = "ROUGE-2"
-
-    def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        return self._order(2, shared, left, right)
+    orders = (2,)
 
 
 @register
@@ -135,6 +127,7 @@ class Rouge(_NgramRouge):
 
     name = "rouge"
     label = "ROUGE (1, 2)"
+    orders = (1, 2)
 
     side: Literal["both", "left"] = "both"
 
@@ -144,8 +137,7 @@ class Rouge(_NgramRouge):
         return self.side == "both"
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        first, second = (self._order(n, shared, left, right) for n in (1, 2))
-        means = {name: (first[name] + second[name]) / 2 for name in first}
+        means = super().of_counts(shared, left, right)
         return means | {VALUE: means["precision"]} if self.side == "left" else means
 
 
@@ -239,11 +231,7 @@ def chrf(shared: Floats, left: Floats, right: Floats, *, beta: float, epsilon: f
     if epsilon:
         p, r = divide(shared, left), divide(shared, right)
         value = np.where(both, divide((1 + factor) * p * r, factor * p + r), epsilon).mean(axis=-1)
-    return {
-        VALUE: value,
-        "precision": precision,
-        "recall": recall,
-    }
+    return {VALUE: value, "precision": precision, "recall": recall}
 
 
 def number_characters(texts: Sequence[str], *, whitespace: bool) -> Tokens:
@@ -320,12 +308,13 @@ class Chrf(NgramMetric):
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
         variant = f"lowercase={self.lowercase}, whitespace={self.whitespace}"
-        characters = pool.get_or_compute("chrF characters", variant, lambda _: self._characters(pool))
+        texts = [text.lower() for text in pool.texts] if self.lowercase else pool.texts
+        characters = pool.get_or_compute(
+            "chrF characters", variant, lambda _: number_characters(texts, whitespace=self.whitespace)
+        )
         if not self.word_order:
             return [(characters, self.order)]
-        words = pool.get_or_compute(
-            "chrF words", variant, lambda _: SplitTokenizer(split_chrf_words).encode(self._texts(pool))
-        )
+        words = pool.get_or_compute("chrF words", variant, lambda _: SplitTokenizer(split_chrf_words).encode(texts))
         return [(characters, self.order), (words, self.word_order)]
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
@@ -354,9 +343,3 @@ class Chrf(NgramMetric):
         return f"chrF{orders['beta']}{'+' * self.word_order}", CHRF(
             **orders, **kept, eps_smoothing=self.smoothing == "epsilon"
         )
-
-    def _characters(self, pool: Pool) -> Tokens:
-        return number_characters(self._texts(pool), whitespace=self.whitespace)
-
-    def _texts(self, pool: Pool) -> Sequence[str]:
-        return [text.lower() for text in pool.texts] if self.lowercase else pool.texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -14,7 +13,7 @@ from textgauge.core.arrays import Floats
 from textgauge.core.sizes import split_into_blocks, split_into_runs
 from textgauge.data import Pairs, Pool
 from textgauge.encode.languages import find_nouns_of_text
-from textgauge.encode.tokenizers import SplitTokenizer, Tokens, hold_letters, list_tokenizers, register_tokenizer
+from textgauge.encode.tokenizers import SplitTokenizer, hold_letters, list_tokenizers, register_tokenizer
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, PairMetric
 from textgauge.metrics.registry import register
@@ -64,12 +63,6 @@ class WordCounts:
         return self.counts.indices[here], self.counts.data[here]
 
     @cached_property
-    def totals(self) -> NDArray[np.int64]:
-        """The number of tokens with a vector in each text."""
-        sums = np.append(0, np.cumsum(self.counts.data))
-        return np.asarray(sums[self.counts.indptr[1:]] - sums[self.counts.indptr[:-1]], dtype=np.int64)
-
-    @cached_property
     def unit_vectors(self) -> NDArray[np.float32]:
         """The vectors brought to length 1; zero vectors stay zero."""
         squares = np.einsum("wd,wd->w", self.vectors, self.vectors, dtype=np.float64)
@@ -81,39 +74,25 @@ def count_words(pool: Pool, tokenizer: str, vectors: WordVectors, *, stopwords: 
     """Count the words of every text of a pool."""
     from scipy.sparse import csr_matrix
 
-    tokens = pool.tokens(tokenizer)
-    used = np.flatnonzero(np.bincount(tokens.ids))
+    tokens, bags = pool.tokens(tokenizer), pool.counts(tokenizer)
+    used = np.unique(tokens.ids)
     words = [tokens.vocabulary[token] for token in used.tolist()]
-    rows = vectors.rows(words)
-    known, is_word = rows >= 0, hold_letters(words)
+    rows, is_word = vectors.rows(words), hold_letters(words)
+    is_known = rows >= 0
     if stopwords == "drop":
-        rows = np.where(_stop_words(words) | ~is_word, -1, rows)
-    columns, column_of = np.unique(rows, return_inverse=True)
-    strangers = int(len(columns) > 0 and columns[0] < 0)
-    column_of_token = np.empty(int(tokens.ids.max(initial=-1)) + 1, dtype=np.int32)
-    column_of_token[used] = column_of - strangers
-    found = column_of_token[tokens.ids]
-    ends = np.append(0, np.cumsum(found >= 0))[tokens.offsets]
-    present = found[found >= 0]
-    shape = (len(tokens), len(columns) - strangers)
-    counts = csr_matrix((np.ones(len(present), np.int64), present, ends), shape=shape)
-    counts.sum_duplicates()
-    kinds = (is_word, is_word & ~known, is_word & (rows >= 0))
-    totals = (_count_tokens_of_kind(tokens, used, kind) for kind in kinds)
-    return WordCounts(counts, np.ascontiguousarray(vectors.matrix[columns[strangers:]]), *totals)
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-
-def _count_tokens_of_kind(tokens: Tokens, used: NDArray[np.int64], kind: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return how many tokens of each text are of the kind that is marked in the used vocabulary."""
-    marked = np.zeros(int(tokens.ids.max(initial=-1)) + 1, dtype=bool)
-    marked[used] = kind
-    return np.diff(np.append(0, np.cumsum(marked[tokens.ids]))[tokens.offsets])
-
-
-def _stop_words(words: Sequence[str]) -> NDArray[np.bool_]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return np.fromiter((word in ENGLISH_STOP_WORDS for word in words), dtype=bool, count=len(words))
+        is_stop = np.array([word in ENGLISH_STOP_WORDS for word in words], dtype=bool)
+        rows = np.where(is_stop | ~is_word, -1, rows)
+    kept = np.flatnonzero(rows >= 0)
+    columns, column = np.unique(rows[kept], return_inverse=True)
+    cells = (np.ones(len(kept)), (used[kept], column))
+    counts = (bags @ csr_matrix(cells, shape=(bags.shape[1], len(columns)))).astype(np.int64)
+    counts.sort_indices()
+    kinds = np.zeros((bags.shape[1], 3))
+    kinds[used] = np.column_stack([is_word, is_word & ~is_known, is_word & (rows >= 0)])
+    totals = (bags @ kinds).astype(np.int64).T
+    return WordCounts(counts, np.ascontiguousarray(vectors.matrix[columns]), *totals)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +152,7 @@ def pool_vectors(words: WordCounts, rows: NDArray[np.int64], pool: Pooling) -> N
         bags = words.counts[rows[full[some]]]
         vectors, starts = words.vectors[bags.indices], bags.indptr[:-1]
         sums = np.add.reduceat(vectors * bags.data[:, None].astype(np.float64), starts)
-        parts = [sums / words.totals[rows[full[some]]][:, None]]
+        parts = [sums / np.asarray(bags.sum(axis=1)).reshape(-1, 1)]
         if pool == "minmaxmean":
             parts = [np.minimum.reduceat(vectors, starts), np.maximum.reduceat(vectors, starts), *parts]
         found[full[some]] = np.hstack(parts)
