@@ -1,18 +1,25 @@
-"""Maximum mean discrepancy of two corpora, with a Gaussian or a polynomial kernel: mmd, kid."""
+"""Discrepancies A + B − 2C of a symmetric function of two texts: energy (−δ), mmd (Gaussian) and kid (polynomial).
+
+A and B are the means within the corpora, C is the mean across; so values, draws, intervals and contributions are
+written once. Wasserstein distances along lines (sliced_wasserstein) are the other way to compare clouds as they lie.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import comb
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Embeddings, Floats
+from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.encode.grounds import squared_euclidean
-from textgauge.metrics.base import VALUE, Part, Range, Undefined
+from textgauge.data.pool import iterate_rows
+from textgauge.encode.grounds import scale_to_units, squared_euclidean
+from textgauge.metrics.base import DEFAULT_SEED, INFINITY, VALUE, Part, Range, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.grounds import get_ground_blocks, get_ground_rows
 from textgauge.metrics.numerics.kernel_sums import (
@@ -24,15 +31,176 @@ from textgauge.metrics.numerics.kernel_sums import (
 )
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
+from textgauge.metrics.token_counts import sum_by_group
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, compute_normal_reach
 
-UNBOUNDED = (float("-inf"), float("inf"))
+UNBOUNDED = (-INFINITY, INFINITY)
+U_STATISTIC = "u-statistic"
 
+_ENERGY = "(mean distance to the other corpus − mean distance to its own) / number of texts in its own"
 _MMD = "(mean kernel with its own corpus − mean kernel with the other) / number of texts in its own"
 # A polynomial kernel above the first bound is a difference of large numbers; below this share of them it has lost half
 # of its sixteen digits.
 _LONG, _LOST = 1e6, 1e-8
 _MEDIAN_ROWS = 2_000  # the median distance is taken over at most this many texts
+_AT_ONCE = 4_096  # rows in double precision
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discrepancy(CorpusMetric):
+    """A + B − 2C; subclasses say of which kernel, and with which pairs."""
+
+    min_texts_interval = 30
+
+    @property
+    def counts_self_pairs(self) -> bool:
+        """Whether A and B are means over all pairs, those of a text with itself among them."""
+        return True
+
+    def kernel(self, joint: Corpus) -> Kernel:
+        """Return the kernel, with what it takes from the joint corpus."""
+        raise NotImplementedError
+
+    def rows(self, corpus: Corpus) -> Floats:
+        """Return rows as the kernel takes them."""
+        return get_ground_rows(corpus, self)
+
+    def sum_rows(self, comparison: Comparison) -> tuple[Floats, Floats, RowSums]:
+        """Return the rows of both corpora and the sums of the kernel over them, which are computed once."""
+        return comparison.derive(_sum_kernel_rows, replace(self, part=None))
+
+    def compute_discrepancies(self, joint: Corpus, draws: Draws) -> tuple[Floats, Floats]:
+        """Return A + B − 2C and C of many draws; those of the same texts share one kernel matrix."""
+        values, across = np.full((2, len(draws)), np.nan)
+        unions, group = np.unique(draws.left | draws.right, axis=0, return_inverse=True)
+        sizes = draws.smaller
+        for number, union in enumerate(unions):
+            members = np.flatnonzero((group.reshape(-1) == number) & (sizes >= self.min_texts))
+            if len(members):
+                texts = np.flatnonzero(union)
+                corpus = joint.take(texts)
+                left, right = (side[np.ix_(members, texts)] for side in (draws.left, draws.right))
+                values[members], across[members] = compute_discrepancies(
+                    self.rows(corpus), left, right, self.kernel(corpus), with_self=self.counts_self_pairs
+                )
+        return values, across
+
+    def interval_ends(
+        self, comparison: Comparison, score: Score, *, level: float, seed: int
+    ) -> tuple[float, float, str]:
+        """From the variance of the U-statistic, the kernel held fixed, moved by the known share of the self pairs."""
+        if self.part is not None or comparison.smaller < FEWEST_FOR_U_STATISTIC:
+            return super().interval_ends(comparison, score, level=level, seed=seed)
+        X, Y, sums = self.sum_rows(comparison)
+        low, high = compute_discrepancy_interval(X, Y, self.kernel(comparison.joint), sums, compute_normal_reach(level))
+        shift = sums.discrepancy(with_self=self.counts_self_pairs) - sums.discrepancy(with_self=False)
+        return low + shift, high + shift, U_STATISTIC
+
+
+def _sum_kernel_rows(comparison: Comparison, metric: Discrepancy) -> tuple[Floats, Floats, RowSums]:
+    n, rows = len(comparison.reference), metric.rows(comparison.joint)
+    return rows[:n], rows[n:], compute_row_sums(rows[:n], rows[n:], metric.kernel(comparison.joint))
+
+
+def negate(blocks: Kernel, X: Floats, Y: Floats) -> Floats:
+    """−δ, the kernel that turns A + B − 2C into the energy distance."""
+    block = blocks(X, Y)
+    return np.negative(block, out=block)
+
+
+def sum_directions(X: Embeddings) -> Floats:
+    """Return the sum of rows at length one, and how many have no direction."""
+    sums = [scale_to_units(rows).sum(axis=0) for _, rows in iterate_rows(X, _AT_ONCE)]
+    sums = [total if len(total) > X.shape[1] else np.append(total, 0.0) for total in sums]
+    return sums[0] if len(sums) == 1 else np.asarray(np.sum(sums, axis=0))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Energy(Discrepancy, GroundMetric):
+    """Energy distance: how much farther texts are from the other corpus than from their own.
+
+    2·mean δ(P,Q) − mean δ(P,P) − mean δ(Q,Q), self pairs included; with cosine distance this is the squared distance
+    of the mean unit vectors. `root` takes the square root; part `coefficient` divides by 2·mean δ(P,Q).
+    Source: Székely and Rizzo 2013; Ackerman et al. 2023, eq. 3.
+    """
+
+    name = "energy"
+    label = "Energy distance"
+    min_texts = 1  # one text has a distance to another
+    source = "Székely and Rizzo 2013; Ackerman et al. 2023"
+    headline = Part(VALUE, bounds=(0.0, INFINITY))
+    parts = (Part("coefficient"),)
+
+    root: bool = False
+
+    @property
+    def is_sum(self) -> bool:
+        """With cosine, where sums of unit vectors decide."""
+        return self.on.endswith(":cosine")
+
+    def kernel(self, joint: Corpus) -> Kernel:
+        """Return −δ."""
+        return partial(negate, get_ground_blocks(joint.pool, self))
+
+    def compute(self, comparison: Comparison) -> Values:
+        """Closed form for cosine, blocks of distances for the other grounds."""
+        if self.is_sum:
+            a, b = (sum_directions(side.embeddings(self.embedder)) / len(side) for side in comparison.sides)
+            value, across = float(((a - b) ** 2).sum()), float(1.0 - a @ b)
+        else:
+            X, Y, sums = self.sum_rows(comparison)
+            value, across = sums.discrepancy(with_self=True), float(-sums.xy.sum() / (len(X) * len(Y)))
+        found = self._finish(np.array([value]), np.array([across]))
+        return {name: float(column[0]) for name, column in found.items()}
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        if not self.is_sum:
+            values, across = self.compute_discrepancies(joint, draws)
+            return self._finish(values, -across)
+        if draws.groups is None:
+            rows = self.rows(joint)
+        else:
+            rows = sum_by_group(joint.embeddings(self.embedder), draws.groups, sum_directions)
+        n, m = (size[:, None] for size in draws.sizes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            a, b = draws.left @ rows / n, draws.right @ rows / m
+        return self._finish(((a - b) ** 2).sum(axis=1), 1.0 - (a * b).sum(axis=1))
+
+    def _finish(self, values: Floats, across: Floats) -> ManyValues:
+        values = np.maximum(values, 0.0)
+        coefficient = np.minimum(np.divide(values, 2.0 * across, out=np.zeros_like(values), where=across > 0), 1.0)
+        coefficient[np.isnan(values)] = np.nan
+        return {VALUE: np.sqrt(values) if self.root else values, "coefficient": coefficient}
+
+    def interval_ends(
+        self, comparison: Comparison, score: Score, *, level: float, seed: int
+    ) -> tuple[float, float, str]:
+        """Return the ends of the base class, at least 0, and with `root` their roots."""
+        low, high, method = super().interval_ends(comparison, score, level=level, seed=seed)
+        if method != U_STATISTIC:
+            return low, high, method
+        low, high = max(low, 0.0), max(high, 0.0)
+        return (low**0.5, high**0.5, method) if self.root else (low, high, method)
+
+    def explain(self, comparison: Comparison) -> Contributions:
+        """(mean δ to the other side − mean δ to the own side, itself included)/n, which sum to 2C − A − B.
+
+        `root` divides each by the root of the sum, `coefficient` by 2·mean δ across, so that they sum to what is shown.
+        """
+        if self.is_sum:  # the means over texts are products with the mean unit vectors
+            rows, n = self.rows(comparison.joint), len(comparison.reference)
+            gap = rows[:n].mean(axis=0) - rows[n:].mean(axis=0)
+            sides = rows[:n] @ gap / n, rows[n:] @ gap / -(len(rows) - n)
+        else:
+            sides = self.sum_rows(comparison)[2].terms(with_self=True)
+        total = float(sides[0].sum() + sides[1].sum())
+        scale, formula = 1.0, _ENERGY
+        if self.root or self.part is not None:
+            shown = float(self.select(self.compute(comparison)))
+            scale, formula = shown / total if total > 0 else 0.0, f"{_ENERGY}, scaled to the value"
+        reference, candidate = (SideTerms(scale * side) for side in sides)
+        return Contributions(self.part or VALUE, formula, reference, candidate)
 
 
 def gaussian(scale: float, X: Floats, Y: Floats) -> Floats:
@@ -71,69 +239,33 @@ def compute_bandwidth(joint: Corpus, metric: GroundMetric) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelDiscrepancy(CorpusMetric):
+class KernelDiscrepancy(Discrepancy):
     """Squared maximum mean discrepancy; subclasses say which kernel."""
-
-    min_texts_interval = 30
 
     estimator: Literal["unbiased", "biased"] = "unbiased"
 
     @property
+    def counts_self_pairs(self) -> bool:
+        """Whether the estimate is biased."""
+        return self.estimator == "biased"
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """The unbiased estimate may fall below zero."""
-        return UNBOUNDED if self.estimator == "unbiased" else (0.0, float("inf"))
-
-    def kernel(self, joint: Corpus) -> Kernel:
-        """Return the kernel, with what it takes from the joint corpus."""
-        raise NotImplementedError
-
-    def rows(self, corpus: Corpus) -> Floats:
-        """Return rows as the kernel takes them."""
-        return corpus.embeddings(self.embedder).astype(np.float64)
+        return UNBOUNDED if self.estimator == "unbiased" else (0.0, INFINITY)
 
     def compute(self, comparison: Comparison) -> Values:
-        sums = comparison.derive(_sum_kernel_rows, self)[2]
-        value = sums.discrepancy(with_self=self.estimator == "biased")
-        return {VALUE: value if self.estimator == "unbiased" else max(value, 0.0)}
+        value = self.sum_rows(comparison)[2].discrepancy(with_self=self.counts_self_pairs)
+        return {VALUE: max(value, 0.0) if self.counts_self_pairs else value}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """Draws over the same texts share one kernel matrix."""
-        values = np.full(len(draws), np.nan)
-        unions, group = np.unique(draws.left | draws.right, axis=0, return_inverse=True)
-        sizes = draws.smaller
-        for number, union in enumerate(unions):
-            members = np.flatnonzero((group.reshape(-1) == number) & (sizes >= self.min_texts))
-            texts = np.flatnonzero(union)
-            if len(members):
-                corpus = joint.take(texts)
-                rows = self.rows(corpus)
-                left, right = draws.left[np.ix_(members, texts)], draws.right[np.ix_(members, texts)]
-                biased = self.estimator == "biased"
-                values[members], _ = compute_discrepancies(rows, left, right, self.kernel(corpus), with_self=biased)
-        return {VALUE: values if self.estimator == "unbiased" else np.maximum(values, 0.0)}
-
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
-        """From the variance of the U-statistic, the kernel held fixed."""
-        if comparison.smaller < FEWEST_FOR_U_STATISTIC:
-            return super().interval_ends(comparison, score, level=level, seed=seed)
-        X, Y, sums = comparison.derive(_sum_kernel_rows, self)
-        low, high = compute_discrepancy_interval(X, Y, self.kernel(comparison.joint), sums, compute_normal_reach(level))
-        biased = self.estimator == "biased"
-        shift = sums.discrepancy(with_self=True) - sums.discrepancy(with_self=False) if biased else 0.0
-        return low + shift, high + shift, "u-statistic"
+        values, _ = self.compute_discrepancies(joint, draws)
+        return {VALUE: np.maximum(values, 0.0) if self.counts_self_pairs else values}
 
     def explain(self, comparison: Comparison) -> Contributions:
         """(mean k with the own side − mean k with the other one)/n; unbiased: without the pair with itself."""
-        sums = comparison.derive(_sum_kernel_rows, self)[2]
-        reference, candidate = (SideTerms(side) for side in sums.terms(with_self=self.estimator == "biased"))
-        return Contributions(VALUE, _MMD, reference, candidate)
-
-
-def _sum_kernel_rows(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Floats, Floats, RowSums]:
-    n, rows = len(comparison.reference), metric.rows(comparison.joint)
-    return rows[:n], rows[n:], compute_row_sums(rows[:n], rows[n:], metric.kernel(comparison.joint))
+        terms = self.sum_rows(comparison)[2].terms(with_self=self.counts_self_pairs)
+        return Contributions(VALUE, _MMD, *map(SideTerms, terms))
 
 
 @register
@@ -155,21 +287,10 @@ class Mmd(KernelDiscrepancy, GroundMetric):
 
     scale: float = 1.0
 
-    def rows(self, corpus: Corpus) -> Floats:
-        """Return rows as the ground takes them."""
-        return get_ground_rows(corpus, self)
-
-    @property
-    def _euclidean(self) -> bool:
-        return self.ground == "euclidean" and self.pair_ground is None
-
-    def _width(self, joint: Corpus) -> float:
-        return self.scale * joint.derive(compute_bandwidth, self)
-
     def kernel(self, joint: Corpus) -> Kernel:
         """Return a Gaussian as wide as the median distance."""
-        width = self._width(joint)
-        if self._euclidean:
+        width = self.scale * joint.derive(compute_bandwidth, self)
+        if self.ground == "euclidean" and self.pair_ground is None:
             return partial(gaussian, width)
         return partial(gaussian_of, get_ground_blocks(joint.pool, self), width)
 
@@ -192,6 +313,10 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
     degree: int = 3
     ranges = (Range("degree", 1, 100),)
 
+    def rows(self, corpus: Corpus) -> Floats:
+        """Return the embeddings."""
+        return corpus.embeddings(self.embedder).astype(np.float64)
+
     def compute(self, comparison: Comparison) -> Values:
         """Return a + B − 2C over blocks, refused where only rounding error remains."""
         values = super().compute(comparison)
@@ -204,3 +329,75 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
     def kernel(self, joint: Corpus) -> Kernel:
         """Return the polynomial kernel."""
         return partial(polynomial, self.degree)
+
+
+def draw_directions(dimension: int, count: int, seed: int) -> Floats:
+    """Random unit vectors as columns."""
+    columns = np.random.default_rng(seed).standard_normal((dimension, count))
+    unit: Floats = columns / np.linalg.norm(columns, axis=0)
+    return unit
+
+
+def plan_quantiles(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Which order statistics of two samples of n and m meet in the optimal plan on a line, and with what mass."""
+    # Whole numbers (multiples of 1/(n·m)) so that equal steps of both samples coincide exactly.
+    steps = np.unique(np.concatenate([np.arange(1, n + 1) * m, np.arange(1, m + 1) * n]))
+    masses = np.diff(steps, prepend=0) / (n * m)
+    return (steps - 1) // m, (steps - 1) // n, masses
+
+
+def compute_transport_cost(x_sorted: Floats, y_sorted: Floats, p: float) -> Floats:
+    """Wᵖ of sorted samples, one per column."""
+    i, j, mass = plan_quantiles(len(x_sorted), len(y_sorted))
+    gaps = np.abs(x_sorted[i] - y_sorted[j])
+    return np.asarray(mass @ (gaps**2 if p == 2 else gaps**p))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class SlicedWasserstein(EmbeddingMetric):
+    """Wasserstein distance averaged over random one-dimensional projections.
+
+    (mean over `projections` unit vectors θ of W_p(θ·P, θ·Q)^p)^(1/p), exact on each line, also for unequal sizes.
+    Source: Bonneel et al. 2015.
+    """
+
+    fitted = True
+    name = "sliced_wasserstein"
+    label = "Sliced Wasserstein"
+    min_texts = 1  # one text is a distribution
+    no_interval = "those tried hold the expected value in 85 to 95 % of samples"
+    interval_trials = 12
+    source = "Bonneel et al. 2015"
+    headline = Part(VALUE, bounds=(0.0, INFINITY))
+
+    ranges = (Range("p", 1), Range("projections", 1, 1_000_000))
+
+    p: float = 2.0
+    projections: int = 128
+    seed: int = DEFAULT_SEED
+
+    def compute(self, comparison: Comparison) -> Values:
+        projected = self._project(comparison.joint)
+        X, Y = (np.sort(side, axis=0) for side in np.split(projected, [len(comparison.reference)]))
+        return {VALUE: float(compute_transport_cost(X, Y, self.p).mean() ** (1.0 / self.p))}
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """Project and sort once; a subset of sorted values is sorted."""
+        projected = self._project(joint)
+        order = np.argsort(projected, axis=0, kind="stable").T
+        ordered = np.take_along_axis(projected.T, order, axis=1)
+        sizes = draws.smaller
+
+        def one(r: int) -> float:
+            if sizes[r] < self.min_texts:
+                return float("nan")
+            x, y = (ordered[mask[r][order]].reshape(len(order), -1).T for mask in (draws.left, draws.right))
+            return float(compute_transport_cost(x, y, self.p).mean() ** (1.0 / self.p))
+
+        return {VALUE: map_threads(one, len(draws))}
+
+    def _project(self, corpus: Corpus) -> Floats:
+        rows = corpus.embeddings(self.embedder).astype(np.float64)
+        rows -= 0.5 * rows.min(axis=0) + 0.5 * rows.max(axis=0)  # distances stay, and large common numbers go
+        return rows @ draw_directions(rows.shape[1], self.projections, self.seed)

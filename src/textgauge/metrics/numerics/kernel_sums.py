@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,28 +20,10 @@ from textgauge.core.sizes import split_into_blocks
 Kernel = Callable[[Floats, Floats], Floats]
 
 
-@runtime_checkable
-class Summing(Protocol):
-    """A kernel that sums its blocks faster than it makes them."""
-
-    def sums(self, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
-        """Of a block, by row and by column."""
-
-
 MANY_ROWS = 4_000  # from here on sums of distances are taken from float32 blocks
 _BLOCK = 1_024  # rows of a block: 1,024 × 1,024 float64 is 8 MB, within reach of the cache
 _MOMENT_ROWS = 2_000  # rows that estimate the second-order moments; they enter only divided by n²
 _STEPS = 30  # of the power method
-
-
-def to_angles(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
-    """arccos in radians, in place; what rounding moved out of [−1, 1] is brought back.
-
-    >>> to_angles(np.array([1.0, 0.0, -1.0], dtype=np.float32)).round(4).tolist()
-    [0.0, 1.5708, 3.1416]
-    """
-    np.clip(cosines, -1.0, 1.0, out=cosines)
-    return np.arccos(cosines, out=cosines)
 
 
 @dataclass(frozen=True)
@@ -54,10 +36,6 @@ class RowSums:
     yx: Floats
     x_self: Floats
     y_self: Floats
-
-    def times(self, factor: float) -> RowSums:
-        """Return the sums of a kernel that is this one times a number."""
-        return RowSums(*(factor * sums for sums in (self.xx, self.yy, self.xy, self.yx, self.x_self, self.y_self)))
 
     def discrepancy(self, *, with_self: bool) -> float:
         """Return a + B − 2C; the pairs of a row with itself are counted or left out."""
@@ -105,17 +83,12 @@ def _add_up(X: Floats, Y: Floats, kernel: Kernel, count: PairCount) -> tuple[Flo
     parts = split_into_blocks(len(Y), _BLOCK)
     for number, a in enumerate(split_into_blocks(len(X), _BLOCK)):
         for b in parts[number:] if X is Y else parts:
-            is_own = X is Y and a == b
-            if isinstance(kernel, Summing) and not is_own:
-                rows, columns = kernel.sums(X[a], Y[b])
-            else:
-                block = kernel(X[a], Y[b])
-                rows, columns = block.sum(axis=1), block.sum(axis=0)
-            by_row[a] += rows
-            if is_own:
+            block = kernel(X[a], Y[b])
+            by_row[a] += block.sum(axis=1, dtype=np.float64)
+            if X is Y and a == b:
                 own[a] = block.diagonal()
             else:
-                by_column[b] += columns
+                by_column[b] += block.sum(axis=0, dtype=np.float64)
         size = a.stop - a.start
         count.add(size * (size + 1) // 2 + size * (len(X) - a.stop) if X is Y else size * len(Y))
     return by_row, by_column, own

@@ -87,22 +87,8 @@ def compute_components(X: Floats, weights: Floats, share: float) -> Floats:
 def to_unit(X: Vectors) -> Floats:
     """Vectors along the last axis brought to length one, in float64; a zero vector stays zero."""
     rows = X.astype(np.float64)
-    rows /= _compute_lengths(rows)
-    return rows
-
-
-def to_narrow_unit(X: Vectors) -> NDArray[np.float32]:
-    """Return the same rounded to float32, a block at a time."""
-    rows = np.empty(X.shape, dtype=np.float32)
-    for part in split_into_blocks(len(X), _BLOCK):
-        rows[part] = to_unit(X[part])
-    return rows
-
-
-def _compute_lengths(rows: Floats) -> Floats:
-    """Return the length of each vector, along the last axis; 1 for a zero vector."""
     lengths = np.sqrt(np.einsum("...i,...i->...", rows, rows))[..., None]
-    return np.where(lengths == 0, 1.0, lengths)
+    return np.asarray(rows / np.where(lengths == 0, 1.0, lengths))
 
 
 def frechet(X: NDArray[np.floating], Y: NDArray[np.floating]) -> float:
