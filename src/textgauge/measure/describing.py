@@ -128,15 +128,16 @@ class Measuring:
         found |= {role: reason for role, (corpus, reason) in others.items() if corpus is None}
         if self.sets.against is None or name in YARDSTICKS:
             found["against"] = "no other file was given"
-        if name == "train" and self._made_from_train:
+        if self._made_from_train and self.sets.train is None:
+            found["plausibility"] = "needs train texts"
+        elif name == "train" and self._made_from_train:
             found["plausibility"] = "the language model was made from it"
         return found
 
     @property
     def _made_from_train(self) -> bool:
         """Whether the language model is one that is made from texts, and no other texts were given for it."""
-        trained = (self.plausibility or "").startswith("kneser-ney")
-        return trained and self.representative is None and self.sets.train is not None
+        return (self.plausibility or "").startswith("kneser-ney") and self.representative is None
 
     @cached_property
     def _forms(self) -> Ints:
@@ -157,7 +158,7 @@ class Measuring:
     @cached_property
     def _surprise(self) -> BackendColumns | None:
         """−ln P and tokens of generated and test texts, and of a sample of train unless the model was made from it."""
-        if self.plausibility is None:
+        if self.plausibility is None or (self._made_from_train and self.sets.train is None):
             return None
         from textgauge.encode.language_models import get_language_model
 
@@ -339,8 +340,6 @@ def describe(
     known = None if representative is None else load_source_texts(representative, "representative", column=column)
     named_backends = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
     backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
-    if train is None and known is None and (plausibility or "").startswith("kneser-ney"):
-        backends["plausibility"] = None  # there are no texts that its model could learn from
     with open_dask_executor(scheduler) as cluster:
         measuring = Measuring(sets, representative=known, near_copy=near_copy, cluster=cluster, **backends)
         if train is None:

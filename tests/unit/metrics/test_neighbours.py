@@ -150,14 +150,6 @@ def test_short_lists_are_completed():
         np.testing.assert_allclose(fast["value"], loop["value"], rtol=0, atol=1e-12)
 
 
-def test_draws_in_several_chunks():
-    rng = np.random.default_rng(4)
-    joint, draws = Corpus.of(rng.standard_normal((60, 4))), draws_of(rng, 60, 30, [0.5])
-    with limit_sizes(7):
-        fast, loop = both_ways(PrecisionRecall(on="given"), joint, draws)
-    np.testing.assert_allclose(fast["value"], loop["value"], rtol=0, atol=1e-12)
-
-
 def test_distances_keep_their_digits_at_every_scale():
     rng = np.random.default_rng(6)
     for X in (
@@ -217,14 +209,6 @@ def test_shared_texts_tie_exactly_across_corpora():
         assert dc["coverage"] == pytest.approx(inside.any(axis=1).mean(), abs=1e-12)
 
 
-def test_order_of_texts_does_not_matter():
-    rng = np.random.default_rng(11)
-    X, Y = rng.standard_normal((80, 30)).astype(np.float32), rng.standard_normal((70, 30)).astype(np.float32)
-    for metric in [kind() for kind in (*BALL_KINDS, *NEAREST_KINDS)]:
-        one, two = values(metric, X, Y), values(metric, rng.permutation(X), rng.permutation(Y))
-        assert one == pytest.approx(two, abs=1e-14)
-
-
 def test_nearest_gives_distance_and_first_position():
     X, Y = np.array([[0.0], [10.0], [0.0]]), np.array([[11.0], [1.0], [1.0]])
     found = nearest(Comparison(X, Y), "given:euclidean")
@@ -245,16 +229,6 @@ def test_work_is_shared_between_metrics(monkeypatch):
     for metric in (NearestPrecisionRecall(), AverageHausdorff(), Hausdorff()):
         metric.on_given(comparison).compute(comparison)
     assert len(passes) == 4  # across, both ways
-
-
-def test_blocks_change_nothing():
-    rng = np.random.default_rng(15)
-    X = np.repeat(rng.integers(-2, 3, (40, 3)), rng.integers(1, 4, 40), axis=0)
-    Y = rng.integers(-2, 3, (70, 3))
-    for metric in [kind(on=ground) for kind in (*BALL_KINDS, *NEAREST_KINDS) for ground in GROUNDS]:
-        whole = values(metric, X, Y)
-        with limit_sizes(7):
-            assert values(metric, X, Y) == pytest.approx(whole, rel=1e-12, abs=1e-15)
 
 
 def test_compcor_divides_by_the_other_size():

@@ -264,8 +264,8 @@ class KernelDiscrepancy(Discrepancy):
 
     def explain(self, comparison: Comparison) -> Contributions:
         """(mean k with the own side − mean k with the other one)/n; unbiased: without the pair with itself."""
-        terms = self.sum_rows(comparison)[2].terms(with_self=self.counts_self_pairs)
-        return Contributions(VALUE, _MMD, *map(SideTerms, terms))
+        reference, candidate = self.sum_rows(comparison)[2].terms(with_self=self.counts_self_pairs)
+        return Contributions(VALUE, _MMD, SideTerms(reference), SideTerms(candidate))
 
 
 @register

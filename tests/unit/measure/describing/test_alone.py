@@ -140,6 +140,7 @@ def test_what_needs_a_backend_that_was_left_out_says_so():
     for name in ("vendi", "outliers", "grammar", "plausibility"):
         assert math.isnan(found[name].value)
         assert found[name].reason == "not asked for"
+    assert describe(plausibility="kneser-ney")["plausibility"].reason == "needs train texts"
     assert not len(found.outliers())
     assert not len(found.restated())
     assert "semantic_f1" not in found

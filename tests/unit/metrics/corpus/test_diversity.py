@@ -8,10 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.core.errors import ParameterError
-from textgauge.data import Comparison, Draws
 from textgauge.metrics.corpus.diversity import SelfBleuGap, find_closest_lengths
-from textgauge.metrics.corpus_metric import CorpusMetric
 
 
 def grams(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:
@@ -65,23 +62,3 @@ def test_repeated_texts_score_1_and_strangers_0() -> None:
 
 def test_closest_length_leaves_the_text_itself_out() -> None:
     assert find_closest_lengths(np.array([3, 5, 5, 9, 7, 1])).tolist() == [1, 5, 5, 7, 5, 3]
-
-
-def test_many_draws_equal_single_comparisons() -> None:
-    texts = ["a b c", "a b", "", "b c a b", "c", "a b c d", "d a b", "", "b b a"]
-    joint = Comparison(texts[:5], texts[5:]).joint
-    rng = np.random.default_rng(2)
-    draws = Draws(rng.random((60, 9)) < 0.4, rng.random((60, 9)) < 0.5)
-    metric = SelfBleuGap()
-    many, looped = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
-    assert np.isnan(many["value"]).any()
-    for name, column in looped.items():
-        np.testing.assert_allclose(many[name], column, rtol=0, atol=1e-12)
-
-
-def test_identical_corpora_and_empty_ones() -> None:
-    texts = ["a b c", "b c d", "a b c d e"]
-    assert SelfBleuGap()(reference=texts, candidate=texts[::-1]).value == pytest.approx(0, abs=1e-15)
-    assert SelfBleuGap()(reference=texts, candidate=["", ""]).reason == "the candidate has no tokens"
-    with pytest.raises(ParameterError):
-        SelfBleuGap(n=0)

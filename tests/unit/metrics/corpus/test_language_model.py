@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.core.errors import ParameterError
-from textgauge.data import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus
 from textgauge.metrics.corpus.vocabulary import CrossEntropy, number_ngrams, witten_bell
-from textgauge.metrics.corpus_metric import CorpusMetric
 
 FARM = ["the cow sees the dog", "a dog and a cow", "the hen", "the cow sees the hen"]
 TOWN = ["the tram sees the bus", "a bus and a tram", "the taxi"]
@@ -81,25 +79,6 @@ def test_it_is_the_candidate_that_is_predicted() -> None:
     # a candidate that only repeats part of the reference is cheap; a reference that does so leaves much unknown
     metric = CrossEntropy(on="words")
     assert metric(reference=FARM + TOWN, candidate=FARM).value < metric(reference=FARM, candidate=FARM + TOWN).value
-
-
-def test_many_draws_equal_single_comparisons() -> None:
-    joint = Comparison([*FARM, ""], [*TOWN, "", ""]).joint
-    rng = np.random.default_rng(2)
-    draws = Draws(rng.random((60, len(joint))) < 0.3, rng.random((60, len(joint))) < 0.4)
-    metric = CrossEntropy(on="words")
-    many, looped = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
-    assert np.isnan(many["value"]).any()
-    for name, column in looped.items():
-        np.testing.assert_allclose(many[name], column, rtol=0, atol=1e-12)
-
-
-def test_identical_corpora_and_empty_ones() -> None:
-    metric = CrossEntropy(on="words")
-    assert metric(reference=FARM, candidate=FARM[::-1]).value == pytest.approx(0, abs=1e-15)
-    assert metric(reference=FARM, candidate=["", ""]).reason == "the candidate has no tokens"
-    with pytest.raises(ParameterError):
-        CrossEntropy(order=0)
 
 
 def test_counting_tokens_first_changes_nothing() -> None:

@@ -5,10 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from textgauge.data import Comparison, Draws
 from textgauge.metrics.corpus.vocabulary import TypeTokenGap, VocabularyOverlap, estimate_types
-from textgauge.metrics.corpus_metric import CorpusMetric
-from textgauge.metrics.token_counts import CountMetric
 
 FARM = ["the cow sees the dog", "a dog and a cow", "the hen"]
 TOWN = ["the tram", "a bus"]
@@ -49,22 +46,3 @@ def test_rarefying_takes_the_size_out_of_the_gap() -> None:
     rarefied = TypeTokenGap(on="words")(reference=words[:400], candidate=words[400:]).value
     plain = TypeTokenGap(on="words", rarefy=False)(reference=words[:400], candidate=words[400:]).value
     assert rarefied < 0.05 < plain
-
-
-@pytest.mark.parametrize("kind", [VocabularyOverlap, TypeTokenGap])
-def test_many_draws_equal_single_comparisons(kind: type[CountMetric]) -> None:
-    metric = kind(on="words")
-    joint = Comparison([*FARM, ""], [*TOWN, ""]).joint
-    rng = np.random.default_rng(1)
-    draws = Draws(rng.random((40, len(joint))) < 0.4, rng.random((40, len(joint))) < 0.5)
-    many, looped = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
-    assert np.isfinite(many["value"]).any()
-    for name, column in looped.items():
-        np.testing.assert_allclose(many[name], column, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", [VocabularyOverlap, TypeTokenGap])
-def test_identical_corpora_and_empty_ones(kind: type[CountMetric]) -> None:
-    metric = kind(on="words")
-    assert metric(reference=FARM, candidate=FARM[::-1]).value == metric.value_at_identity
-    assert metric(reference=["", ""], candidate=FARM).reason == "the reference has no tokens"

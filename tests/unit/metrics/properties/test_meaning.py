@@ -9,7 +9,7 @@ from rapidfuzz.distance import Levenshtein
 
 from textgauge.core.sizes import limit_sizes
 from textgauge.encode.tokenizers import get_tokenizer
-from textgauge.metrics.properties.meaning import f1, find_nearest_meaning, find_nearest_wording
+from textgauge.metrics.properties.meaning import f1, find_nearest_meaning, find_nearest_wording, perplexity
 
 ROWS = arrays(np.float32, st.tuples(st.integers(1, 12), st.just(3)), elements=st.integers(-2, 2).map(float))
 TEXTS = st.lists(st.lists(st.sampled_from("abcd"), max_size=6).map(" ".join), min_size=1, max_size=8)
@@ -82,3 +82,20 @@ def test_the_interval_of_f1_covers_the_truth():
     rng, truth = np.random.default_rng(0), 2 * 0.5 * 0.75 / 1.25
     found = [f1(rng.beta(2, 2, 12), rng.beta(6, 2, 60)) for _ in range(600)]
     assert 0.92 < np.mean([one.low <= truth <= one.high for one in found]) < 0.98
+
+
+def test_perplexity_is_that_of_the_whole_corpus():
+    found = perplexity(np.array([2.0, 6.0, np.nan]), np.array([1.0, 3.0, 5.0]))
+    assert found.value == pytest.approx(math.exp(2.0))
+    assert (found.low, found.high) == pytest.approx((found.value, found.value))
+    assert math.isnan(perplexity(np.array([0.0]), np.array([0.0])).value)
+    assert perplexity(np.array([1e6]), np.array([1.0])).value < math.inf
+
+
+def test_the_interval_of_perplexity_covers_the_truth():
+    rng, hits = np.random.default_rng(0), []
+    for _ in range(600):
+        tokens = rng.integers(3, 15, 40).astype(float)
+        found = perplexity(tokens * 2.0 + rng.normal(size=40) * np.sqrt(tokens), tokens)
+        hits.append(found.low <= math.exp(2.0) <= found.high)
+    assert 0.92 < np.mean(hits) < 0.98
