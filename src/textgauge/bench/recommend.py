@@ -216,10 +216,6 @@ class _Ranking:
         metrics = {metric.key: metric for metric in self.plan.metrics}
         return [metrics[row.metric] for row in self.board if not np.isnan(row.overall)]
 
-    @property
-    def top(self) -> tuple[str, ...]:
-        return self.board.top
-
 
 @dataclass(frozen=True, eq=False)
 class _Recommender:
@@ -237,7 +233,7 @@ class _Recommender:
         """Rank metrics of pairs by their agreement with ratings."""
         Agreement().check(sources)
         some = draw_pairs(sources, self.effort.pairs, self.seed)
-        ranking = self._rank_pair_metrics(Agreement(), some)
+        ranking, costs = self._rank_pair_metrics(Agreement(), some, some.left)
         there, count = sources.pairs.n_items, some.pairs.n_items
         self.on_step("resampling pairs")
         best, *others = [metric.key for metric in ranking.defined] or [""]
@@ -252,9 +248,9 @@ class _Recommender:
             "pairs",
             (sources.name,),
             ranking,
-            [Answer("score pairs", ranking.top, ranking.board)],
+            [Answer("score pairs", ranking.board.top, ranking.board)],
             f"agreement with the ratings of {count:,} pairs",
-            costs=self._time_pair_metrics(ranking, some.left),
+            costs=costs,
             power=needed,
             notes=[f"{count:,} of {there:,} pairs were drawn at random"] if count < there else [],
             about={"power": self.power, "pairs": count},
@@ -265,14 +261,15 @@ class _Recommender:
         protocol.check(sources)
         whole = getattr(protocol, protocol.size, 0)
         smaller = replace(protocol, **{protocol.size: int(self.effort.task * whole)}) if whole else protocol
-        ranking = self._rank_pair_metrics(smaller, sources)
+        texts = next(smaller.trials(sources, self.seed)).pool
+        ranking, costs = self._rank_pair_metrics(smaller, sources, texts)
         return self._answer(
             "task",
             (sources.name,),
             ranking,
-            [Answer(f"do well in {protocol.name}", ranking.top, ranking.board)],
+            [Answer(f"do well in {protocol.name}", ranking.board.top, ranking.board)],
             f"the task {protocol.name}",
-            costs=self._time_pair_metrics(ranking, next(smaller.trials(sources, self.seed)).pool),
+            costs=costs,
             notes=[f"the task was made smaller: {smaller.key.partition('|')[0]}"] if smaller != protocol else [],
         )
 
@@ -289,7 +286,7 @@ class _Recommender:
         protocol = choose_mixtures(sources, self.effort)
         few = Comparison(*(sources.corpora[role].take(np.arange(4)) for role in "ab"))
         ranking = self._rank(protocol, sources, chosen, lambda metric: metric.measure(few))
-        answers = [Answer("rank corpora", ranking.top, ranking.board)]
+        answers = [Answer("rank corpora", ranking.board.top, ranking.board)]
         detect, needed, notes = self._find_texts_needed(ranking, Contaminated(sources, effect, self.seed))
         size = f"metrics are tried on {len(sources.joint):,} of {len(comparison.joint):,} texts"
         n = min(_COST_TEXTS, sources.fewest)
@@ -314,12 +311,17 @@ class _Recommender:
             about={"effect": effect, "power": self.power},
         )
 
-    def _rank_pair_metrics(self, protocol: Protocol, sources: PairSources | TaskSources) -> _Ranking:
+    def _rank_pair_metrics(self, protocol: Protocol, sources: Any, texts: Any) -> tuple[_Ranking, list[MetricCost]]:
+        """Rank metrics of pairs; a cost is that of a thousand pairs, by the results of the run."""
         named = list_usable_metrics("pair") if self.metrics is None else get_pair_metrics(self.metrics)
         pair = Pairs(Corpus.of(["a red cat"]), Corpus.of(["a blue cat"]))
-        return self._rank(
+        ranking = self._rank(
             protocol, sources, named, lambda metric: metric.needs == "column" or metric.compute_items(pair)
         )
+        times = sum_times(time for time in ranking.results.times() if time.protocol == protocol.name)
+        each = {one.metric: one.each for one in times}
+        timed = [(metric, _COST_PAIRS * each[metric.key]) for metric in ranking.plan.metrics if metric.key in each]
+        return ranking, _compute_costs(timed, _COST_PAIRS, texts)
 
     def _rank(
         self, protocol: Protocol, sources: Data, named: Sequence[Any], try_metric: Callable[[Any], object]
@@ -372,7 +374,7 @@ class _Recommender:
             curves[metric.key] = simulate_tests(metric, samples, **design)
         board = rank_by_texts_needed(curves, samples)
         choice = board.top
-        tested = [metric for metric in ranking.defined if metric.key in {*ranking.top, *choice}]
+        tested = [metric for metric in ranking.defined if metric.key in {*ranking.board.top, *choice}]
         level = estimate_shared_level(tested, samples)
         order = [row.metric for row in board]
         rows = [TextsNeeded.of(metric, curve, level) for metric, curve in curves.items()]
@@ -381,13 +383,6 @@ class _Recommender:
         where = f"up to {largest:,} texts a side, drawn from {a:,} and {b:,}"
         notes = [f"power: {tests:,} simulated permutation tests at level 0.05 on samples of {where}"]
         return Answer(f"detect {format_percent(samples.effect)} of foreign texts", choice, board), rows, notes
-
-    def _time_pair_metrics(self, ranking: _Ranking, texts: Any) -> list[MetricCost]:
-        """Return the CPU seconds of a thousand pairs, by the results of the run, and of embedding their texts."""
-        times = sum_times(t for t in ranking.results.times() if t.protocol == ranking.plan.protocol.name)
-        each = {one.metric: one.each for one in times}
-        timed = [(metric, _COST_PAIRS * each[metric.key]) for metric in ranking.plan.metrics if metric.key in each]
-        return _compute_costs(timed, _COST_PAIRS, texts)
 
     def _answer(
         self,
