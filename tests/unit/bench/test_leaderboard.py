@@ -89,19 +89,6 @@ def test_weights_by_name():
     assert rank_metrics(rows, {"accuracy": 0}).rows[0].overall == pytest.approx(np.mean(spread(0.9)))
 
 
-@pytest.mark.parametrize(
-    ("weights", "complaint"),
-    [
-        ({"speed": 1}, "no measure 'speed'"),
-        ({"accuracy": -1}, "zero or more"),
-        ({"accuracy": math.nan}, "zero or more"),
-    ],
-)
-def test_weights_that_make_no_sense_are_refused(weights, complaint):
-    with pytest.raises(InputError, match=complaint):
-        rank_metrics([judged("a", every=[0.5])], weights)
-
-
 def test_all_weights_zero_is_no_order():
     board = rank_metrics([judged(name, accuracy=[0.5, 0.6]) for name in "ab"], {"accuracy": 0})
     assert all(math.isnan(row.overall) for row in board)
@@ -193,12 +180,6 @@ def test_the_order_of_what_is_judged_changes_nothing():
         assert a == pytest.approx(b)
 
 
-def test_nothing_finished_is_nothing_to_rank():
-    for rows in ([], [Judged("a,b", Ksc(), 0, "a", (), missing=3)]):
-        with pytest.raises(InputError, match="nothing to rank"):
-            rank_metrics(rows)
-
-
 def three_data_sets(share=None):
     """Two metrics on three data sets, whose texts each repetition uses in this share."""
     return [
@@ -248,19 +229,6 @@ def test_a_scope_widens_the_interval_and_is_said():
     assert sources.answer == "Best: good, better than bad (95 % joint confidence, new texts from these sources)."
 
 
-@pytest.mark.parametrize(
-    ("scope", "complaint"),
-    [
-        ("sources", "does not support statements about new texts"),
-        ("data", "three or more data sets"),
-        ("world", "one of texts, sources, data"),
-    ],
-)
-def test_a_scope_that_the_run_does_not_support_is_refused(scope, complaint):
-    with pytest.raises((InputError, ArgumentError), match=complaint):
-        rank_metrics([judged(name, every=spread(0.5)) for name in "ab"], scope=scope)
-
-
 def test_the_chart_shows_ranked_metrics_with_their_ranges():
     board = rank_metrics([*(judged(name, accuracy=spread(0.5)) for name in "ab"), judged("none", linearity=[math.nan])])
     chart = board.plot().to_dict()
@@ -281,30 +249,37 @@ PAIRS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"weights": {"speed": 1}}, "no measure 'speed'"),
+        ({"weights": {"accuracy": -1}}, "zero or more"),
+        ({"weights": {"accuracy": math.nan}}, "zero or more"),
+        ({"scope": "sources"}, "does not support statements about new texts"),
+        ({"scope": "data"}, "three or more data sets"),
+        ({"scope": "world"}, "one of texts, sources, data"),
+        ({"judged": []}, "nothing to rank"),
+        ({"judged": [Judged("a,b", Ksc(), 0, "a", (), missing=3)]}, "nothing to rank"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(options, complaint):
+    with pytest.raises((InputError, ArgumentError), match=complaint):
+        rank_metrics(**{"judged": [judged(name, every=spread(0.5)) for name in "ab"]} | options)
+
+
 def test_one_kind_of_metrics_has_one_board_and_throughput_stands_on_it():
-    (board,) = rank_by_kind(CORPORA).values()
-    assert list(rank_by_kind(CORPORA)) == [""]
-    assert [row.metric for row in board] == ["fid", "pr"]
+    ((title, board),) = rank_by_kind(CORPORA).items()
+    assert (title, [row.metric for row in board]) == ("", ["fid", "pr"])
     assert {"accuracy", "size_robustness", "throughput"} <= set(board.measures)
 
 
-def test_metrics_of_two_kinds_are_ranked_apart():
-    found = rank_by_kind([*CORPORA, *PAIRS])
-    assert list(found) == ["Comparing corpora (known mixtures, sample size and speed)", "Clustering"]
-    assert [[row.metric for row in board] for board in found.values()] == [["fid", "pr"], ["chrf", "bleu"]]
-    assert [row.rank for board in found.values() for row in board] == [1, 2, 1, 2]
-    assert "clustering" not in found["Comparing corpora (known mixtures, sample size and speed)"].measures
-
-
-def test_what_ranks_nothing_and_shares_no_metric_has_a_board_of_its_own():
-    assert list(rank_by_kind([judged("jsd", "data", Speed(), every=[0.5, 0.51, 0.5]), *PAIRS])) == [
-        "Clustering",
-        "Speed",
-    ]
-
-
-def test_weights_count_on_the_boards_that_have_the_measure():
-    found = rank_by_kind([*CORPORA, *PAIRS], {"accuracy": 3.0})
-    assert len(found) == 2
+def test_metrics_of_two_kinds_are_ranked_apart_and_weights_count_where_the_measure_is():
+    for weights in (None, {"accuracy": 3.0}):
+        found = rank_by_kind([*CORPORA, *PAIRS], weights)
+        assert list(found) == ["Comparing corpora (known mixtures, sample size and speed)", "Clustering"]
+        ranks = [[(row.metric, row.rank) for row in board] for board in found.values()]
+        assert ranks == [[("fid", 1), ("pr", 2)], [("chrf", 1), ("bleu", 2)]]
+    speed = judged("jsd", "data", Speed(), every=[0.5, 0.51, 0.5])
+    assert list(rank_by_kind([speed, *PAIRS])) == ["Clustering", "Speed"]  # it ranks nothing, and shares no metric
     with pytest.raises(InputError, match="no measure 'beauty'"):
         rank_by_kind([*CORPORA, *PAIRS], {"beauty": 1.0})

@@ -12,7 +12,6 @@ from textgauge.bench.power import (
     compute_rejection_rate,
     estimate_pairs_needed,
     estimate_shared_level,
-    is_rejected,
     simulate_tests,
 )
 from textgauge.bench.protocols import Sources
@@ -139,23 +138,6 @@ def test_a_sample_depends_on_seed_data_size_and_number_alone(make_two_sources):
     turned = Sources("other", {role: corpus.take(np.arange(59, -1, -1)) for role, corpus in sources.corpora.items()})
     assert texts(sources) == texts(sources) == texts(turned)
     assert len({texts(sources), texts(sources, seed=1), texts(sources, number=1), texts(make_two_sources(59))}) == 4
-
-
-@pytest.mark.parametrize("effect", [0.05, 0.5, 1.0])
-def test_the_largest_sample_can_be_drawn(make_two_sources, effect):
-    samples = Contaminated(make_two_sources(60), effect)
-    for number in range(20):
-        sample = samples.sample(samples.most, number)
-        assert len(sample.reference) == len(sample.candidate) == samples.most
-
-
-def test_power_is_high_for_far_corpora_and_the_level_for_equal_ones(make_two_sources):
-    def power(apart):
-        metric, samples = get_metric("energy@given"), Contaminated(make_two_sources(80, apart=apart), 1.0)
-        return np.mean([is_rejected(metric, samples.sample(20, i), permutations=199, seed=i) for i in range(60)])
-
-    assert power(2.0) == 1.0
-    assert power(0.0) < 0.2
 
 
 def test_metrics_tested_together_share_the_level_by_how_alike_they_are(make_two_sources):

@@ -91,16 +91,6 @@ def test_noise_teaches_nothing():
     assert abs(cross_validate(dealt, resamples=100).stacked["spearman"]) < 0.12
 
 
-def test_training_is_repeatable_and_scores_texts(tmp_path):
-    left, right, ratings, groups = texts()
-    rated = features(Pairs(left, right), ratings, groups, metrics="jaccard,chrf,rouge1.recall")
-    once, again = (train(rated, scale=(1, 5)).to_json() for _ in range(2))
-    assert once == again
-    train(rated, scale=(1, 5)).save(tmp_path / "model.json")
-    metric = get_metric(f"ensemble@{tmp_path / 'model.json'}")
-    assert spearmanr(metric(left=left, right=right).values, ratings)[0] > 0.8
-
-
 def test_ratings_that_are_distances():
     left, right, ratings, groups = texts()
     pairs = Pairs(left, right)
@@ -215,19 +205,15 @@ def test_the_card_has_names_counts_and_a_fingerprint_of_texts_ratings_and_sets()
         ({"groups": ["one"]}, "1 sets"),
         ({"metrics": ""}, "at least one metric"),
         ({"metrics": "judge"}, "cannot be a feature"),
+        *(({"scale": scale}, "scale") for scale in [(1, 1), (1, 2), (float("nan"), 1)]),
     ],
 )
 def test_what_cannot_be_learned_from(changes, complaint):
     left, right, ratings, groups = texts()
-    options = {"ratings": ratings, "groups": groups, "metrics": "jaccard"} | changes
+    options = {"ratings": ratings, "groups": groups, "metrics": "jaccard", "scale": None} | changes
+    scale = options.pop("scale")
     with pytest.raises(InputError, match=complaint):
-        features(Pairs(left, right), **options)
-
-
-@pytest.mark.parametrize("scale", [(1, 1), (1, 2), (float("nan"), 1)])
-def test_scales_that_do_not_fit(scale):
-    with pytest.raises(InputError, match="scale"):
-        train(simulated(), scale=scale)
+        train(features(Pairs(left, right), **options), scale=scale)
 
 
 def test_other_data_help_where_there_is_little():
