@@ -204,9 +204,14 @@ def _list_notes(tables: Sequence[MeasureTable], shown_only: list[str], scope: Sc
     """What overall is made of, what chance gives, what the measures have in common, and what the ranks are about."""
     used = list(dict.fromkeys(table.measure for table in tables))
     if used:
-        columns = dict.fromkeys(table.column for table in tables)
-        weights = {round(sum(t.weight for t in tables if t.column == column), 12) for column in columns}
-        parts = list(_list_formulas(used))
+        weights = {round(sum(t.weight for t in tables if t.column == one.column), 12) for one in tables}
+        formulas: dict[str, list[str]] = {}
+        for measure in used:
+            formulas.setdefault(measure.column or measure.name, []).append(measure.formula)
+        parts = [
+            of[0] if len(of) == 1 else f"{column} (itself the mean of {join_words(of)})"
+            for column, of in formulas.items()
+        ]
         kind = f"the {'' if len(weights) == 1 else 'weighted '}mean of " if len(parts) > 1 else ""
         yield f"overall is {kind}{join_words(parts)}"
         chance = [f"{m.name} {format_cell(m.chance)}" for m in used if m.chance is not None]
@@ -217,15 +222,6 @@ def _list_notes(tables: Sequence[MeasureTable], shown_only: list[str], scope: Sc
         yield f"intervals, ranks and tiers are for {SCOPES[scope]}; ranks and tiers hold together at 95 %"
     yield from dict.fromkeys(table.common for table in tables if table.common)
     yield from (f"{name} says what a metric is like, not how good it is: overall leaves it out" for name in shown_only)
-
-
-def _list_formulas(measures: Sequence[Measure]) -> Iterator[str]:
-    """Yield what counts for each column: the measure, or the mean of the measures that share the column."""
-    columns: dict[str, list[str]] = {}
-    for measure in measures:
-        columns.setdefault(measure.column or measure.name, []).append(measure.formula)
-    for column, formulas in columns.items():
-        yield formulas[0] if len(formulas) == 1 else f"{column} (itself the mean of {join_words(formulas)})"
 
 
 def _read_tables(judged: Sequence[Judged]) -> tuple[list[str], list[MeasureTable], list[str]]:

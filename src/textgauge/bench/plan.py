@@ -141,15 +141,11 @@ def make_protocols(kind: type[Protocol], given: Mapping[str, Any]) -> list[Proto
     if unknown:
         has = ", ".join(kinds) or "none"
         raise UnknownName(f"{kind.name} has no parameter {unknown[0]!r}; its parameters: {has}")
-    values = [[_convert(kinds[name], value) for value in _split_values(several)] for name, several in given.items()]
+    values = []
+    for name, several in given.items():
+        typed = several.split(",") if isinstance(several, str) else several
+        values.append([_convert(kinds[name], one) for one in (typed if isinstance(typed, Sequence) else [typed])])
     return [kind(**dict(zip(given, chosen, strict=True))) for chosen in product(*values)]
-
-
-def _split_values(given: Any) -> Sequence[Any]:
-    """Return one value or several, as they are or as they are typed."""
-    if isinstance(given, str):
-        return given.split(",")
-    return given if isinstance(given, Sequence) else [given]
 
 
 def _convert(kind: type[Any], value: Any) -> Any:

@@ -90,7 +90,6 @@ class PowerCurve:
 
     power: float
     outcomes: Mapping[int, tuple[int, int]]
-    permutations: int = PERMUTATIONS
 
     @cached_property
     def _log_weights(self) -> Floats:
@@ -98,7 +97,7 @@ class PowerCurve:
         found = np.repeat(prior[None], len(_SIZES), axis=0)
         for n, (rejected, tests) in self.outcomes.items():
             shift = compute_needed_shift(self.power) * (n / _SIZES[:, None]) ** _GROWTHS
-            chance = np.clip(np.interp(shift, _SHIFTS, _compute_rates(self.permutations, LEVEL)), _SURE, 1.0 - _SURE)
+            chance = np.clip(np.interp(shift, _SHIFTS, _compute_rates(PERMUTATIONS, LEVEL)), _SURE, 1.0 - _SURE)
             found = found + rejected * np.log(chance) + (tests - rejected) * np.log1p(-chance)
         return np.asarray(found - found.max())
 
