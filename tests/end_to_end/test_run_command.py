@@ -78,7 +78,12 @@ def test_details_weights_and_ways_of_judging(ksc, run, tmp_path):
     only = ",".join(f"{name}=0" for name in MEASURES[1:])
     assert overall("--weights", f"accuracy=2,{only}")["jsd@words"] == pytest.approx(detail[0]["value"])
     assert overall("--linearity", "r") != overall()
-    for wrong in (["--weights", "accuracy"], ["--weights", "beauty=1"], ["--ties", "never"]):
+    for wrong in (
+        ["--weights", "accuracy"],
+        ["--weights", "beauty=1"],
+        ["--weights", "accuracy=inf"],
+        ["--ties", "never"],
+    ):
         one_line(run("leaderboard", folder, *wrong))
 
 

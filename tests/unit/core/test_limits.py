@@ -4,10 +4,11 @@ from types import SimpleNamespace
 import pytest
 
 from textgauge.bench.store import Store
-from textgauge.core.errors import TextgaugeError
+from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.core.limits import read_stored_bytes
 from textgauge.core.parallel import count_workers
 from textgauge.data import load_texts, read_embeddings
+from textgauge.data.cache import EmbeddingStore, compute_text_keys
 from textgauge.measure.checking import Baselines, read_checks
 from textgauge_papers.elmo import read_sizes
 
@@ -57,9 +58,21 @@ def test_a_result_without_end_counts_as_missing(tmp_path, endless):
         assert Store(tmp_path).read_extra("x") is None
 
 
-def suppressed(read, path):
-    with pytest.raises(OSError, match="not a regular file"):
-        read(path)
+def test_what_a_cache_keeps_without_end_counts_as_missing(tmp_path, endless):
+    path = endless(tmp_path / "cache" / "1x2-00000000-0123456789ab.rows")
+    with pytest.warns(UserWarning, match="damaged"):
+        known, _ = EmbeddingStore(path.parent).read(compute_text_keys(["a"]))
+    assert not known.any()
+    assert not path.is_symlink()
+    assert not path.exists()
+
+
+def test_a_store_whose_path_is_a_file_is_refused_in_one_line(tmp_path):
+    (tmp_path / "run").write_text("")
+    with pytest.raises(InputError, match="no such run"):
+        Store.open(tmp_path / "run")
+    with pytest.raises(TextgaugeError, match="cannot write"):
+        Store(tmp_path / "run").write_extra("x", {})
 
 
 @pytest.mark.parametrize("ending", ["", ".txt", ".csv", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx", ".txt.gz"])

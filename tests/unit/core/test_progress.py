@@ -30,7 +30,6 @@ def test_counts_are_parts_of_a_step_and_seldom(monkeypatch):
         begin_step("energy", 0, 2, "measuring")
         for done in range(1_000):
             advance(done, 1_000, "draws")
-            pass
     assert [(stage, stage.total, stage.kind, stage.part) for stage in stages[:1]] == [("energy", 2, "measuring", False)]
     assert len(stages) < 10
     monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0.0)

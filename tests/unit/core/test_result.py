@@ -148,17 +148,6 @@ def test_a_result_is_saved_as_json_only(tmp_path):
         TableResult("ls", []).save(tmp_path / "found.csv")
 
 
-def test_notebooks_draw_charts_without_a_network():
-    import altair as alt
-
-    for result in results():
-        chart = result.plot()
-        assert isinstance(chart, alt.TopLevelMixin)
-        shown = chart._repr_mimebundle_()
-        assert list(shown) == ["image/svg+xml"]
-        assert shown["image/svg+xml"].startswith("<svg")
-
-
 def test_rows_are_had_by_place_and_by_name():
     from textgauge.core.errors import UnknownName
 

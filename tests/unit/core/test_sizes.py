@@ -37,20 +37,9 @@ def test_a_cap_reaches_threads_and_new_processes():
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "100\n"
 
 
-def test_a_cap_is_one_of_rows():
-    with limit_sizes(2):
-        assert split_into_blocks(3, 1_000, width=100) == [slice(0, 2), slice(2, 3)]
-
-
 def test_a_cap_ends_with_its_context():
     with limit_sizes(9):
         with pytest.raises(ZeroDivisionError), limit_sizes(7):
             _ = 1 / 0
         assert cap_size(100) == 9
     assert cap_size(100) == 100
-
-
-def test_an_environment_that_names_no_number_is_no_cap(monkeypatch):
-    monkeypatch.setenv("TEXTGAUGE_LARGEST_BLOCK", "many")
-    command = [sys.executable, "-c", "from textgauge.core.sizes import cap_size; print(cap_size(100))"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "100\n"

@@ -40,11 +40,6 @@ def test_other_numbers_are_converted(tmp_path, dtype, becomes):
     assert np.array_equal(found, rows.astype(becomes))
 
 
-def test_column_order(tmp_path):
-    rows = np.asfortranarray(np.arange(6.0).reshape(3, 2))
-    assert np.array_equal(read_embeddings(saved(tmp_path, rows)), rows)
-
-
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")])
 def test_not_finite_names_the_row(tmp_path, value, word):
     rows = np.ones((9, 3))

@@ -140,18 +140,6 @@ def test_no_damage_changes_the_result(tmp_path_factory: pytest.TempPathFactory, 
     assert last.asked == []
 
 
-def test_a_damaged_file_is_removed_with_one_warning(tmp_path: Path) -> None:
-    encode_cached(Letters(), TEXTS, cache_dir=tmp_path)
-    (path,) = files(tmp_path)
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 1
-    path.write_bytes(content)
-    with pytest.warns(UserWarning, match=path.name) as caught:
-        np.testing.assert_array_equal(encode_cached(Letters(), TEXTS, cache_dir=tmp_path), plain())
-    assert len(caught) == 1
-    assert not path.exists()
-
-
 def test_other_files_are_left_alone(tmp_path: Path) -> None:
     folder = EmbeddingStore.of(Letters(), tmp_path).folder
     folder.mkdir(parents=True)

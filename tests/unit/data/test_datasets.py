@@ -102,21 +102,6 @@ def test_wrong_bytes_in_the_data_folder_are_refused(alone, monkeypatch):
         load_published_texts("banking")
 
 
-def test_a_file_that_changes_is_checked_again(alone, monkeypatch):
-    folder = filled(alone / "data")
-    monkeypatch.setenv("TEXTGAUGE_DATA", str(folder))
-    load_published_texts("banking")
-    filled(folder, {"test.csv": b"text,category\nbye,greeting,\n"})
-    with pytest.raises(ResourceError, match="not the published file"):
-        load_published_texts("banking")
-
-
-def test_cache_is_used_offline(alone):
-    filled(alone / "cache" / "datasets")
-    assert is_here("banking")
-    assert len(load_published_texts("banking")) == 3
-
-
 def test_offline_and_absent_is_one_clear_line(alone):
     with pytest.raises(ResourceError) as caught:
         load_published_texts("banking")

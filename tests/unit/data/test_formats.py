@@ -45,29 +45,9 @@ def test_plain_text_is_one_text_a_line(file, end, mark):
     assert read_texts(path) == ["eins", "zwei \u2028 drei", "عربي 🙂"]
 
 
-def test_one_text_is_enough(file):
-    assert read_texts(file("a.txt", "only")) == ["only"]
-
-
-def test_blank_texts_are_left_out_and_counted(file):
-    path = file("a.txt", "a\n\n \t\nb\n")
-    with pytest.warns(UserWarning, match="blank texts left out: 2 of 4"):
-        assert read_texts(path) == ["a", "b"]
-
-
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x\ny\n")))
     assert read_texts("-") == ["x", "y"]
-
-
-def test_empty_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    assert complaint(read_texts, "-") == "standard input: the file is empty"
-
-
-def test_gzip(file):
-    assert read_texts(file("a.txt.gz", gzip.compress(b"x\ny"))) == ["x", "y"]
-    assert read_texts(file("a.csv.GZ", gzip.compress(b"text,n\nx,1\n"))) == ["x"]
 
 
 def test_csv_with_quotes_and_newlines(file):
@@ -84,12 +64,6 @@ def test_jsonl_of_objects_strings_and_lone_surrogates(file):
     path = file("a.jsonl", '{"text": "\\ud83d!"}\n\n{"text": "\\ud83d\\ude00", "n": 1}\n"plain"\n')
     assert read_texts(path) == ["\ufffd!", "😀", "plain"]
     "".join(read_texts(path)).encode()
-
-
-def test_parquet(tmp_path):
-    path = tmp_path / "a.parquet"
-    polars.DataFrame({"n": [1, 2], "words": ["a", "b"]}).write_parquet(path)
-    assert read_texts(path) == ["a", "b"]
 
 
 JSON = {
@@ -188,10 +162,6 @@ def test_the_delimiter_is_found(file, delimiter):
     assert read_texts(path) == ["a; b | c, d\te", "f"]
 
 
-def test_one_column_with_other_delimiters_in_its_texts_stays_one(file):
-    assert read_texts(file("a.csv", "text\na; b\nc | d\n")) == ["a; b", "c | d"]
-
-
 @pytest.mark.parametrize(
     "line", ["I like it a lot.,5", "good,0.5", "yes,fine", "it was the best of all of the times,x"]
 )
@@ -222,12 +192,6 @@ def test_column_is_chosen_or_asked_for(file):
     assert "'question', 'answer'" in complaint(read_texts, path)
     assert read_texts(file("b.csv", "n,words\n1,hi\n")) == ["hi"]
     assert read_texts(file("c.csv", "text,other\nhi,ho\n")) == ["hi"]
-
-
-def test_wrong_column_names_the_nearest_and_all(file):
-    line = complaint(read_texts, file("a.csv", "question,n\nwhy,1\n"), column="questions")
-    assert "did you mean 'question'?" in line
-    assert "the columns are 'question', 'n'" in line
 
 
 def test_a_named_column_of_numbers_keeps_its_spelling(file):

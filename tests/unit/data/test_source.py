@@ -10,9 +10,7 @@ from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import (
     Comparison,
     Corpus,
-    LabelledTexts,
     Pairs,
-    TextPairs,
     load_aligned,
     load_corpus,
     load_pairs,
@@ -20,7 +18,6 @@ from textgauge.data import (
     sample,
     sample_pairs,
 )
-from textgauge.data.source import describe_accepted
 
 
 def test_file_with_labels(file):
@@ -46,12 +43,6 @@ def test_samples():
     assert load_pairs("sample:graded", limit=8) == sample_pairs("graded", n=8)
     with pytest.raises(UnknownName):
         load_texts("sample:nothing")
-
-
-def test_pairs_of_a_file(file):
-    path = file("a.tsv", "left\tright\tscore\na\tb\t1\nc\td\t2\n")
-    assert load_pairs(path, rating="score").grade == (1.0, 2.0)
-    assert len(load_pairs(path, limit=1)) == 1
 
 
 def test_pairs_with_ratings(file):
@@ -106,30 +97,7 @@ class Rows(dict):
         return len(self["text"])
 
 
-def test_columns_of_unequal_length_are_refused():
-    with pytest.raises(InputError, match="differ in length"):
-        LabelledTexts(("a", "b"), ("x",), "bad")
-    with pytest.raises(InputError, match="differ in length"):
-        TextPairs(("a",), ("b", "c"), "bad")
-
-
-def test_draw_of_pairs_keeps_columns_together():
-    pairs = TextPairs(tuple("abcd"), tuple("ABCD"), "letters", (1.0, 2.0, 3.0, 4.0), group=tuple("wxyz"))
-    drawn = pairs.draw(2, seed=5)
-    rows = [pairs.left.index(text) for text in drawn.left]
-    assert drawn.right == tuple("ABCD"[row] for row in rows)
-    assert drawn.grade == tuple(row + 1.0 for row in rows)
-    assert drawn.group == tuple("wxyz"[row] for row in rows)
-    with pytest.raises(InputError, match="at least 1"):
-        pairs.draw(0)
-
-
 class TestLoadCorpus:
-    def test_texts_of_a_path_are_those_of_load_texts(self, file):
-        path = file("a.csv", "q,a\n" + "".join(f"question {n},answer {n}\n" for n in range(50)))
-        found = load_corpus(path, column="a", limit=10, seed=3)
-        assert found.texts == load_texts(path, column="a", limit=10, seed=3).texts
-
     def test_limit_draws_embeddings_of_a_file_by_seed(self, tmp_path):
         """Not the first rows, which may be sorted by anything; kept in order, as texts are."""
         np.save(tmp_path / "a.npy", np.arange(1000.0).repeat(2).reshape(1000, 2))
@@ -264,15 +232,6 @@ def test_aligned_keeps_blanks_and_reads_embeddings(file, tmp_path):
     assert load_aligned(file("a.txt", "a\n\nb\n")) == ("a", "", "b")
     np.save(tmp_path / "a.npy", np.eye(2))
     assert np.array_equal(load_aligned(tmp_path / "a.npy"), np.eye(2))
-
-
-def test_help_lists_the_endings_of_all_formats():
-    assert describe_accepted() == (
-        "A .txt (one text per line), .csv, .tsv, .jsonl, .json, .parquet, .arrow or .xlsx file (or one packed as "
-        "`.gz`, `.bz2`, `.xz`, `.zst`), FILE:COLUMN, a folder of .txt files, a saved dataset, `-` for standard input, "
-        "`sample:NAME`, or the name of a dataset."
-    )
-    assert ".xlsx or .npy file" in describe_accepted(embeddings=True)
 
 
 def test_a_warning_points_to_the_line_of_the_caller():
