@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import tarfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,9 +24,7 @@ from textgauge.encode.resources import (
     RESOURCES,
     Package,
     Resource,
-    compute_sha256,
     compute_tree_sha256,
-    find_wrong_files,
     get_cache_root,
     make_cache_folder,
 )
@@ -70,38 +70,31 @@ def test_a_folder_of_the_user_comes_first(tiny_here: Resource) -> None:
     assert resources.is_available("tiny")
     assert not resources.get_cached_folder("tiny").exists()
     assert read(resources.locate("tiny")) == FILES
+    assert read(resources.locate("tiny-part")) == {"data/a.txt": b"alpha"}
 
 
-def test_the_next_package_is_tried_where_one_is_gone(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = Package("tiny-gone", "1.0", "0" * 64, "tiny_gone")
-    replaced(monkeypatch, tiny, packages=(gone, *tiny.packages))
-    assert read(resources.locate("tiny")) == FILES
-
-
-def test_a_folder_with_other_bytes_is_passed_over(
+def test_what_is_gone_or_has_other_bytes_is_passed_over(
     tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    gone = Package("tiny-gone", "1.0", "0" * 64, "tiny_gone")
+    replaced(monkeypatch, tiny, packages=(gone, *tiny.packages))
     write(tmp_path / "mine" / "tiny", {**FILES, "data/a.txt": b"ALPHA"})
     monkeypatch.setenv("TEXTGAUGE_RESOURCES", str(tmp_path / "mine"))
     assert read(resources.locate("tiny")) == FILES
 
 
-def test_an_installed_package_is_read_without_running_it(
-    tiny: Resource, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("place", ["package", "hub"])
+def test_what_is_on_this_machine_is_found_and_not_run(
+    tiny: Resource, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    shutil.unpack_archive(wheel, tmp_path / "site", "zip")
-    monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    if place == "package":
+        shutil.unpack_archive(wheel, tmp_path / "site", "zip")
+        monkeypatch.syspath_prepend(tmp_path / "site")
+    else:
+        write(tmp_path / "hub" / "hub" / "models--org--tiny" / "snapshots" / "f00d")
     assert read(resources.locate("tiny")) == FILES
     assert "tiny_data" not in sys.modules
-
-
-def test_the_snapshot_in_the_hub_cache_is_found(
-    tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "hub" / "hub" / "models--org--tiny" / "snapshots" / "f00d")
-    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
-    assert read(resources.locate("tiny")) == FILES
 
 
 def test_the_hub_is_asked_at_the_pinned_revision(
@@ -127,27 +120,33 @@ def test_offline_says_in_one_line_what_to_do(tiny: Resource, monkeypatch: pytest
     assert not any(resources.get_cached_folder("tiny").parent.iterdir())
 
 
-def test_a_package_that_is_not_there_is_named(tiny: Resource, wheel: Path) -> None:
+def remove(wheel: Path) -> dict[str, object]:
     wheel.unlink()
-    with pytest.raises(ResourceError, match=r"tiny-data==1\.0"):
-        resources.locate("tiny")
+    return {}
 
 
-def test_another_wheel_under_the_same_name_is_refused(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
-    replaced(monkeypatch, tiny, packages=(Package("tiny-data", "1.0", "1" * 64, "tiny_data"),))
-    with pytest.raises(ResourceError, match="no index has the archive"):
-        resources.locate("tiny")
-
-
-def test_an_index_that_serves_other_bytes_is_refused(tiny: Resource, wheel: Path) -> None:
+def lengthen(wheel: Path) -> dict[str, object]:
     wheel.write_bytes(wheel.read_bytes() + b"more")
-    with pytest.raises(ResourceError, match="tiny-data"):
-        resources.locate("tiny")
+    return {}
 
 
-def test_wrong_members_of_the_right_wheel_are_refused(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
-    replaced(monkeypatch, tiny, files={**tiny.files, "data/a.txt": "2" * 64})
-    with pytest.raises(ResourceError, match=r"tiny-data==1\.0: wrong bytes in data/a\.txt"):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (remove, r"tiny-data==1\.0"),
+        (lengthen, "tiny-data"),
+        (lambda _: {"packages": (Package("tiny-data", "1.0", "1" * 64, "tiny_data"),)}, "no index has the archive"),
+        (
+            lambda _: {"files": {"data/a.txt": "2" * 64, "data/deep/b.txt": sha(b"beta")}},
+            r"tiny-data==1\.0: wrong bytes in data/a\.txt",
+        ),
+    ],
+)
+def test_other_bytes_than_those_declared_are_refused(
+    tiny: Resource, wheel: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], Any], message: str
+) -> None:
+    replaced(monkeypatch, tiny, **change(wheel))
+    with pytest.raises(ResourceError, match=message):
         resources.locate("tiny")
 
 
@@ -178,34 +177,19 @@ def test_a_pattern_stands_for_all_files_that_match(
     assert not resources.verify("tiny")
 
 
-def test_a_part_is_taken_from_the_larger_resource(tiny_here: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
-    resources.locate("tiny")
-    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
-    assert read(resources.locate("tiny-part")) == {"data/a.txt": b"alpha"}
-
-
-@pytest.mark.parametrize("damage", ["cut", "changed", "removed"])
-def test_a_damaged_copy_is_replaced(tiny_here: Resource, damage: str) -> None:
-    path = resources.locate("tiny") / "data" / "a.txt"
-    if damage == "removed":
-        path.unlink()
-    else:
-        path.write_bytes({"cut": b"al", "changed": b"alphA"}[damage])
-        os.utime(path, ns=(1, 1))
-    assert not resources.verify("tiny")
-    assert read(resources.fetch("tiny")) == FILES
-    assert resources.verify("tiny")
-
-
 @pytest.mark.parametrize("how", [resources.fetch, resources.locate])
-def test_a_new_process_notices_damage_that_kept_size_and_time(tiny_here: Resource, how: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize("content", [None, b"al", b"alphA"])
+def test_a_damaged_copy_is_replaced(tiny_here: Resource, content: bytes | None, how: Callable[[str], Path]) -> None:
     path = resources.locate("tiny") / "data" / "a.txt"
-    stat = path.stat()
-    path.write_bytes(b"alphA")
-    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+        os.utime(path, ns=times)
     assert not resources.verify("tiny")
-    resources._checked.clear()
+    resources._checked.clear()  # as in a new process
     assert read(how("tiny")) == FILES
+    assert resources.verify("tiny")
 
 
 def test_bytes_are_checked_once_a_process_and_never_for_a_listing(
@@ -232,7 +216,7 @@ def test_a_damaged_copy_that_cannot_be_replaced_is_called_damaged(
         resources.locate("tiny")
 
 
-def test_a_cache_that_cannot_be_written_is_an_error_in_one_line(
+def test_a_cache_that_cannot_be_written_is_an_error(
     tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
@@ -265,17 +249,6 @@ print(resources.locate("tiny"))
     ]
 
 
-def test_unknown_names_get_the_nearest(tiny: Resource) -> None:
-    with pytest.raises(UnknownName, match="tiny"):
-        resources.locate("tinny")
-
-
-def test_wrong_files_are_listed(tmp_path: Path) -> None:
-    write(tmp_path)
-    right = compute_sha256(tmp_path / "data/a.txt")
-    assert find_wrong_files(tmp_path, {"data/a.txt": right, "gone": right, "data/*": "0"}) == ["gone", "data/*"]
-
-
 @pytest.mark.parametrize("entry", RESOURCES, ids=lambda entry: entry.name)
 def test_every_declaration_is_whole(entry: Resource) -> None:
     assert entry.purpose
@@ -287,8 +260,10 @@ def test_every_declaration_is_whole(entry: Resource) -> None:
     assert entry.packages or entry.hub
 
 
-def test_names_are_distinct() -> None:
+def test_names_are_distinct_and_known(tiny: Resource) -> None:
     assert len({entry.name for entry in RESOURCES}) == len(RESOURCES)
+    with pytest.raises(UnknownName, match="tiny"):
+        resources.locate("tinny")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -325,19 +300,14 @@ def test_whatever_is_kept_first_closes_a_new_cache(tmp_path, monkeypatch, keep):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-def test_a_cache_that_others_can_write_to_is_noticed(tmp_path, monkeypatch):
-    tmp_path.chmod(0o777)
+@pytest.mark.parametrize("mode", [0o777, 0o700])
+def test_a_cache_of_another_user_is_noticed(tmp_path, monkeypatch, mode):
+    tmp_path.chmod(mode)
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
-    with pytest.warns(RuntimeWarning, match="other users can write to the cache folder"):
-        get_cache_root()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-def test_a_cache_of_another_user_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
-    if not os.geteuid():  # what belongs to root is trusted
-        os.chown(tmp_path, 1, 1)
-    monkeypatch.setattr("os.geteuid", lambda: 2)
+    if mode == 0o700:
+        if not os.geteuid():  # what belongs to root is trusted
+            os.chown(tmp_path, 1, 1)
+        monkeypatch.setattr("os.geteuid", lambda: 2)
     with pytest.warns(RuntimeWarning, match="other users can write to the cache folder"):
         get_cache_root()
 
@@ -345,3 +315,30 @@ def test_a_cache_of_another_user_is_noticed(tmp_path, monkeypatch):
 def test_the_home_of_nobody_is_a_name_like_others(monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", "~no such user/cache")
     assert get_cache_root() == Path("~no such user/cache")
+
+
+def test_ls_gives_flat_objects_only(run, tiny: Resource) -> None:
+    rows = json.loads(run("resources", "ls", "--format", "json")[1])["rows"]
+    assert [row["name"] for row in rows] == ["tiny", "tiny-part"]
+    assert rows[0]["here"] is False
+    assert not any(isinstance(value, dict | list) for row in rows for value in row.values())
+    assert "two small files" in run("resources", "ls")[1]
+
+
+def test_fetch_then_verify(run, tiny_here: Resource) -> None:
+    name, folder = run("resources", "fetch", "tiny")[1].strip().split("\t")
+    assert name == "tiny"
+    assert (Path(folder) / "data" / "a.txt").read_bytes() == b"alpha"
+    _, out, _ = run("resources", "verify", "--format", "json")
+    assert json.loads(out)["rows"] == [{"name": "tiny", "state": "ok"}]
+    (Path(folder) / "data" / "a.txt").write_text("other")
+    code, out, _ = run("resources", "verify", "tiny", "tiny-part", "--format", "json")
+    assert code == 1
+    assert [row["state"] for row in json.loads(out)["rows"]] == ["damaged", "missing"]
+
+
+def test_an_unknown_name_fetches_nothing(run, tiny_here: Resource) -> None:
+    code, _, err = run("resources", "fetch", "tiny", "tinny")
+    assert code == 2
+    assert "tinny" in err
+    assert json.loads(run("resources", "verify", "--format", "json")[1])["rows"] == []
