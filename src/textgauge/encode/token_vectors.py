@@ -26,17 +26,6 @@ from textgauge.encode.embedders.transformer import (
 from textgauge.encode.encoders import Encoder, Encoders
 from textgauge.encode.tokenizers import PieceTokenizer, Tokens, compute_offsets
 
-__all__ = [
-    "CHOSEN",
-    "MINILM_LAYER",
-    "Encoding",
-    "TokenEncoder",
-    "TokenVectors",
-    "check_layer",
-    "get_token_encoder",
-    "register_token_encoder",
-]
-
 CHOSEN = -1
 """Stands for the layer that an encoder takes by default."""
 

@@ -210,7 +210,7 @@ def load_pieces() -> Any:
 def _load_piece_words() -> Any:
     from textgauge.encode.wordwise import WordwiseTokenizer
 
-    return WordwiseTokenizer.of(load_pieces())
+    return WordwiseTokenizer(load_pieces())
 
 
 def replace_surrogates(text: str) -> str:

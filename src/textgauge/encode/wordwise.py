@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from threading import Lock
 from typing import Any
@@ -34,28 +33,22 @@ class _Numbers(dict[str, int]):
         return self[word]
 
 
-@dataclass
-class _Memory:
-    """The token ids of each word, flat, and where those of each word start."""
-
-    numbers: _Numbers = field(default_factory=_Numbers)
-    ids: IdArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    starts: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-
-
-@dataclass(frozen=True)
 class WordwiseTokenizer:
-    """A tokenizer of the library `tokenizers` with a memory of words; `cut` gives None for texts it cannot cut."""
+    """A tokenizer of the library `tokenizers` with a memory of words.
 
-    library: Any
-    cut: Cutter
-    _memory: list[_Memory] = field(default_factory=lambda: [_Memory()], repr=False)
-    _lock: Any = field(default_factory=Lock, repr=False)
+    `cut` gives the words of each text, None for a text it cannot cut: the tokenizer's own description says how its
+    texts may be cut. The memory has the token ids of each word, flat, and where those of each word start.
+    """
 
-    @classmethod
-    def of(cls, library: Any) -> WordwiseTokenizer:
-        """Find out from the tokenizer's own description how its texts may be cut into words."""
-        return cls(library, _get_cutter(library))
+    def __init__(self, library: Any) -> None:
+        self.library, self.cut = library, _get_cutter(library)
+        self._lock = Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._numbers = _Numbers()
+        self._ids: IdArray = np.empty(0, dtype=np.int32)
+        self._starts: Ints = np.zeros(1, dtype=np.int64)
 
     def ids(self, texts: Sequence[str]) -> tuple[IdArray, Ints]:
         """The token ids of texts, flat, and how many each text has; no special tokens, nothing cut off or padded."""
@@ -73,25 +66,20 @@ class WordwiseTokenizer:
     def _of_words(self, cut: list[list[str]]) -> tuple[IdArray, Ints]:
         counts = np.fromiter(map(len, cut), dtype=np.int64, count=len(cut))
         with self._lock:  # threads share the memory
-            if len(self._memory[0].numbers) > cap_size(_MOST_WORDS):
-                self._memory[0] = _Memory()
-            memory = self._memory[0]
-            flat = map(memory.numbers.__getitem__, chain.from_iterable(cut))
+            if len(self._numbers) > cap_size(_MOST_WORDS):
+                self._forget()
+            flat = map(self._numbers.__getitem__, chain.from_iterable(cut))
             words = np.fromiter(flat, dtype=np.int64, count=int(counts.sum()))
-            self._learn(memory)
-            known, starts = memory.ids, memory.starts
+            if new := list(self._numbers)[len(self._starts) - 1 :]:
+                rows = [encoding.ids for encoding in self.library.encode_batch_fast(new, add_special_tokens=False)]
+                self._ids = np.append(self._ids, np.fromiter(chain.from_iterable(rows), dtype=np.int32))
+                self._starts = np.append(self._starts, self._starts[-1] + np.cumsum([len(row) for row in rows]))
+            known, starts = self._ids, self._starts
         sizes = np.diff(starts)[words]
         ends = np.cumsum(sizes)
         places = np.arange(len(words) and ends[-1]) + np.repeat(starts[words] - (ends - sizes), sizes)
         until = np.append(0, ends)[np.append(0, np.cumsum(counts))]
         return known[places], np.diff(until)
-
-    def _learn(self, memory: _Memory) -> None:
-        new = list(memory.numbers)[len(memory.starts) - 1 :]
-        if new:
-            rows = [encoding.ids for encoding in self.library.encode_batch_fast(new, add_special_tokens=False)]
-            memory.ids = np.append(memory.ids, np.fromiter(chain.from_iterable(rows), dtype=np.int32))
-            memory.starts = np.append(memory.starts, memory.starts[-1] + np.cumsum([len(row) for row in rows]))
 
 
 def _get_cutter(library: Any) -> Cutter:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from textgauge.core.errors import ResourceError
+from textgauge.core.registry import Registry
 from textgauge.encode import resources
 from textgauge.encode.resources import Package, Resource
 
@@ -95,7 +96,7 @@ def tiny(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> Resource:
     packages = (Package("tiny-data", "1.0", sha(wheel.read_bytes()), "tiny_data"),)
     entry = Resource("tiny", "two small files", "CC0", 9, files, packages, "org/tiny@f00d", lighter="tokenizer words")
     part = Resource("tiny-part", "one of them", "CC0", 5, {"data/a.txt": sha(b"alpha")}, part_of="tiny")
-    monkeypatch.setattr(resources, "RESOURCES", (entry, part))
+    monkeypatch.setattr(resources, "RESOURCES", Registry("resource", {"tiny": entry, "tiny-part": part}))
     return entry
 
 

@@ -14,7 +14,6 @@ from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.encode import hugging_face
 from textgauge.encode.encoders import shorten_name
 from textgauge.encode.hugging_face import CausalModel, HuggingFaceTokens, MaskedModel, pin_revision
-from textgauge.encode.language_models import LanguageModel, get_language_model
 
 CONFIG = SimpleNamespace(max_position_embeddings=40, num_hidden_layers=3, _commit_hash="abc123")
 
@@ -57,17 +56,14 @@ def test_identities_name_everything_the_numbers_depend_on(calls: list[Any]) -> N
     assert CausalModel("some/gpt").signature == f"hf-causal:some/gpt(revision=abc123,window=40,{runtime},version=1)"
 
 
-def test_offline_no_model_is_fetched(calls: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
-    assert CausalModel("some/gpt").signature
-    assert calls
-    assert all(options["local_files_only"] for _, options in calls)
-
-
-def test_no_code_of_a_model_is_run_and_scores_come_from_safetensors(calls: list[Any]) -> None:
+@pytest.mark.parametrize("offline", ["", "1"])
+def test_no_code_of_a_model_is_run_and_scores_come_from_safetensors(
+    calls: list[Any], monkeypatch: pytest.MonkeyPatch, offline: str
+) -> None:
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", offline)
     model = CausalModel("some/gpt")
     assert model.network.widened
-    options = {"trust_remote_code": False, "use_safetensors": True, "local_files_only": False}
+    options = {"trust_remote_code": False, "use_safetensors": True, "local_files_only": bool(offline)}
     assert calls == [("AutoModelForCausalLM", options)]
     assert model.tokenizer is model.tokenizer
     assert len(calls) == 2
@@ -116,15 +112,13 @@ def save(folder: Path, kind: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def causal(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
-    folder = save(tmp_path_factory.mktemp("gpt"), "GPT2LMHeadModel")
-    return get_language_model(f"hf-causal:{folder}")
+def causal(tmp_path_factory: pytest.TempPathFactory) -> CausalModel:
+    return CausalModel(str(save(tmp_path_factory.mktemp("gpt"), "GPT2LMHeadModel")))
 
 
 @pytest.fixture(scope="module")
-def masked(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
-    folder = save(tmp_path_factory.mktemp("bert"), "BertForMaskedLM")
-    return get_language_model(f"hf-masked:{folder}")
+def masked(tmp_path_factory: pytest.TempPathFactory) -> MaskedModel:
+    return MaskedModel(str(save(tmp_path_factory.mktemp("bert"), "BertForMaskedLM")))
 
 
 @pytest.fixture(scope="module")
@@ -219,9 +213,6 @@ def test_tokens_are_marked_and_cut(bert: Path) -> None:
     assert seen.words[-1] == 10
     assert seen.tokens.strings(1) == ["[CLS]", "dog", "##s", "[SEP]"]
     assert HuggingFaceTokens(str(bert)).encode([]).vectors.shape == (0, 16)
-
-
-def test_a_layer_too_many(bert: Path) -> None:
     with pytest.raises(UnknownName, match="layers 0 to 2"):
         HuggingFaceTokens(str(bert), 3).encode(["the"])
 

@@ -31,7 +31,7 @@ def libraries():
 
 @pytest.fixture(scope="module")
 def tokenizers(libraries):
-    return [WordwiseTokenizer.of(library) for library in libraries]
+    return [WordwiseTokenizer(library) for library in libraries]
 
 
 def by_library(library, texts):
@@ -59,11 +59,11 @@ def test_odd_texts_and_words_seen_before(tokenizers):
 
 
 def test_the_memory_of_words_has_an_end(libraries):
-    tokenizer = WordwiseTokenizer.of(libraries[0])
+    tokenizer = WordwiseTokenizer(libraries[0])
     texts = ["one two three four", "five six", "one two"]
     with limit_sizes(2):
         assert [by_words(tokenizer, [text])[0] for text in texts] == by_library(libraries[0], texts)
-    assert len(tokenizer._memory[0].numbers) <= 4
+    assert len(tokenizer._numbers) <= 4
 
 
 def test_other_tokenizers_read_whole_texts():
@@ -71,6 +71,6 @@ def test_other_tokenizers_read_whole_texts():
     from tokenizers.models import BPE
 
     library = Tokenizer(BPE({"a": 0, " ": 1, "a ": 2}, [("a", " ")]))
-    tokenizer = WordwiseTokenizer.of(library)
+    tokenizer = WordwiseTokenizer(library)
     assert tokenizer.cut(["a a"]) == [None]
     assert by_words(tokenizer, ["a a"]) == [[2, 0]]

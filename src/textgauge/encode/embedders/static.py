@@ -104,7 +104,7 @@ def _load_wordllama() -> StaticModel:
 
     folder = locate("wordllama")
     (table,) = load_file(folder / _WEIGHTS).values()
-    tokenizer = WordwiseTokenizer.of(open_tokenizer(folder / _TOKENIZER))
+    tokenizer = WordwiseTokenizer(open_tokenizer(folder / _TOKENIZER))
     return StaticModel(np.asarray(table, dtype=np.float32), tokenizer)
 
 
@@ -130,7 +130,7 @@ def _load_folder(folder: Path, name: str) -> StaticModel:
         table = _make_token_table(arrays, library.get_vocab_size(), name)
     token = getattr(library.model, "unk_token", None)
     unknown = library.token_to_id(token) if isinstance(token, str) else None
-    return StaticModel(table, WordwiseTokenizer.of(library), unknown, normalise)
+    return StaticModel(table, WordwiseTokenizer(library), unknown, normalise)
 
 
 def _make_token_table(arrays: dict[str, Any], tokens: int, name: str) -> NDArray[np.float32]:

@@ -91,20 +91,15 @@ def test_busy_servers_are_asked_again(server: Server, encoder: ApiEmbedder, paus
     assert pauses == [7, 1, 2]
 
 
-def test_a_server_that_stays_away_is_an_error(server: Server, encoder: ApiEmbedder, pauses: list[float]) -> None:
-    server.prescribed = [(500, {}, "")] * ATTEMPTS
-    with pytest.raises(ResourceError, match="status 500 from 127"):
+@pytest.mark.parametrize(("status", "asked"), [(500, ATTEMPTS), (401, 1)])
+def test_a_server_that_stays_away_is_asked_again_and_a_refusal_is_not(
+    server: Server, encoder: ApiEmbedder, pauses: list[float], status: int, asked: int
+) -> None:
+    server.prescribed = [(status, {}, f"bad key {KEY}")] * ATTEMPTS
+    with pytest.raises(ResourceError, match=f"status {status} from 127") as caught:
         encoder.encode(["a"])
-    assert len(pauses) == ATTEMPTS - 1
-
-
-def test_a_refusal_is_not_repeated(server: Server, encoder: ApiEmbedder, pauses: list[float]) -> None:
-    server.prescribed = [(401, {}, f"bad key {KEY}")]
-    with pytest.raises(ResourceError) as caught:
-        encoder.encode(["a"])
-    assert "status 401" in str(caught.value)
     assert KEY not in str(caught.value)
-    assert pauses == []
+    assert len(pauses) == asked - 1
 
 
 def test_without_a_key_nothing_is_sent_to_openai(monkeypatch: pytest.MonkeyPatch, encoder: ApiEmbedder) -> None:
@@ -176,17 +171,13 @@ def test_answers_that_cannot_be_unpacked_are_one_line(
         encoder.encode(["a"])
 
 
-def test_an_answer_may_have_no_more_bytes_than_a_limit(
+def test_an_answer_is_neither_too_large_nor_too_slow(
     server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEXTGAUGE_MAX_ANSWER_BYTES", "9")
-    with pytest.raises(ResourceError, match="answered with over 9 bytes; TEXTGAUGE_MAX_ANSWER_BYTES allows more"):
+    with pytest.raises(ResourceError, match="TEXTGAUGE_MAX_ANSWER_BYTES allows more"):
         encoder.encode(["a"])
-
-
-def test_an_answer_that_comes_byte_by_byte_ends(
-    server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    monkeypatch.delenv("TEXTGAUGE_MAX_ANSWER_BYTES")
     monkeypatch.setattr("textgauge.encode.endpoint.LONGEST_ANSWER", -1)
     with pytest.raises(ResourceError, match="did not end its answer within"):
         encoder.encode(["a"])
@@ -205,15 +196,11 @@ def test_the_key_is_sent_and_never_shown(server: Server, encoder: ApiEmbedder) -
     assert encoder.identity == f"api:small(base=127.0.0.1:{server.server_port}/v1,dtype=float32)"
 
 
-def test_credentials_in_the_address_stay_out_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEXTGAUGE_API_BASE", "https://user:password@host.example/v1")
-    assert ApiEmbedder("small").identity == "api:small(base=host.example/v1,dtype=float32)"
-
-
 def test_a_password_of_the_address_is_never_shown(
     server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEXTGAUGE_API_BASE", f"http://me:pass%2Fword@127.0.0.1:{server.server_port}/v1")
+    assert encoder.identity == f"api:small(base=127.0.0.1:{server.server_port}/v1,dtype=float32)"
     basic = b64encode(b"me:pass/word").decode()
     server.prescribed = [(401, {}, f"no Basic {basic}, no pass/word, no http://me:pass%2Fword@host, sorry")]
     with pytest.raises(ResourceError, match="no Basic … no … no … sorry"):
@@ -247,23 +234,20 @@ def test_what_is_no_address_is_refused_without_repeating_it(
     assert pauses == []
 
 
-@pytest.mark.parametrize("key", ["clé", "two words", "line\n", "\udcff"])
-def test_what_is_no_key_is_refused_without_repeating_it(
-    key: str, server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEXTGAUGE_API_KEY", key)
-    with pytest.raises(ResourceError, match="TEXTGAUGE_API_KEY") as caught:
-        encoder.encode(["one"])
-    assert key not in str(caught.value)
-    assert not server.requests
-
-
-@pytest.mark.parametrize("proxy", ["foo://me:password@host", "http://me:password@host:port"])
-def test_a_proxy_that_is_none_is_refused_without_repeating_it(
-    proxy: str, server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        *(("TEXTGAUGE_API_KEY", key) for key in ("clé", "two words", "line\n", "\udcff")),
+        *(("ALL_PROXY", proxy) for proxy in ("foo://me:password@host", "http://me:password@host:port")),
+    ],
+)
+def test_what_is_no_key_or_proxy_is_refused_without_repeating_it(
+    variable: str, value: str, server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "")
-    monkeypatch.setenv("ALL_PROXY", proxy)
-    with pytest.raises(ResourceError, match="proxy of the environment") as caught:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ResourceError, match=r"TEXTGAUGE_API_KEY|proxy of the environment") as caught:
         encoder.encode(["one"])
+    assert value not in str(caught.value)
     assert "password" not in str(caught.value)
+    assert not server.requests

@@ -10,6 +10,7 @@ import pytest
 from textgauge import compare
 from textgauge.core.errors import ResourceError
 from textgauge.encode.embedders import get_embedder
+from textgauge.encode.embedders.static import make_static
 
 WORDS = {"[UNK]": 0, "red": 1, "cat": 2, "dog": 3}
 TABLE = np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 2.0], [3.0, 4.0]], dtype=np.float32)
@@ -34,26 +35,22 @@ def write(tmp_path):
 
 
 def encode(folder, texts):
-    from textgauge.encode.embedders.static import make_static
-
     return make_static(str(folder)).encode(texts)
 
 
-def test_the_mean_of_known_tokens(write):
-    vectors = encode(write(), ["red cat", "dog unheard red", "", "unheard"])
-    assert vectors.tolist() == [[0.5, 1.0], [2.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
+NEWER = {"embeddings": TABLE, "mapping": np.array([0, 1, 1, 2]), "weights": np.array([1.0, 2.0, 1.0, 0.5])}
 
 
-def test_unit_length_where_the_model_says_so(write):
-    vectors = encode(write(normalize=True), ["dog", "red dog", ""])
-    expected = np.array([[0.6, 0.8], [1 / 2**0.5, 1 / 2**0.5], [0, 0]])
-    np.testing.assert_allclose(vectors, expected, rtol=1e-6)
-
-
-def test_rows_and_weights_of_newer_models(write):
-    rows, weights = np.array([0, 1, 1, 2]), np.array([1.0, 2.0, 1.0, 0.5])
-    vectors = encode(write(embeddings=TABLE, mapping=rows, weights=weights), ["red", "cat", "dog"])
-    assert vectors.tolist() == [[2.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+@pytest.mark.parametrize(
+    ("settings", "texts", "expected"),
+    [
+        ({}, ["red cat", "dog unheard red", "", "unheard"], [[0.5, 1.0], [2.0, 2.0], [0.0, 0.0], [0.0, 0.0]]),
+        ({"normalize": True}, ["dog", "red dog", ""], [[0.6, 0.8], [0.5**0.5, 0.5**0.5], [0, 0]]),
+        (NEWER, ["red", "cat", "dog"], [[2.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+    ],
+)
+def test_vectors_are_means_of_known_tokens(write, settings, texts, expected):
+    np.testing.assert_allclose(encode(write(**settings), texts), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
