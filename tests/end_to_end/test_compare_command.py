@@ -64,14 +64,6 @@ def test_token_metrics_on_text_files(run, corpora):
     assert "warning" not in out
 
 
-@pytest.mark.parametrize(("form", "mark"), [("table", "metric"), ("markdown", "| metric |"), ("latex", "\\toprule")])
-def test_readable_formats(run, corpora, form, mark):
-    code, out, _ = run("compare", corpora / "a.npy", corpora / "b.npy", "-m", "energy,medoid", "-f", form)
-    assert code == 0
-    assert mark in out
-    assert "energy" in out
-
-
 @pytest.mark.parametrize(("form", "start"), [("table", ""), ("markdown", ""), ("latex", "% ")])
 def test_the_answer_of_a_test_comes_first(run, corpora, form, start):
     call = ("compare", corpora / "a.npy", corpora / "b.npy", "-m", "energy,medoid", "--permutations", 99, "-f", form)
@@ -182,11 +174,6 @@ def test_bad_input_gets_one_line_and_exit_code_2(run, tmp_path, reference, candi
     assert re.search(complaint, lines[0])
 
 
-@pytest.mark.parametrize("option", [("--level", "1.5"), ("--permutations", "0"), ("--seed", "-1"), ("--nonsense", "1")])
-def test_bad_options_exit_with_2(run, corpora, option):
-    assert run("compare", corpora / "a.npy", corpora / "b.npy", "-m", "medoid", *option)[0] == 2
-
-
 def test_an_undefined_metric_is_said_and_the_rest_goes_on(run, tmp_path):
     np.save(tmp_path / "few.npy", np.eye(4))
     code, out, err = run("compare", tmp_path / "few.npy", tmp_path / "few.npy", "-m", "pr(k=10),medoid", "-f", "json")
@@ -196,15 +183,3 @@ def test_an_undefined_metric_is_said_and_the_rest_goes_on(run, tmp_path):
     assert "needs at least 11" in rows[0]["reason"]
     assert rows[1]["value"] == pytest.approx(0)
     assert "undefined" in err
-
-
-@pytest.mark.parametrize("what", ["metrics", "embedders", "tokenizers", "datasets", "resources"])
-def test_ls_prints_json_rows_with_names(run, what):
-    code, out, _ = run("ls", what, "--format", "json")
-    assert code == 0
-    assert all(row["name"] for row in json.loads(out)["rows"])
-
-
-def test_version_and_help(run):
-    assert run("--version")[1].startswith("textgauge ")
-    assert "compare" in run("--help")[1]

@@ -62,14 +62,6 @@ def test_json_is_one_flat_object_per_property(describe, corpora):
     assert rows["semantic_f1"]["train"] is not None
 
 
-@pytest.mark.parametrize("form", ["table", "markdown", "csv", "latex"])
-def test_other_formats(describe, corpora, form):
-    code, out, _ = describe(corpora / "good.txt", "--grammar", "none", "-f", form)
-    assert code == 0
-    assert "unique" in out
-    assert "train" in out
-
-
 def test_several_corpora_with_tests_and_a_collapsed_one(describe, corpora):
     code, out, err = describe(
         corpora / "good.txt", corpora / "stuck.txt", "--grammar", "none", "--lists", corpora / "lists"
@@ -109,13 +101,6 @@ def test_the_table_and_the_file_of_the_same_call_tell_the_same(describe, corpora
     assert json.loads(describe(corpora / "good.txt", "--grammar", "none", "-f", "json")[1])["rows"] == list(
         kept.values()
     )
-
-
-def test_a_copy_of_train(describe, corpora):
-    _, out, err = describe(corpora / "train.txt", "--grammar", "none", "-f", "json")
-    rows = {row["property"]: row["value"] for row in json.loads(out)["rows"]}
-    assert (rows["unique"], rows["vocab"], rows["syntactic_f1"]) == (0, 0, 1)
-    assert "80 of 80 texts equal train texts" in err
 
 
 def test_shuffled_words_lose_on_plausibility(describe, corpora, tmp_path):

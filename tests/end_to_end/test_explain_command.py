@@ -67,12 +67,6 @@ def test_json_is_one_flat_array_in_which_contributions_add_up(run, corpora):
     assert {row["term"] for row in of_kind["term"]} >= {"red", "loan", "cat"}
 
 
-def test_without_explain_json_has_its_old_shape(run, corpora):
-    rows = json.loads(run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "-f", "json")[1])["rows"]
-    assert [row["metric"] for row in rows] == METRICS.split(",")
-    assert not any("kind" in row for row in rows)
-
-
 @pytest.mark.parametrize("ending", ["json", "csv"])
 def test_a_file_takes_the_rows_and_standard_output_keeps_its_shape(run, corpora, ending):
     path = corpora / "out" / f"found.{ending}"

@@ -46,14 +46,6 @@ def test_pages_of_all_kinds_are_the_default(folder, tmp_path, capsys):
     assert all(name.endswith(".html") for name in names)
 
 
-def test_same_run_same_bytes(folder, tmp_path, capsys):
-    for where in ("one", "two"):
-        command("figures", folder / "run", "--folder", tmp_path / where, "--kind", "tree", "--type", "svg,html")
-    first, second = ({p.name: p.read_bytes() for p in (tmp_path / where).iterdir()} for where in ("one", "two"))
-    assert len(first) == 4
-    assert first == second
-
-
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [

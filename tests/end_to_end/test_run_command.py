@@ -229,12 +229,6 @@ def test_size_and_speed_of_one_run_share_a_leaderboard(run, tmp_path):
         assert row["size_robustness"] < 1
 
 
-def test_several_values_of_k_are_several_protocols(ksc, run, tmp_path):
-    assert "18 results" in ksc(k="4,5,6")[2]
-    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])["rows"]
-    assert {row["protocol"].split(",")[0] for row in detail} == {"ksc(k=4", "ksc(k=5", "ksc(k=6"}
-
-
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [

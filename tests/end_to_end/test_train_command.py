@@ -73,12 +73,6 @@ def test_other_rated_pairs_to_learn_from(run, folder):
     assert (trained["pairs"], trained["sets"], trained["sources"]) == (130, 8, 4)
 
 
-def test_a_column_of_sources(run, folder):
-    code, out, _ = run(*GIVEN, "--source", "word", "-f", "csv")
-    assert code == 0
-    assert len(out.strip().splitlines()) == 3  # one source: none is left out
-
-
 def test_texts_far_from_the_training_are_told(run, folder):
     assert run(*GIVEN)[0] == 0
     (folder / "far.txt").write_text("\n".join(f"interest rates of bank {i} rose sharply" for i in range(30)))

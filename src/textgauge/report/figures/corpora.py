@@ -18,10 +18,9 @@ from textgauge.metrics.properties import MeasuredCorpus
 from textgauge.report.figures.style import (
     DARK,
     PANEL,
+    draw_panel,
     join_panels,
-    layer_charts,
     make_chart,
-    make_title,
     make_tooltips,
     name_left_out,
 )
@@ -106,5 +105,4 @@ def _draw_plane_panel(name: str, points: Points, cells: pl.DataFrame, low: float
         .mark_point(shape="cross", color=VERMILION, filled=True, size=60, opacity=1, stroke=DARK, strokeWidth=0.5)
         .encode(across, upward, tooltip=tip[:2]),
     ]
-    title = make_title(name, f"mean {x.mean():.3f}, {y.mean():.3f}; n {len(x):,}")
-    return layer_charts(layers, width=PANEL, height=PANEL, title=title)
+    return draw_panel(layers, name, f"mean {x.mean():.3f}, {y.mean():.3f}; n {len(x):,}", height=PANEL)

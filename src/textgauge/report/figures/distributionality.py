@@ -22,21 +22,17 @@ from textgauge.metrics import get_metric
 from textgauge.report.figures.ksc import compute_z_scores
 from textgauge.report.figures.style import (
     DARK,
-    HEIGHT,
-    PANEL,
     QUARTILES,
     Drawn,
     compute_quartiles,
-    describe_group,
     draw_band,
+    draw_panel,
     drop_infinite,
     get_own_values,
     group_words,
     join_panels,
-    layer_charts,
     make_chart,
     make_steps_axis,
-    make_title,
     make_tooltips,
     name_left_out,
     prepare_data,
@@ -98,9 +94,7 @@ def draw_trajectory(group: Group, *, sample: int = 0) -> alt.ConcatChart:
     line = "Bands and bars: one standard deviation of the standardised distances at a step, to each side of their mean."
     missing = name_left_out([metric for metric in frames if metric not in drawn], "constant or undefined")
     title = "Standardised distance over the steps, with two prototypes"
-    return join_panels(
-        panels, title, describe_group(group), _choose_prototype(group, sample), line, missing, shared=True
-    )
+    return join_panels(panels, title, group, _choose_prototype(group, sample), line, missing, shared=True)
 
 
 def draw_density(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatChart:
@@ -119,7 +113,7 @@ def draw_density(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatCha
         [names[shown] for shown, frame in frames.items() if not len(frame)], "constant or undefined"
     )
     title = f"Densities of {metric} at each step, with two prototypes"
-    return join_panels(panels, title, describe_group(group), _choose_prototype(group, sample), fewer, missing)
+    return join_panels(panels, title, group, _choose_prototype(group, sample), fewer, missing)
 
 
 def _of_sample(observed: Observations, sample: int) -> Observations:
@@ -157,7 +151,7 @@ def _draw_trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.D
         own.mark_rule().encode(alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q")),
         own.mark_line(strokeWidth=1.5, point={"size": 16}).encode(alt.Y("mean:Q")),
     ]
-    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(metric))
+    return draw_panel(layers, metric)
 
 
 def _draw_density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
@@ -176,7 +170,7 @@ def _draw_density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
 
 def _draw_density(step: int, rows: pl.DataFrame, lines: alt.Chart) -> alt.LayerChart:
     drawn = alt.Chart(rows, mark=lines.mark, encoding=lines.encoding)
-    return layer_charts([drawn], width=PANEL, height=90, title=make_title(f"ℓ = {step}"))
+    return draw_panel([drawn], f"ℓ = {step}", height=90)
 
 
 def collect_component_rows(group: Group) -> pl.DataFrame:
@@ -215,7 +209,7 @@ def draw_component(group: Group) -> alt.ConcatChart | None:
         return None
     panels = [_draw_component_panel(part) for part in rows.partition_by("component", maintain_order=True)]
     line = "Line and band: mean at a step and one standard deviation to each side."
-    return join_panels(panels, "Components over the steps between two corpora", describe_group(group), line)
+    return join_panels(panels, "Components over the steps between two corpora", group, line)
 
 
 def _spread(values: Floats) -> tuple[float, float]:
@@ -233,7 +227,7 @@ def _draw_component_panel(rows: pl.DataFrame) -> alt.LayerChart:
     low = alt.Y("low:Q", title=None, axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
     exact = make_tooltips("k", "step", "mean", "low", "high")
     layers = draw_band(base, low, "mean", opacity=0.15, exact=exact, line={"point": {"size": 14}})
-    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(rows["component"][0]))
+    return draw_panel(layers, rows["component"][0])
 
 
 def draw_densities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
@@ -259,7 +253,7 @@ def step_box_figure(group: Group, metrics: Sequence[str]) -> alt.ConcatChart:
     frames = {metric: step_quartiles(group, metric) for metric in metrics}
     panels = [_draw_box_panel(metric, frame) for metric, frame in frames.items() if len(frame)]
     line = "Box: quartiles and median of the values at a step, in the metric's own units; whisker: smallest to largest."
-    return join_panels(panels, "Values over the steps between two corpora", describe_group(group), line)
+    return join_panels(panels, "Values over the steps between two corpora", group, line)
 
 
 def _draw_box_panel(metric: str, rows: pl.DataFrame) -> alt.LayerChart:
@@ -271,7 +265,7 @@ def _draw_box_panel(metric: str, rows: pl.DataFrame) -> alt.LayerChart:
         base.mark_bar(color="#9CC8E3", size=7).encode(alt.Y("lower_quartile:Q"), alt.Y2("upper_quartile")),
         base.mark_tick(color=DARK, size=7, thickness=1.5, orient="horizontal").encode(alt.Y("median:Q")),
     ]
-    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(metric))
+    return draw_panel(layers, metric)
 
 
 def _get_class(key: str) -> str:

@@ -21,23 +21,19 @@ from textgauge.core.show import BLUE, VERMILION
 from textgauge.report.figures.style import (
     DARK,
     GREY,
-    HEIGHT,
     PAGE,
-    PANEL,
     Drawn,
-    describe_group,
     draw_band,
+    draw_metrics,
+    draw_panel,
     drop_infinite,
     get_own_values,
     group_words,
     join_panels,
-    layer_charts,
     make_chart,
     make_steps_axis,
-    make_title,
     make_tooltips,
     require_protocol,
-    select_known_frames,
     thin_points,
 )
 from textgauge.stats.correlation import r_squared
@@ -101,13 +97,9 @@ def compute_regression_band(x: Floats, y: Floats, at: Floats, level: float = 0.9
 
 def draw_distance(group: Group) -> alt.ConcatChart:
     """Return one panel per metric: z-scored distance over the step ℓ = j − i, line, 95 % band."""
-    frames = {metric: collect_distance_points(group, metric) for metric in group.observed}
-    drawn, missing = select_known_frames(frames, "z", "constant or undefined")
-    panels = [_draw_distance_panel(metric, frame) for metric, frame in drawn.items()]
+    title, why = "Distance over the steps between two corpora", "constant or undefined"
     line = "Each point is a pair of corpora. Line: least squares; band: 95 % if pairs shared no corpus, which they do."
-    return join_panels(
-        panels, "Distance over the steps between two corpora", describe_group(group), line, missing, shared=True
-    )
+    return draw_metrics(group, collect_distance_points, "z", _draw_distance_panel, title, line, why=why, shared=True)
 
 
 def _draw_distance_panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
@@ -119,8 +111,7 @@ def _draw_distance_panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
     score = alt.Tooltip("z:Q", title="z-score", format=".6g")
     dots = make_chart(shown).mark_circle(color=BLUE, size=14, opacity=0.45)
     dots = dots.encode(step, alt.Y("z:Q"), tooltip=[*_draw_both(), *make_tooltips("repetition:Q", "value"), score])
-    heading = make_title(metric, f"R² of the line {line['r2'][0]:.3f}", fewer)
-    return layer_charts([band, dots, fit], width=PANEL, height=HEIGHT, title=heading)
+    return draw_panel([band, dots, fit], metric, f"R² of the line {line['r2'][0]:.3f}", fewer)
 
 
 def _draw_both() -> list[alt.Tooltip]:
@@ -170,9 +161,9 @@ def draw_tree(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatCh
         *_draw_nodes(collect_tree_nodes(group, metric, repetition), k),
     ]
     own_scale = {"scale": {"stroke": "independent"}}
-    chart = layer_charts([*layers, *_draw_base(k)], width=PAGE - 60, height=height, resolve=own_scale)
+    chart = draw_panel([*layers, *_draw_base(k)], None, width=PAGE - 60, height=height, resolve=own_scale)
     key = "Squares: corpora, with their share of texts from the first source; circles: pairs, with their value."
-    lines = (describe_group(group), f"Repetition {repetition + 1}: {_judge_edge(distances, edges, k)}.", key)
+    lines = (group, f"Repetition {repetition + 1}: {_judge_edge(distances, edges, k)}.", key)
     return join_panels([chart], f"Judgement tree of {metric}", *lines)
 
 

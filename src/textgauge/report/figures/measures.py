@@ -20,12 +20,10 @@ from textgauge.report.figures.style import (
     QUARTILES,
     Drawn,
     compute_quartiles,
-    describe_group,
+    draw_panel,
     group_words,
     join_panels,
-    layer_charts,
     make_chart,
-    make_title,
     make_tooltips,
 )
 
@@ -108,8 +106,7 @@ def compute_rings(corners: int) -> pl.DataFrame:
 
 def _draw_radar_panel(values: pl.DataFrame) -> alt.LayerChart:
     layers = [*_draw_web(values), *_draw_shape(values), *_draw_labels(values)]
-    title = make_title(values["metric"][0])
-    return layer_charts(layers, width=PANEL, height=PANEL * _HIGH / _WIDE, title=title)
+    return draw_panel(layers, values["metric"][0], height=PANEL * _HIGH / _WIDE)
 
 
 def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
@@ -195,7 +192,7 @@ def draw_box(group: Group) -> alt.ConcatChart:
             _draw_box_panel(measure, rows.filter(here), points.filter(here), metrics, named=place % COLUMNS == 0)
         )
     line = "Box: quartiles and median; whisker: smallest to largest; points: repetitions; diamond: mean."
-    return join_panels(panels, "Measures over repetitions", describe_group(group), line)
+    return join_panels(panels, "Measures over repetitions", group, line)
 
 
 def _draw_box_panel(
@@ -220,7 +217,7 @@ def _draw_box_panel(
     absent = undefined.mark_text(text="undefined", align="left", fontSize=9, color="#777777")
     absent = absent.encode(x=alt.value(4), tooltip=make_tooltips("metric:N", "reason:N"))
     layers = [whisker, box, median, dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
-    return layer_charts(layers, width=150, height=18 * len(metrics), title=make_title(measure.replace("_", " ")))
+    return draw_panel(layers, measure.replace("_", " "), width=150, height=18 * len(metrics))
 
 
 def draw_radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:

@@ -6,6 +6,7 @@ Orders of sets are those of Yamshchikov et al. 2021.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from typing import Literal, get_args
 
 import altair as alt
@@ -22,23 +23,20 @@ from textgauge.core.show import BLUE, VERMILION, make_printable
 from textgauge.report.figures.style import (
     COLUMNS,
     DARK,
-    HEIGHT,
     PAGE,
     PANEL,
     Draw,
     Drawn,
     compute_mean_interval,
-    describe_group,
     draw_heat_map,
+    draw_metrics,
+    draw_panel,
     get_own_values,
     group_words,
     join_panels,
-    layer_charts,
     make_chart,
-    make_title,
     make_tooltips,
     name_left_out,
-    select_known_frames,
     thin_points,
 )
 from textgauge.stats.correlation import estimate_correlation_interval, spearman
@@ -98,7 +96,7 @@ def order_figure(group: Group) -> alt.ConcatChart:
     squares = draw_heat_map(
         known, "other", "rho", [number], title="ρ", domain=(lowest, 1.0), size=(_CELL, _CELL), angle=-60
     )
-    return join_panels([squares], "How alike metrics and people order the sets", describe_group(group), line, missing)
+    return join_panels([squares], "How alike metrics and people order the sets", group, line, missing)
 
 
 def collect_bump_ranks(group: Group) -> pl.DataFrame:
@@ -123,9 +121,7 @@ def draw_bump(group: Group) -> alt.ConcatChart:
     shown = set(rows["metric"])
     missing = name_left_out([metric for metric in group.observed if metric not in shown], "a set without a value")
     line = "Rank 1: the set whose pairs are nearest on average. Metrics from left to right: less and less like people."
-    return join_panels(
-        [_draw_bump_panel(rows)], "Ranks of sets by people and metrics", describe_group(group), line, missing
-    )
+    return join_panels([_draw_bump_panel(rows)], "Ranks of sets by people and metrics", group, line, missing)
 
 
 def _draw_bump_panel(rows: pl.DataFrame) -> alt.LayerChart:
@@ -145,7 +141,7 @@ def _draw_bump_panel(rows: pl.DataFrame) -> alt.LayerChart:
     first = make_chart(rows.filter(pl.col("metric") == PEOPLE)).encode(x, y, alt.Text("set:N"))
     words = first.mark_text(align="right", dx=-8, fontSize=9)
     width = min(PAGE - 150, 40 * len(names))
-    return layer_charts([lines, dots, words], width=width, height=max(20 * sets, 80), title=make_title(""))
+    return draw_panel([lines, dots, words], "", width=width, height=max(20 * sets, 80))
 
 
 def collect_scatter_points(group: Group, metric: str) -> pl.DataFrame:
@@ -177,11 +173,10 @@ def _split_by_rating(rising: NDArray[np.float64]) -> list[NDArray[np.intp]]:
 
 def draw_scatter(group: Group) -> alt.ConcatChart:
     """One panel per metric: its value over the rating, means with 95 % intervals, and Spearman's ρ with its own."""
-    frames = {metric: collect_scatter_points(group, metric) for metric in group.observed}
-    drawn, missing = select_known_frames(frames, "value", "constant or undefined", values=2)
-    panels = [_draw_scatter_panel(metric, group, frame) for metric, frame in drawn.items()]
+    draw = partial(_draw_scatter_panel, group)
     line = "Each point is a pair. Bars: mean value at a rating and its 95 % interval. ρ of nearness and rating."
-    return join_panels(panels, "Values of metrics over people's ratings", describe_group(group), line, missing)
+    title, why = "Values of metrics over people's ratings", "constant or undefined"
+    return draw_metrics(group, collect_scatter_points, "value", draw, title, line, least=2, why=why)
 
 
 def _format_rho(metric: str, group: Group) -> str:
@@ -195,7 +190,7 @@ def _format_rho(metric: str, group: Group) -> str:
     return f"ρ {value:.3f} ({low:.3f} … {high:.3f}), n {len(x):,}"
 
 
-def _draw_scatter_panel(metric: str, group: Group, points: pl.DataFrame) -> alt.LayerChart:
+def _draw_scatter_panel(group: Group, metric: str, points: pl.DataFrame) -> alt.LayerChart:
     shown, fewer = thin_points(points.drop_nulls("value"))
     x = alt.X("rating:Q", title="rating", scale=alt.Scale(zero=False), axis=alt.Axis(grid=False, tickCount=5))
     tip = [*make_tooltips("rating", form=".4g"), *make_tooltips("value")]
@@ -208,7 +203,7 @@ def _draw_scatter_panel(metric: str, group: Group, points: pl.DataFrame) -> alt.
         means.mark_line(color=VERMILION, strokeWidth=1.5).encode(alt.Y("mean:Q")),
         means.mark_circle(color=VERMILION, size=24, opacity=1).encode(alt.Y("mean:Q"), tooltip=exact),
     ]
-    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(metric, _format_rho(metric, group), fewer))
+    return draw_panel(layers, metric, _format_rho(metric, group), fewer)
 
 
 def draw_groups_of_sets(figure: Callable[[Group], alt.ConcatChart]) -> Draw:
@@ -331,7 +326,7 @@ def _draw_contribution_panel(
     if of == "importance":
         dots = make_chart(rows).mark_circle(color=DARK, size=14, opacity=0.7)
         layers.append(dots.encode(alt.X("value:Q"), y, tooltip=tip))
-    return layer_charts(layers, width=PANEL - 40, height=_BAR * len(names), title=make_title(task))
+    return draw_panel(layers, task, width=PANEL - 40, height=_BAR * len(names))
 
 
 def _of_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, list[Judged], set[str]]]:

@@ -6,7 +6,7 @@ Colours are those that colour-blind readers can distinguish; a figure is one col
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, Literal
@@ -105,12 +105,23 @@ def thin_points(points: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     return (points.gather_every(every), f"1 point in {every} is drawn") if every > 1 else (points, "")
 
 
-def select_known_frames(
-    frames: Mapping[str, pl.DataFrame], column: str, why: str, *, values: int = 1
-) -> tuple[dict[str, pl.DataFrame], str]:
-    """The frames of metrics whose column has so many different values, and a line that names the other metrics."""
-    known = {metric: frame for metric, frame in frames.items() if frame[column].drop_nulls().n_unique() >= values}
-    return known, name_left_out([metric for metric in frames if metric not in known], why)
+def draw_metrics(
+    group: Group,
+    collect: Callable[[Group, str], pl.DataFrame],
+    column: str,
+    draw: Callable[[str, pl.DataFrame], alt.LayerChart],
+    title: str,
+    *lines: str,
+    least: int = 1,
+    why: str = "undefined",
+    shared: bool = False,
+) -> alt.ConcatChart:
+    """Return one panel per metric whose column has so many different values, and a line that names the other ones."""
+    frames = {metric: collect(group, metric) for metric in group.observed}
+    known = {metric: frame for metric, frame in frames.items() if frame[column].drop_nulls().n_unique() >= least}
+    missing = name_left_out([metric for metric in frames if metric not in known], why)
+    panels = [draw(metric, frame) for metric, frame in known.items()]
+    return join_panels(panels, title, group, *lines, missing, shared=shared)
 
 
 def compute_mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
@@ -180,12 +191,7 @@ def draw_heat_map(
     marks = [base.mark_text(**look).encode(text, color=dark) for text, look in texts]
     squares = base.mark_rect(stroke="white").encode(color=shade)
     width, height = size[0] * len(others), size[1] * len(names)
-    return layer_charts([squares, *marks], width=width, height=height, title=make_title(""))
-
-
-def make_title(text: str, *lines: str) -> alt.TitleParams:
-    """Return the title of a panel, with smaller lines beneath, cut at the panel's width; long names have two lines."""
-    return _make_title(break_name(_join_lines(text)), lines, limit=PANEL, fontSize=11, frame="group")
+    return draw_panel([squares, *marks], "", width=width, height=height)
 
 
 def _make_title(text: str | list[str], lines: Sequence[str], **look: Any) -> alt.TitleParams:
@@ -209,16 +215,22 @@ def _join_lines(text: str) -> str:
     return make_printable(text).replace("\n", " ")
 
 
-def layer_charts(
-    layers: Iterable[alt.Chart], *, width: float, height: float, title: alt.TitleParams | None = None, **more: Any
+def draw_panel(
+    layers: Iterable[alt.Chart],
+    title: str | None,
+    *lines: str,
+    width: float = PANEL,
+    height: float = HEIGHT,
+    **more: Any,
 ) -> alt.LayerChart:
-    """Return a panel of layers.
+    """Return a panel of layers, with smaller lines under its title; long titles have two lines.
 
     Altair copies all that a chart consists of whenever charts are put together, and its objects hold every property
     there is: marks, encodings and the title are written out first, as dictionaries of the few that are set.
     """
     if title is not None:
-        more["title"] = title.to_dict(validate=False)
+        heading = _make_title(break_name(_join_lines(title)), lines, limit=PANEL, fontSize=11, frame="group")
+        more["title"] = heading.to_dict(validate=False)
     return alt.LayerChart(layer=[write_out_chart(layer) for layer in layers], width=width, height=height, **more)
 
 
@@ -228,10 +240,13 @@ def write_out_chart(chart: alt.Chart) -> alt.Chart:
     return alt.Chart(chart.data, mark=mark, encoding=alt.FacetedEncoding(**chart.encoding.to_dict(validate=False)))
 
 
-def join_panels(charts: Sequence[alt.LayerChart], title: str, *lines: str, shared: bool = False) -> alt.ConcatChart:
-    """Panels side by side under one title; `shared` gives all the same axes."""
+def join_panels(
+    charts: Sequence[alt.LayerChart], title: str, *lines: str | Group, shared: bool = False
+) -> alt.ConcatChart:
+    """Panels side by side under one title and lines, a group in words; `shared` gives all the same axes."""
     axes: Literal["shared", "independent"] = "shared" if shared else "independent"
-    beneath = [part for line in lines for part in wrap(_join_lines(line), _WIDTH)]
+    texts = [line if isinstance(line, str) else describe_group(line) for line in lines]
+    beneath = [part for line in texts for part in wrap(_join_lines(line), _WIDTH)]
     return alt.ConcatChart(  # altair copies a chart whole at every change: all at once
         concat=list(charts),
         columns=COLUMNS,

@@ -27,9 +27,7 @@ from textgauge.core.show import BLUE, VERMILION
 from textgauge.report.figures.ksc import compute_regression_band
 from textgauge.report.figures.style import (
     DARK,
-    HEIGHT,
     PALETTE,
-    PANEL,
     Draw,
     Drawn,
     compute_mean_interval,
@@ -37,17 +35,16 @@ from textgauge.report.figures.style import (
     draw_band,
     draw_each_group,
     draw_level,
+    draw_metrics,
+    draw_panel,
     drop_infinite,
     get_own_values,
     group_words,
     join_panels,
-    layer_charts,
     make_chart,
-    make_title,
     make_tooltips,
     name_left_out,
     require_protocol,
-    select_known_frames,
     thin_points,
 )
 
@@ -111,16 +108,15 @@ def compute_asymptote(group: Group, metric: str) -> float:
 
 def draw_convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
     """Return one panel per metric: its value over the size of the samples, with that of large ones."""
-    frames = {metric: collect_sweep_points(group, metric, sweep) for metric in group.observed}
-    drawn, missing = select_known_frames(frames, "value", "undefined")
     title, across = _SWEEPS[sweep]
-    panels = [
-        _draw_convergence_panel(name, frame, compute_asymptote(group, name), across) for name, frame in drawn.items()
-    ]
+
+    def draw(metric: str, points: pl.DataFrame) -> alt.LayerChart:
+        return _draw_convergence_panel(metric, points, compute_asymptote(group, metric), across)
+
     line = "Points: repetitions; line and band: their mean and its 95 % interval (these texts); dashed: large samples."
     total = require_protocol(group, "total").total
     uneven = f"The two samples have {total:,} texts together." if sweep == "imbalance" else ""
-    return join_panels(panels, title, describe_group(group), line, uneven, missing)
+    return draw_metrics(group, partial(collect_sweep_points, sweep=sweep), "value", draw, title, line, uneven)
 
 
 def draw_convergence(sweep: Sweep) -> Draw:
@@ -144,8 +140,7 @@ def _draw_convergence_panel(metric: str, points: pl.DataFrame, large: float, acr
         dots.encode(x, alt.Y("value:Q"), tooltip=[*samples, *make_tooltips("repetition:Q", "value")]),
         *draw_level("large", large, "large samples"),
     ]
-    heading = make_title(metric, f"large samples: {f'{large:.4g}' if np.isfinite(large) else 'undefined'}", fewer)
-    return layer_charts(layers, width=PANEL, height=HEIGHT, title=heading)
+    return draw_panel(layers, metric, f"large samples: {f'{large:.4g}' if np.isfinite(large) else 'undefined'}", fewer)
 
 
 def collect_ifc_points(groups: Sequence[Group], metric: str) -> pl.DataFrame:
@@ -245,7 +240,7 @@ def _draw_steps_panel(name: str, points: pl.DataFrame, up: str, said: str) -> al
         make_chart(shown).mark_circle(color=BLUE, size=14, opacity=0.5).encode(x, alt.Y("value:Q"), tooltip=exact),
         *draw_level("own", float(np.mean(own)) if own else np.nan, "the reference"),
     ]
-    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(name, said, fewer))
+    return draw_panel(layers, name, said, fewer)
 
 
 def collect_perturbation_rows(group: Group, metric: str, over: Over) -> pl.DataFrame:
@@ -282,18 +277,11 @@ def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
 
 def draw_perturbation(group: Group, over: Over) -> alt.ConcatChart:
     """One panel per metric: d(A, B') over δ, p or q, with the 95 % band of its mean, and the unperturbed level."""
-    frames = {metric: collect_perturbation_rows(group, metric, over) for metric in group.observed}
-    drawn, missing = select_known_frames(frames, "mean", "undefined")
-    panels = [_draw_perturbation_panel(metric, frame, OVERS[over][1]) for metric, frame in drawn.items()]
+    title, across = OVERS[over]
+    setting = _format_setting(require_protocol(group, "drawn"), over)
     line = "Line and band: mean over repetitions and its 95 % interval (these points); dashed: unperturbed."
-    return join_panels(
-        panels,
-        OVERS[over][0],
-        describe_group(group),
-        _format_setting(require_protocol(group, "drawn"), over),
-        line,
-        missing,
-    )
+    draw = partial(_draw_perturbation_panel, across=across)
+    return draw_metrics(group, partial(collect_perturbation_rows, over=over), "mean", draw, title, setting, line)
 
 
 def sample_figure(group: Group, *, repetition: int = 0) -> alt.ConcatChart:
@@ -303,7 +291,7 @@ def sample_figure(group: Group, *, repetition: int = 0) -> alt.ConcatChart:
     parts = [(picture, rows.filter(pl.col("picture") == picture)) for picture in (UNPERTURBED, SHIFTED)]
     line = f"Repetition {repetition + 1}: {moved} of {protocol.n} points of B are moved by δ = {protocol.delta:g}."
     panels = [_draw_scatter(picture, part) for picture, part in parts]
-    return join_panels(panels, "Points and the group that is moved", describe_group(group), line, shared=True)
+    return join_panels(panels, "Points and the group that is moved", group, line, shared=True)
 
 
 def _format_setting(protocol: Any, over: Over) -> str:
@@ -324,7 +312,7 @@ def _draw_perturbation_panel(metric: str, rows: pl.DataFrame, across: str) -> al
         *draw_band(shifted.encode(x), y, "mean", opacity=0.25, exact=exact, line=point, color=BLUE),
         dashed.encode(x, alt.Y("mean:Q"), tooltip=exact),
     ]
-    return layer_charts(layers, width=PANEL, height=HEIGHT, title=make_title(metric))
+    return draw_panel(layers, metric)
 
 
 def _draw_scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
@@ -335,7 +323,7 @@ def _draw_scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
     dots = dots.encode(
         alt.X("x:Q", **look), alt.Y("y:Q", **look), shade, tooltip=make_tooltips("of:N", "x", "y", form=".4g")
     )
-    return layer_charts([dots], width=260, height=260, title=make_title(picture))
+    return draw_panel([dots], picture, width=260, height=260)
 
 
 def draw_perturbations(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
@@ -386,9 +374,7 @@ def draw_sensitivity(group: Group) -> alt.ConcatChart:
     line = "Line and band: mean over documents and its 95 % interval; dashed: ideal similarity."
     sides = "Left of 0: a share of the tokens was removed; right of it, a needle of that size was inserted."
     missing = name_left_out([metric for metric in group.observed if metric not in metrics], "undefined")
-    return join_panels(
-        panels, "Similarity over the size of a change", describe_group(group), line, sides, missing, shared=True
-    )
+    return join_panels(panels, "Similarity over the size of a change", group, line, sides, missing, shared=True)
 
 
 def _draw_sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metrics: list[str]) -> alt.LayerChart:
@@ -409,7 +395,7 @@ def _draw_sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame,
         base.mark_circle(size=10).encode(alt.Y("mean:Q"), color=colour, tooltip=exact),
         make_chart(ideal).mark_line(color=DARK, strokeWidth=1.5, strokeDash=[5, 3]).encode(x, alt.Y("ideal:Q")),
     ]
-    return layer_charts(layers, width=PANEL, height=220, title=make_title(f"{place} of the text"))
+    return draw_panel(layers, f"{place} of the text", height=220)
 
 
 def draw_sensitivities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:

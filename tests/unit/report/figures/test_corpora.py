@@ -41,13 +41,6 @@ def test_cells_hold_every_text_once():
     assert cells["y2"].max() <= 0.5
 
 
-def test_a_panel_for_every_corpus_with_a_plane_and_the_schema_holds():
-    chart = draw_plane(description(measured(HOSTILE), measured("b"), measured("blind", known=False)))
-    made = chart.to_dict()
-    assert len(made["concat"]) == 2
-    assert "blind" in str(made["title"])
-
-
 @pytest.mark.parametrize("form", ["html", "svg", "png"])
 def test_files_are_the_same_every_time_and_safe(form):
     chart = draw_plane(description(measured(HOSTILE)))

@@ -4,7 +4,7 @@ import altair as alt
 import polars as pl
 import pytest
 
-from textgauge.report.figures.style import layer_charts, make_title, prepare_data
+from textgauge.report.figures.style import draw_panel, prepare_data
 
 ROWS = pl.DataFrame({"x": [1.0, 2.0], "low": [0.5, 0.7], "high": [1.5, None], "name": ["a", "b"]})
 
@@ -18,19 +18,21 @@ def layers():
     return [band, words, alt.Chart(ROWS).mark_rule().encode(alt.Y("low:Q"), x=alt.value(4))]
 
 
-@pytest.mark.parametrize("title", [None, make_title("energy", "ρ 0.5")])
+@pytest.mark.parametrize("title", [None, "energy"])
 def test_a_panel_is_the_one_that_altair_makes(title):
     own = alt.LayerChart(layer=layers()).properties(width=180, height=140)
-    own = own if title is None else own.properties(title=title)
-    made = layer_charts(layers(), width=180, height=140, title=title, resolve={"scale": {"stroke": "independent"}})
+    if title is not None:
+        look = {"anchor": "start", "limit": 180, "fontSize": 11, "frame": "group"}
+        own = own.properties(title=alt.TitleParams(title, subtitle=["ρ 0.5"], **look))
+    made = draw_panel(layers(), title, "ρ 0.5", resolve={"scale": {"stroke": "independent"}})
     assert made.to_dict() == own.resolve_scale(stroke="independent").to_dict()
 
 
 def test_layers_can_be_drawn_again():
     drawn = layers()
-    first = layer_charts(drawn, width=180, height=140).to_dict()
-    assert layer_charts(drawn, width=180, height=140).to_dict() == first
-    assert layer_charts(layer_charts(drawn, width=1, height=1).layer, width=180, height=140).to_dict() == first
+    first = draw_panel(drawn, None).to_dict()
+    assert draw_panel(drawn, None).to_dict() == first
+    assert draw_panel(draw_panel(drawn, None, width=1).layer, None).to_dict() == first
 
 
 def test_texts_of_data_are_printable_in_every_row_and_gaps_stay():

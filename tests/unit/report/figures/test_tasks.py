@@ -26,7 +26,6 @@ from textgauge.report.figures.pairs import (
 )
 from textgauge.report.figures.sweeps import collect_ideal_rows, collect_sensitivity_rows, draw_sensitivity
 from textgauge.report.page import render_page
-from textgauge.report.page.html import draw_kinds
 
 BENT = Sensitivity(documents_drawn=6)
 TASKS = {
@@ -199,18 +198,7 @@ def test_the_heat_map_is_of_the_groups_that_are_drawn(found, bent):
     assert {row["task"] for row in rows} == {"robustness", "clustering", OVERALL}
 
 
-def test_groups_without_a_store_draw_what_they_hold(bent):
-    alone = Group(bent.data, BENT, 0, "", bent.observed)
-    assert [figure.name for figure in draw.draw_figures([alone])] == ["sensitivity-sample-articles"]
-
-
 def test_charts_keep_to_the_schema_and_can_be_rendered(found):
     for figure in draw.draw_figures(found):
         figure.chart.to_dict(validate=True)
         ET.fromstring(draw.render_chart(figure.chart, "svg"))
-
-
-def test_a_page_holds_them(store, found):
-    assert [kind.title for kind in draw_kinds(found, [])] == ["Tasks", "Sensitivity", "Contributions"]
-    made = render_page([store])
-    assert all(name in made for name in NAMES.values())

@@ -83,15 +83,6 @@ def test_a_board_names_the_measures_that_its_overall_score_is_a_mean_of():
     assert first_board(likes).averaged == ("distributionality",)
 
 
-def test_a_table_says_what_overall_is_made_of_and_what_every_interval_is_for():
-    table = make_board_table(first_board([judged("energy", 0.9), judged("zipf", 0.2)]))
-    assert "(monotonicity + 1)/2" in table.about
-    assert "A metric that knows nothing has accuracy 0.5" in table.about
-    assert "functions of one matrix of distances" in table.about
-    assert "Lines of measures are 95 % intervals for these texts" in table.about
-    assert "new data sets" not in [column.name for column in table.columns]
-
-
 def test_several_data_sets_have_an_interval_for_new_ones():
     items = [
         judged(metric, centre + 0.01 * n, data=f"data {n}")

@@ -15,7 +15,6 @@ from textgauge.bench import Plan, Store, run
 from textgauge.bench.leaderboard import group_boards, rank_metrics
 from textgauge.bench.protocols import Ksc, Size, Sources
 from textgauge.bench.results import Results, sum_times
-from textgauge.core.errors import InputError
 from textgauge.core.show import format_duration
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
@@ -110,25 +109,6 @@ def test_verdicts_are_those_of_the_store(store, found):
     for row, (metric, verdict) in zip(rows, said, strict=True):
         assert (row["metric"], row["measure"], row["value"]) == (metric, verdict.measure, verdict.value)
         assert (row["low"], row["high"], row["repetitions"]) == (verdict.low, verdict.high, 3)
-
-
-def test_shown_numbers_are_the_exact_ones_rounded(found):
-    for row in make_board_table(found[1]).rows:
-        for cell in row:
-            if isinstance(cell.value, float):
-                assert float(cell.shown) == pytest.approx(cell.value, abs=5e-4)
-                assert float(cell.exact) == cell.value
-
-
-def test_tiers_and_intervals_are_drawn(found):
-    board = found[1]
-    table = make_board_table(board)
-    rows = board.ranking.rows
-    assert table.starts == {n for n in range(1, len(rows)) if rows[n].tier > rows[n - 1].tier}
-    place = [column.name for column in table.columns].index("accuracy")
-    for row in table.rows:
-        mark = row[place].mark
-        assert 0 <= mark.low <= mark.at <= mark.high <= 72
 
 
 def test_every_metric_has_a_row_a_card_and_a_signature(store, parsed):
@@ -229,27 +209,6 @@ def test_figures_keep_their_data_to_six_digits(store):
                 assert columns[field][n] == exact
 
 
-def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
-    monkeypatch.setattr(
-        "textgauge.report.page.html.KINDS",
-        {"fancy": draw.FigureKind("fancy", lambda groups, repetition: iter(()))},
-    )
-    chart = next(draw.draw_figures(Results(store).groups(), kinds=["box"])).chart
-    monkeypatch.setattr(
-        "textgauge.report.page.html.draw_figures", lambda found, kinds: [draw.Figure(f"{kinds[0]}-x", chart)]
-    )
-    parsed = Parsed(render_page([store]))
-    assert [a["data-name"] for tag, a in parsed.elements if tag == "figure"] == ["fancy-x"]
-    assert "Fancy" in "".join(parsed.text["summary"])
-
-
-def test_figures_have_words_that_name_their_panels(store):
-    made = prepare_drawings(draw.draw_figures(Results(store).groups(), kinds=["distance"]))[0]
-    assert made.title == "Distance over the steps between two corpora"
-    assert "Each point is a pair of corpora. Line: least squares; band: 95 % if pairs shared no corpus" in made.words
-    assert all(f"{metric}, R² of the line" in made.words for metric in METRICS)
-
-
 def test_the_same_run_gives_the_same_bytes_and_a_small_page(store, html):
     assert (
         render_page([store], texts=[make_table("Texts", [{"text": HOSTILE, "contribution": 0.25}])], title=HOSTILE)
@@ -283,11 +242,6 @@ def test_a_run_without_a_result_says_so(store, tmp_path):
     parsed = Parsed(render_page([copy]))
     assert "results are missing" in "".join(parsed.text["li"])
     assert "figure" not in parsed.text
-
-
-def test_nothing_is_no_page():
-    with pytest.raises(InputError, match="nothing to report"):
-        render_page()
 
 
 def test_a_report_opens_each_result_file_once_and_changes_none(store, tmp_path, monkeypatch):
