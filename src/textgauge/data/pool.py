@@ -42,14 +42,12 @@ class Pool:
 
     `is_stored` says that texts (`StoredTexts`) or embeddings (checked ones) are on disk, and that embeddings of texts
     shall be. `source_sizes` are the texts of each source where several follow each other; `source_rows` says where each
-    row stood in the file or list it was read from, where some of these were left out. `has_texts` says that the pool
-    holds texts, not embeddings alone.
+    row stood in the file or list it was read from, from 0: blank texts and those not drawn leave gaps. `has_texts` says
+    that the pool holds texts, `has_given` that it holds ready-made embeddings.
 
     >>> Pool(["a cat", "a dog"]).size
     2
     """
-
-    _source_rows: NDArray[np.int64] | None = None
 
     def __init__(
         self,
@@ -69,7 +67,7 @@ class Pool:
                     what = "missing" if text is None else f"{type(text).__name__}, not a string"
                     raise InputError(f"text {position} is {what}")
         self._texts = texts
-        self.has_texts = texts is not None
+        self.has_texts, self.has_given = texts is not None, embeddings is not None
         self._rows: dict[tuple[str, str], Any] = {}
         self._parents: tuple[Pool, ...] = ()
         self.is_stored = is_stored
@@ -79,7 +77,7 @@ class Pool:
                 raise InputError(f"{len(self._texts)} texts but {len(given)} embeddings")
             self._rows["embeddings", GIVEN] = given
         self.size = len(self._texts) if self._texts is not None else len(self._rows["embeddings", GIVEN])
-        self._source_rows = None if source_rows is None else np.array(source_rows, dtype=np.int64)
+        self.source_rows = np.arange(self.size) if source_rows is None else np.array(source_rows, dtype=np.int64)
         self.source_sizes = tuple(source_sizes) or (self.size,)
 
     @classmethod
@@ -98,16 +96,6 @@ class Pool:
         return joint
 
     @property
-    def source_rows(self) -> NDArray[np.int64]:
-        """Where each row stood in its source, from 0; blank texts and those not drawn leave gaps."""
-        return np.arange(self.size) if self._source_rows is None else self._source_rows
-
-    @property
-    def has_given(self) -> bool:
-        """Whether the pool holds ready-made embeddings."""
-        return ("embeddings", GIVEN) in self._rows
-
-    @property
     def texts(self) -> Sequence[str]:
         """The texts; an error where only embeddings were given."""
         if self._texts is None:
@@ -116,7 +104,29 @@ class Pool:
 
     def embeddings(self, embedder: str, *, executor: Executor | None = None) -> Embeddings:
         """Embedding rows, shape (size, dimension), computed by the workers of an executor where one is given."""
-        return self.get_or_compute("embeddings", embedder, lambda name: self._embed(name, executor))  # type: ignore[no-any-return]
+        key = "embeddings", embedder
+        if key in self._rows:
+            return self._rows[key]  # type: ignore[no-any-return]
+        if embedder == GIVEN:
+            raise InputError("no ready-made embeddings were given with these texts")
+        if any(key in pool._rows for pool in self._parents):
+            self._rows[key] = _stack_rows([pool.embeddings(embedder) for pool in self._parents])
+            return self._rows[key]  # type: ignore[no-any-return]
+        from textgauge.data.cache import encode_cached
+        from textgauge.encode.embedders import get_embedder
+
+        model = get_embedder(embedder)
+        if self.is_stored:
+            rows = StoredRows()
+            for some in split_into_blocks(self.size, PARTITION):
+                advance(some.start, self.size)
+                count = _count_from(some.start, self.size)
+                vectors = encode_cached(model, self.texts[some], progress=count, executor=executor)
+                rows.append(check_embeddings(vectors, first=some.start))
+            self._rows[key] = rows.array()
+        else:
+            self._rows[key] = check_embeddings(encode_cached(model, self.texts, progress=advance, executor=executor))
+        return self._rows[key]  # type: ignore[no-any-return]
 
     def list_embedders(self) -> list[str]:
         """Return the embedders whose rows are there."""
@@ -193,26 +203,6 @@ class Pool:
     def set_rows(self, kind: str, name: str, rows: Any) -> None:
         """Take rows that were computed elsewhere for these very texts."""
         self._rows.setdefault((kind, name), rows)
-
-    def _embed(self, embedder: str, executor: Executor | None) -> Embeddings:
-        if embedder == GIVEN:
-            raise InputError("no ready-made embeddings were given with these texts")
-        if self._parents and any(("embeddings", embedder) in pool._rows for pool in self._parents):
-            return _stack_rows([pool.embeddings(embedder) for pool in self._parents])
-        from textgauge.data.cache import encode_cached
-        from textgauge.encode.embedders import get_embedder as by_name
-
-        model = by_name(embedder)
-        if not self.is_stored:
-            return check_embeddings(encode_cached(model, self.texts, progress=advance, executor=executor))
-        rows = StoredRows()
-        for some in split_into_blocks(self.size, PARTITION):
-            advance(some.start, self.size)
-            vectors = encode_cached(
-                model, self.texts[some], progress=_count_from(some.start, self.size), executor=executor
-            )
-            rows.append(check_embeddings(vectors, first=some.start))
-        return rows.array()
 
 
 def _count_from(start: int, total: int) -> Callable[[int, int], None]:
@@ -362,7 +352,11 @@ def iterate_rows(rows: Embeddings, size: int = PARTITION) -> Iterator[tuple[slic
     """Yield rows in blocks, with their places; what is mapped from disk leaves the memory of the process again."""
     for some in split_into_blocks(len(rows), size):
         yield some, rows[some]
-        _release(rows)
+        base: Any = rows
+        while base is not None and not isinstance(base, mmap.mmap):
+            base = getattr(base, "base", None)
+        if base is not None and hasattr(mmap, "MADV_DONTNEED"):
+            base.madvise(mmap.MADV_DONTNEED)
 
 
 def sum_rows(rows: Embeddings) -> Floats:
@@ -373,10 +367,3 @@ def sum_rows(rows: Embeddings) -> Floats:
 def compute_mean_rows(rows: Embeddings) -> Floats:
     """Return the mean of rows in double precision."""
     return sum_rows(rows) / len(rows)
-
-
-def _release(rows: Any) -> None:
-    while rows is not None and not isinstance(rows, mmap.mmap):
-        rows = getattr(rows, "base", None)
-    if rows is not None and hasattr(mmap, "MADV_DONTNEED"):
-        rows.madvise(mmap.MADV_DONTNEED)

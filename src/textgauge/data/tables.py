@@ -28,8 +28,10 @@ class AlignedColumns:
 
     def __post_init__(self) -> None:
         tables = [columns for columns in vars(self).values() if isinstance(columns, Mapping)]
-        every = {key: cells for columns in (self._get_columns(), *tables) for key, cells in columns.items()}
-        check_same_length(vars(self)["name"], **every)
+        every = (self._get_columns(), *tables)
+        lengths = {key: len(cells) for columns in every for key, cells in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise InputError(f"{vars(self)['name']}: columns differ in length: {lengths}")
 
     def __len__(self) -> int:
         return len(next(iter(self._get_columns().values())))

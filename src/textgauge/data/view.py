@@ -159,7 +159,7 @@ class Comparison:
     @cached_property
     def joint(self) -> Corpus:
         """Reference rows, then candidate rows."""
-        return self.reference | self.candidate
+        return Corpus(self.reference.pool, np.concatenate([side.index for side in self.sides]))
 
     def swapped(self) -> Comparison:
         """Return the same two corpora with their roles exchanged."""
@@ -201,9 +201,9 @@ class Draws:
     @property
     def sizes(self) -> tuple[Ints, Ints]:
         """The number of texts of the sides of each draw."""
-        if self.unit_sizes is None:
+        if self.groups is None or (sizes := self.unit_sizes) is None:
             return self.left.sum(axis=1), self.right.sum(axis=1)
-        return self.left @ self.unit_sizes, self.right @ self.unit_sizes
+        return self.left @ sizes, self.right @ sizes
 
     @property
     def smaller(self) -> Ints:

@@ -31,7 +31,6 @@ from textgauge.core.show import (
 )
 from textgauge.data import Comparison
 from textgauge.metrics import Score
-from textgauge.metrics.token_counts import count_tokens
 from textgauge.stats.decisions import format_comparison, format_slices, is_different
 from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differences
 
@@ -149,7 +148,8 @@ def find_separating_terms(comparison: Comparison, *, prior: float | None = None)
         raise InputError(f"the prior is a number of words above 0, not {prior}")
     if not comparison.joint.pool.has_texts:
         return Terms.none()
-    counts = [count_tokens(side, _TOKENIZER)[0] for side in (comparison.candidate, comparison.reference)]
+    sides = (side.counts(_TOKENIZER).sum(axis=0) for side in (comparison.candidate, comparison.reference))
+    counts = [np.asarray(side, dtype=np.float64).reshape(-1) for side in sides]
     used = np.flatnonzero(counts[0] + counts[1])
     if len(used) < 2:
         return Terms.none()

@@ -81,7 +81,7 @@ class Metric:
     on: str = field(default="")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "on", self._full_on(self.on or self.default_on))
+        self._set_input(self.on or self.default_on)
         if self.part is not None and self.part not in {part.name for part in self.parts}:
             raise UnknownName.among(f"part of {self.name}", self.part, [part.name for part in self.parts] or ["(none)"])
         parameters = get_parameters(type(self))
@@ -170,8 +170,8 @@ class Metric:
         """Return the value, or values, turned so that farther is larger."""
         return value if self.closer == "smaller" else -value
 
-    def _full_on(self, on: str) -> str:
-        return on
+    def _set_input(self, on: str) -> None:
+        object.__setattr__(self, "on", on)
 
     def _short_on(self) -> str | None:
         return None if self.on == self.default_on else self.on
@@ -184,22 +184,12 @@ def get_parameters(kind: type[Metric]) -> dict[str, Any]:
     """Parameter names of a metric class and their types."""
     if kind not in _parameters:
         hints = get_type_hints(kind)
-        _parameters[kind] = {f.name: hints[f.name] for f in fields(kind) if f.name not in ("part", "on")}
+        _parameters[kind] = {f.name: hints[f.name] for f in fields(kind) if f.init and f.name not in ("part", "on")}
     return _parameters[kind]
 
 
-def from_name(kind: type[Metric], name: Name) -> Metric:
-    """Build a metric of this class from a parsed name."""
-    known = get_parameters(kind)
-    unknown = [key for key, _ in name.params if key not in known]
-    if unknown:
-        has = ", ".join(known) or "none"
-        raise UnknownName(f"{kind.name} has no parameter {unknown[0]!r}; its parameters: {has}")
-    given = {key: _read(kind.name, key, known[key], value) for key, value in name.params}
-    return kind(part=name.part, on=name.on or "", **given)
-
-
-def _read(metric: str, name: str, kind: Any, text: str) -> Any:
+def parse_parameter(metric: str, name: str, kind: Any, text: str) -> Any:
+    """Return the value that a text gives to a parameter of this kind."""
     choices = get_args(kind) if get_origin(kind) is Literal else None
     if choices is not None:
         return next((choice for choice in choices if str(choice) == text), text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Literal
 
@@ -22,7 +22,7 @@ from textgauge.metrics.cautions import find_unread, get_reader
 from textgauge.metrics.pair_metric import to_distance
 from textgauge.metrics.registry import get_known_metrics, get_metric, list_explained_metrics
 from textgauge.metrics.score import Contributions, Score
-from textgauge.metrics.uncertainty import NullValues, exchange_texts
+from textgauge.metrics.uncertainty import GROUPS, PERMUTATION, NullValues, draw_exchanges, order_by_content
 
 Growth = Literal["sums", "blocks", "fitted"]
 Values = dict[str, float]
@@ -49,25 +49,14 @@ class CorpusMetric(Metric):
     )
     uses_ground_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
 
-    @property
-    def pair_ground(self) -> str | None:
-        """The key of the pair metric that serves as ground; None for metrics of embeddings or tokens."""
-        return None if self.needs != "ground" or self.on.rpartition(":")[2] in GROUNDS else self.on
-
-    @property
-    def reads_texts(self) -> bool:
-        """Whether the texts themselves are needed, so that ready-made embeddings are not enough."""
-        return self.needs == "tokens" or self.pair_ground is not None
-
-    @property
-    def embedder(self) -> str:
-        """The embedder's name, for metrics of embeddings."""
-        return self.on.rpartition(":")[0] if self.needs == "ground" else self.on
-
-    @property
-    def ground(self) -> str:
-        """The ground's name, for metrics over a ground of embeddings."""
-        return self.on.rpartition(":")[2]
+    embedder: str = field(init=False, repr=False, compare=False)
+    """The embedder's name, for metrics of embeddings."""
+    ground: str = field(init=False, repr=False, compare=False)
+    """The ground's name, for metrics over a ground of embeddings."""
+    pair_ground: str | None = field(init=False, repr=False, compare=False)
+    """The key of the pair metric that serves as ground; None for metrics of embeddings or tokens."""
+    reads_texts: bool = field(init=False, repr=False, compare=False)
+    """Whether the texts themselves are needed, so that ready-made embeddings are not enough."""
 
     @property
     def token_rows(self) -> str:
@@ -160,7 +149,11 @@ class CorpusMetric(Metric):
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """The value, and its values when texts are exchanged between the corpora: null range, p-value and effect."""
-        return exchange_texts(self, comparison, permutations=permutations, seed=seed)
+        # The observed split is computed by the same path as the permuted ones, so that they round alike.
+        joint, draws = comparison.derive(order_by_content), comparison.derive(draw_exchanges, permutations, seed)
+        values = np.asarray(self.select(self.compute_draws(joint, draws)), dtype=np.float64)
+        method = PERMUTATION if comparison.groups is None else GROUPS
+        return NullValues(float(values[0]), values[1:], method, int(self.orient(1)))
 
     def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:
         """p-value for "both corpora come from one distribution", and the method's name."""
@@ -245,15 +238,27 @@ class CorpusMetric(Metric):
         except Undefined:
             return dict.fromkeys(self.value_names, float("nan"))
 
-    def _full_on(self, on: str) -> str:
-        if self.needs != "ground":
-            return on
-        default_embedder, _, default_ground = self.default_on.rpartition(":")
-        if ":" not in on or on.rpartition(":")[2] not in GROUNDS:
-            on = _pair_key(on) or on
-        if on in GROUNDS:
-            return f"{default_embedder}:{on}"
-        return on if on.rpartition(":")[2] in GROUNDS or _pair_key(on) else f"{on}:{default_ground}"
+    def _set_input(self, on: str) -> None:
+        is_pair = False
+        if self.needs == "ground":
+            default_embedder, _, default_ground = self.default_on.rpartition(":")
+            if ":" not in on or on.rpartition(":")[2] not in GROUNDS:
+                on = _pair_key(on) or on
+            if on in GROUNDS:
+                on = f"{default_embedder}:{on}"
+            is_pair = on.rpartition(":")[2] not in GROUNDS and _pair_key(on) is not None
+            if not is_pair and on.rpartition(":")[2] not in GROUNDS:
+                on = f"{on}:{default_ground}"
+        embedder, _, ground = on.rpartition(":")
+        values = {
+            "on": on,
+            "embedder": embedder if self.needs == "ground" else on,
+            "ground": ground,
+            "pair_ground": on if is_pair else None,
+            "reads_texts": is_pair or self.needs == "tokens",
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     def _short_on(self) -> str | None:
         if self.on == self.default_on:

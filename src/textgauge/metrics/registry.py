@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.core.naming import expand, parse, split_names
 from textgauge.core.registry import Registry
-from textgauge.metrics.base import Metric, Scope, from_name
+from textgauge.metrics.base import Metric, Scope, get_parameters, parse_parameter
 
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric
@@ -68,7 +68,14 @@ def get_metric(name: str | Metric) -> Any:
     if wanted not in METRICS:
         alike = [known for known in METRICS if known.lower() == wanted.lower()]
         wanted = alike[0] if len(alike) == 1 else wanted
-    return from_name(METRICS[wanted], parsed)
+    kind = METRICS[wanted]
+    known = get_parameters(kind)
+    unknown = [key for key, _ in parsed.params if key not in known]
+    if unknown:
+        has = ", ".join(known) or "none"
+        raise UnknownName(f"{kind.name} has no parameter {unknown[0]!r}; its parameters: {has}")
+    given = {key: parse_parameter(kind.name, key, known[key], value) for key, value in parsed.params}
+    return kind(part=parsed.part, on=parsed.on or "", **given)
 
 
 def _strip_signs(name: str) -> str:
@@ -88,7 +95,8 @@ def get_metrics(names: str | Iterable[str | Metric]) -> list[Metric]:
         if isinstance(item, Metric):
             metrics.append(item)
         else:
-            metrics += [get_metric(name) for piece in split_names(item) for name in expand(piece)]
+            pieces = split_names(item)
+            metrics += [get_metric(name) for piece in pieces for name in (expand(piece) if "|" in piece else [piece])]
     return list(dict.fromkeys(metrics))
 
 

@@ -23,7 +23,7 @@ from textgauge.stats import resampling as resample
 from textgauge.stats.rankings import adjust_by_holm, adjust_by_max_t
 
 if TYPE_CHECKING:
-    from textgauge.metrics.corpus_metric import CorpusMetric
+    pass
 
 PERMUTATION = "permutation"
 GROUPS = "permutation of groups of texts"
@@ -107,18 +107,6 @@ class NullValues:
         return np.where(np.isfinite(ranks), ranks, np.inf)
 
 
-def exchange_texts(metric: CorpusMetric, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
-    """Return values of the metric after exchanging texts, or groups of them, between the corpora.
-
-    The draws depend on sizes and seed alone, so that all metrics see the same ones. The observed split is computed by
-    the same path as the permuted ones, so that they round alike.
-    """
-    joint, draws = comparison.derive(order_by_content), comparison.derive(_draw_exchanges, permutations, seed)
-    values = np.asarray(metric.select(metric.compute_draws(joint, draws)), dtype=np.float64)
-    method = PERMUTATION if comparison.groups is None else GROUPS
-    return NullValues(float(values[0]), values[1:], method, int(metric.orient(1)))
-
-
 def order_by_content(comparison: Comparison) -> Corpus:
     """All texts, each side in an order that depends on content alone; shared, so that metrics share what it keeps.
 
@@ -126,25 +114,26 @@ def order_by_content(comparison: Comparison) -> Corpus:
     """
     if comparison.groups is not None:
         return comparison.joint
-    return comparison.reference.canonical() | comparison.candidate.canonical()
+    return Corpus(comparison.joint.pool, np.concatenate([side.canonical().index for side in comparison.sides]))
 
 
-def _draw_exchanges(comparison: Comparison, permutations: int, seed: int) -> Draws:
-    """Return the observed split, then random ones of the same sizes.
+def draw_exchanges(comparison: Comparison, permutations: int, seed: int) -> Draws:
+    """Return the observed split, then random ones of the same sizes, which depend on sizes and seed alone.
 
     Of groups both sides get the same share of each corpus. Groups are few: in a free exchange these shares would differ
     by chance by more than single texts ever do, and the distance of the corpora would show in their null values.
     """
-    n, m = comparison.units
-    observed = np.arange(n + m) < n
     if comparison.groups is None:
+        (n, m), groups = map(len, comparison.sides), None
         left, right = resample.draw_permutations(n, m, permutations, seed)
     else:
+        (n, m), groups = comparison.units, comparison.joint_groups
         rng = np.random.default_rng([seed, 128])
         kept = n * n // (n + m)
         left = np.hstack([_mark(rng, n, kept, permutations), _mark(rng, m, n - kept, permutations)])
         right = ~left
-    return Draws(np.vstack([observed, left]), np.vstack([~observed, right]), comparison.joint_groups)
+    observed = np.arange(n + m) < n
+    return Draws(np.vstack([observed, left]), np.vstack([~observed, right]), groups)
 
 
 def _mark(rng: np.random.Generator, size: int, count: int, rows: int) -> Masks:

@@ -15,7 +15,6 @@ from textgauge.metrics.uncertainty import (
     NullValues,
     adjust_p_values,
     exchange_labels,
-    exchange_texts,
 )
 from textgauge.stats.rankings import adjust_by_holm, adjust_by_max_t
 
@@ -50,12 +49,12 @@ def test_one_more_value_falls_into_the_range_with_95_percent():
 def test_all_metrics_see_the_same_exchanges():
     comparison = Comparison(RNG.normal(size=(20, 4)), RNG.normal(size=(15, 4)))
     cosine, precomputed = (
-        exchange_texts(get_metric(name), comparison, permutations=50, seed=3)
+        get_metric(name).null_values(comparison, permutations=50, seed=3)
         for name in ("energy@given", "energy@given:cosine")
     )
     np.testing.assert_allclose(cosine.permuted, precomputed.permuted)
     closer, farther = (
-        exchange_texts(get_metric(f"pr.{name}@given"), comparison, permutations=50, seed=3)
+        get_metric(f"pr.{name}@given").null_values(comparison, permutations=50, seed=3)
         for name in ("recall", "precision")
     )
     assert closer.farther == farther.farther == -1

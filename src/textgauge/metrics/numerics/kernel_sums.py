@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Masks
-from textgauge.core.progress import PairCount
+from textgauge.core.progress import advance
 from textgauge.core.sizes import split_into_blocks
 
 Kernel = Callable[[Floats, Floats], Floats]
@@ -68,30 +68,26 @@ def compute_row_sums(X: Floats, Y: Floats, kernel: Kernel) -> RowSums:
     """
     if X.dtype != np.float32 and min(len(X), len(Y)) >= MANY_ROWS and is_mostly_different(X) and is_mostly_different(Y):
         X, Y = X.astype(np.float32), Y.astype(np.float32)
-    n, m = len(X), len(Y)
-    count = PairCount(n * (n + 1) // 2 + m * (m + 1) // 2 + n * m)
-    xx, _, x_self = _add_up(X, X, kernel, count)
-    yy, _, y_self = _add_up(Y, Y, kernel, count)
-    xy, yx, _ = _add_up(X, Y, kernel, count)
+    total, done = (len(X) + len(Y)) * (len(X) + len(Y) + 1) // 2, 0
+    sums: list[tuple[Floats, Floats, Floats]] = []  # by row, by column, and of a row with itself
+    for A, B, is_within in ((X, X, True), (Y, Y, True), (X, Y, False)):
+        by_row, own = np.zeros((2, len(A)))
+        by_column = by_row if is_within else np.zeros(len(B))
+        parts = split_into_blocks(len(B), _BLOCK)
+        for number, a in enumerate(split_into_blocks(len(A), _BLOCK)):
+            for b in parts[number:] if is_within else parts:
+                block = kernel(A[a], B[b])
+                by_row[a] += block.sum(axis=1, dtype=np.float64)
+                if is_within and a == b:
+                    own[a] = block.diagonal()
+                else:
+                    by_column[b] += block.sum(axis=0, dtype=np.float64)
+            size = a.stop - a.start
+            done += size * (size + 1) // 2 + size * (len(A) - a.stop) if is_within else size * len(B)
+            advance(done, total, "pairs of texts")
+        sums.append((by_row, by_column, own))
+    (xx, _, x_self), (yy, _, y_self), (xy, yx, _) = sums
     return RowSums(xx - x_self, yy - y_self, xy, yx, x_self, y_self)
-
-
-def _add_up(X: Floats, Y: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats, Floats]:
-    """Return sums by row and by column, and the diagonal; of a sample with itself, symmetric blocks are made once."""
-    by_row, own = np.zeros((2, len(X)))
-    by_column = by_row if X is Y else np.zeros(len(Y))
-    parts = split_into_blocks(len(Y), _BLOCK)
-    for number, a in enumerate(split_into_blocks(len(X), _BLOCK)):
-        for b in parts[number:] if X is Y else parts:
-            block = kernel(X[a], Y[b])
-            by_row[a] += block.sum(axis=1, dtype=np.float64)
-            if X is Y and a == b:
-                own[a] = block.diagonal()
-            else:
-                by_column[b] += block.sum(axis=0, dtype=np.float64)
-        size = a.stop - a.start
-        count.add(size * (size + 1) // 2 + size * (len(X) - a.stop) if X is Y else size * len(Y))
-    return by_row, by_column, own
 
 
 def compute_discrepancies(
