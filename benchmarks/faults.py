@@ -42,7 +42,8 @@ from benchmarks.fault_kinds import Endpoint, Started
 from benchmarks.simulated import file_of, read
 from benchmarks.trust import ENDS, keep
 from textgauge import cli
-from textgauge.encode.resources import get_cache_root, get_cached_folder, locate
+from textgauge.core.settings import get_cache_root
+from textgauge.encode.resources import get_cached_folder, locate
 
 WORDS = "red blue old new cat dog bird train sees likes near far house tree"
 MODELS = get_cache_root() / "resources"

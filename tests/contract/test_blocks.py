@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge import get_metric, list_metrics
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import Comparison, Corpus, Draws, Pairs
 from textgauge.testing import without_models
 

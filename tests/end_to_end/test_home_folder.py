@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import textgauge
-from textgauge.encode.resources import get_cache_root, is_available
+from textgauge.core.settings import get_cache_root
+from textgauge.encode.resources import is_available
 
 SOURCES = Path(textgauge.__file__).parent
 

@@ -14,7 +14,7 @@ import pytest
 
 from textgauge import compare, describe, score
 from textgauge.core.errors import InputError, ResourceError
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import cache
 
 distributed = pytest.importorskip("distributed")

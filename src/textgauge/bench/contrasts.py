@@ -19,8 +19,8 @@ from textgauge.stats.correlation import Correlation, estimate_correlation_interv
 from textgauge.stats.decisions import is_different
 from textgauge.stats.orders import kendall_b
 from textgauge.stats.paired_tests import run_bootstrap_test, run_permutation_test, run_williams_test
-from textgauge.stats.rankings import adjust_by_holm, compute_student_interval, pair_p_values
-from textgauge.stats.resampling import compute_percentile_interval
+from textgauge.stats.rankings import compute_student_interval, pair_p_values
+from textgauge.stats.resampling import adjust_by_holm, compute_percentile_interval
 
 SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "low", "high", "p_holm", "ahead")
 CORRELATIONS: dict[str, Correlation] = {"pearson": pearson, "spearman": spearman, "kendall": kendall_b}

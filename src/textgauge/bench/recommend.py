@@ -48,9 +48,9 @@ from textgauge.bench.run import run
 from textgauge.bench.sources import Data
 from textgauge.bench.store import Store
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
-from textgauge.core.naming import split_names
 from textgauge.core.parallel import use_one_blas_thread
 from textgauge.core.progress import Step
+from textgauge.core.registry import split_names
 from textgauge.core.show import format_percent, join_words
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name

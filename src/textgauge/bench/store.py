@@ -31,7 +31,7 @@ from textgauge.core.files import (
     unseal_json,
     unseal_parquet,
 )
-from textgauge.core.limits import read_stored_bytes
+from textgauge.core.settings import read_stored_bytes
 
 if TYPE_CHECKING:
     import polars as pl

@@ -17,6 +17,7 @@ from textgauge.cli.door import argument, command, option
 from textgauge.cli.output import Format, FormatOption, SeedOption, print_next, print_result, say
 from textgauge.core.errors import ResourceError, TextgaugeError, UnknownName, get_install_source, install_line
 from textgauge.core.result import TableResult
+from textgauge.core.settings import get_cache_root, make_cache_folder
 from textgauge.core.show import Row, format_count, join_words
 from textgauge.data import DatasetCard, fetch_dataset, is_here, list_published, list_samples, load_pairs, load_texts
 from textgauge.data.cache import Removable, clean_cache, measure_cache
@@ -262,14 +263,14 @@ def list_cache(form: FormatOption = Format.table) -> None:
     """List what the cache holds, its size, and which option of `textgauge cache clean` removes it."""
     rows = measure_cache()
     total = sum(row["megabytes"] for row in rows)
-    print_result(TableResult("cache ls", rows, f"{total:.1f} MB in {store.get_cache_root()}"), form)
+    print_result(TableResult("cache ls", rows, f"{total:.1f} MB in {get_cache_root()}"), form)
 
 
 @cache.command(name="path")
 @command
 def print_cache_path() -> None:
     """Print the cache folder; the environment variable TEXTGAUGE_CACHE sets it."""
-    say(str(store.get_cache_root()))
+    say(str(get_cache_root()))
 
 
 @cache.command(name="clean")
@@ -285,7 +286,7 @@ def clean(
     """Remove embeddings and models from the cache folder, without asking; with --all everything else too."""
     kinds: dict[Removable, bool] = {"embeddings": embeddings, "models": models, "all": everything}
     freed = clean_cache(*(kind for kind, wanted in kinds.items() if wanted))
-    say(f"Freed {freed / 1e6:.1f} MB in {store.get_cache_root()}")
+    say(f"Freed {freed / 1e6:.1f} MB in {get_cache_root()}")
 
 
 @command
@@ -323,7 +324,7 @@ def doctor(form: FormatOption = Format.table) -> int:
 
 
 def _check_cache_folder() -> str:
-    folder = store.make_cache_folder(store.get_cache_root())
+    folder = make_cache_folder(get_cache_root())
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{folder} cannot be written; set TEXTGAUGE_CACHE to a folder that can")
     return str(folder)

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from textgauge.core.arrays import Floats, Floats32, Ints
     from textgauge.core.errors import InputError, MissingExtra, ResourceError, TextgaugeError, UnknownName, warn
     from textgauge.core.files import check_table_path, replace_file, write_atomically, write_table
-    from textgauge.core.limits import read_stored_bytes
     from textgauge.core.parallel import use_one_blas_thread
     from textgauge.core.progress import Stage, Step, listen
     from textgauge.core.result import TableResult
+    from textgauge.core.settings import read_stored_bytes
     from textgauge.core.show import STATIC_PAGE_POLICY, Row, drop_nonfinite_values, format_cell
 
 __all__ = [
@@ -47,7 +47,7 @@ if not TYPE_CHECKING:
             "arrays": "Floats Floats32 Ints",
             "errors": "InputError MissingExtra ResourceError TextgaugeError UnknownName warn",
             "files": "check_table_path replace_file write_atomically write_table",
-            "limits": "read_stored_bytes",
+            "settings": "read_stored_bytes",
             "parallel": "use_one_blas_thread",
             "progress": "Stage Step listen",
             "result": "TableResult",

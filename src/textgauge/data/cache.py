@@ -30,13 +30,11 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats32
 from textgauge.core.errors import InputError, warn
 from textgauge.core.files import remove_unfinished, replace_file
-from textgauge.core.limits import open_stored
 from textgauge.core.parallel import map_parts
+from textgauge.core.settings import get_cache_root, keeps_cache, make_cache_folder, open_stored, split_into_blocks
 from textgauge.core.show import Row
-from textgauge.core.sizes import split_into_blocks
 from textgauge.data.datasets import list_published
 from textgauge.encode.embedders import Embedder, Progress, get_embedder
-from textgauge.encode.resources import get_cache_root, keeps_cache, make_cache_folder
 
 TextKeys = NDArray[np.uint64]  # texts × 2
 

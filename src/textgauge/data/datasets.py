@@ -21,10 +21,11 @@ from typing import Any
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.core.registry import Registry
+from textgauge.core.settings import get_cache_root, make_cache_folder
 from textgauge.core.show import shorten_line
 from textgauge.data.formats import find_table, read_table
 from textgauge.data.tables import LabelledTexts, TextPairs, TextTable
-from textgauge.encode.resources import compute_sha256, download, get_cache_root, is_offline, make_cache_folder
+from textgauge.encode.resources import compute_sha256, download, is_offline
 
 SETTING = "TEXTGAUGE_DATA"
 HUB_PREFIX = "hf://"

@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.errors import InputError, MissingExtra, warn
-from textgauge.core.limits import FILE_BYTES, TEXT_CHARACTERS, open_stored
+from textgauge.core.settings import FILE_BYTES, TEXT_CHARACTERS, cap_size, open_stored, split_into_blocks
 from textgauge.core.show import shorten_line
-from textgauge.core.sizes import cap_size, split_into_blocks
 from textgauge.data.packing import (
     PACKINGS,
     STDIN,

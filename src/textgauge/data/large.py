@@ -12,7 +12,7 @@ import numpy as np
 from textgauge.core.arrays import Embeddings, Ints
 from textgauge.core.errors import InputError, warn
 from textgauge.core.progress import begin_step
-from textgauge.core.sizes import cap_size
+from textgauge.core.settings import cap_size
 from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
 from textgauge.data.formats import get_format, list_batch_files, map_embeddings, read_batches
 from textgauge.data.packing import format_path, get_packing

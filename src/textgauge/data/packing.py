@@ -22,8 +22,7 @@ from stat import S_ISBLK, S_ISCHR, S_ISREG
 from typing import IO, Any
 
 from textgauge.core.errors import InputError, MissingExtra
-from textgauge.core.limits import FILE_BYTES
-from textgauge.core.sizes import cap_size
+from textgauge.core.settings import FILE_BYTES, cap_size
 
 STDIN = "-"
 _PIECE = 2**22

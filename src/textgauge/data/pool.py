@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.progress import advance
-from textgauge.core.sizes import split_into_blocks
-from textgauge.encode.resources import get_cache_root, make_cache_folder
+from textgauge.core.settings import get_cache_root, make_cache_folder, split_into_blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any, Self, TypeVar
 
 from textgauge.core.errors import InputError, warn
-from textgauge.core.limits import TEXT_CHARACTERS
+from textgauge.core.settings import TEXT_CHARACTERS
 from textgauge.core.show import shorten_line
 from textgauge.encode.tokenizers import replace_surrogates
 

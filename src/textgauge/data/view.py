@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.progress import advance
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.data.pool import Pool
 from textgauge.data.tables import get_cells
 

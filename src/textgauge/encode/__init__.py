@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
+    from textgauge.core.settings import get_cache_root, make_cache_folder
     from textgauge.encode.embedders import Embedder, get_embedder, list_embedders, register_embedder
     from textgauge.encode.embedders.transformer import split_by_length
     from textgauge.encode.hugging_face import load_pretrained, pin_revision
-    from textgauge.encode.resources import compute_sha256, get_cache_root, get_cached_folder, make_cache_folder
+    from textgauge.encode.resources import compute_sha256, get_cached_folder
     from textgauge.encode.token_vectors import (
         CHOSEN,
         Encoding,

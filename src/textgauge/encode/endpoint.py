@@ -28,10 +28,17 @@ import numpy as np
 from textgauge.core.arrays import Floats32
 from textgauge.core.errors import MissingExtra, ResourceError, UnknownName, warn
 from textgauge.core.files import seal_json, unseal_json
-from textgauge.core.limits import ANSWER_BYTES, open_at_once, read_stored_bytes
+from textgauge.core.settings import (
+    ANSWER_BYTES,
+    get_cache_root,
+    keeps_cache,
+    make_cache_folder,
+    open_at_once,
+    read_stored_bytes,
+)
 from textgauge.core.show import hide_user, shorten_line
 from textgauge.encode.embedders import Progress
-from textgauge.encode.resources import get_cache_root, is_offline, keeps_cache, make_cache_folder
+from textgauge.encode.resources import is_offline
 from textgauge.encode.tokenizers import replace_surrogates
 
 ATTEMPTS = 6

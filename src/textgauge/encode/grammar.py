@@ -20,8 +20,8 @@ import numpy as np
 
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import ResourceError, UnknownName
-from textgauge.core.naming import parse
 from textgauge.core.parallel import count_workers
+from textgauge.core.registry import parse
 from textgauge.encode.endpoint import ask, format_address, open_client, split_address
 from textgauge.encode.tokenizers import replace_surrogates, split_folded_words
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.errors import InputError, ResourceError
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.transformer import LONGEST, split_by_length
 from textgauge.encode.embedders.whole import WordSpans, group_words

@@ -27,18 +27,18 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache, partial
+from functools import partial
 from html import unescape
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from stat import S_IWOTH
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from textgauge.core.errors import ResourceError, warn
+from textgauge.core.errors import ResourceError
 from textgauge.core.files import install_folder, open_scratch_folder
 from textgauge.core.progress import DownloadBar
 from textgauge.core.registry import Registry
+from textgauge.core.settings import get_cache_root, make_cache_folder
 
 HUB = "https://huggingface.co"
 PACKAGE_INDEX = "https://pypi.org/simple"
@@ -301,39 +301,3 @@ def _match(folder: Path, pattern: str) -> list[str]:
         return [pattern] if (folder / pattern).is_file() else []
     paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return sorted(path for path in paths if fnmatchcase(path, pattern))
-
-
-def get_cache_root() -> Path:
-    """Return the folder textgauge keeps its files in: `TEXTGAUGE_CACHE`, or the system's cache folder for textgauge."""
-    from platformdirs import user_cache_dir
-
-    chosen = os.environ.get("TEXTGAUGE_CACHE") or user_cache_dir("textgauge")
-    root = Path(os.path.expanduser(chosen))  # of a user who does not exist, the name as it stands
-    _warn_if_shared(root)
-    return root
-
-
-@cache
-def _warn_if_shared(root: Path) -> None:
-    with contextlib.suppress(OSError):
-        status = root.stat()
-        if os.name == "posix" and (status.st_mode & S_IWOTH or status.st_uid not in (os.geteuid(), 0)):
-            message = f"other users can write to the cache folder {root}, and change what is read from it"
-            warn(f"{message}; set TEXTGAUGE_CACHE to a folder of your own", RuntimeWarning)
-
-
-def keeps_cache() -> bool:
-    """Return whether vectors and answers are kept on disk: not with `TEXTGAUGE_NO_CACHE=1`."""
-    return os.environ.get("TEXTGAUGE_NO_CACHE", "") in {"", "0"}
-
-
-def make_cache_folder(folder: Path) -> Path:
-    """Create a folder; those of the cache are created so that other users cannot enter them."""
-    root = get_cache_root()
-    if root == folder or root in folder.parents:
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for part in (*reversed(folder.parents), folder):
-        if root in part.parents:
-            part.mkdir(mode=0o700, exist_ok=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

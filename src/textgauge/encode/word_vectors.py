@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats32, Ints
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.files import install_folder, open_scratch_folder, replace_file
-from textgauge.core.limits import read_stored_bytes
 from textgauge.core.registry import Registry
-from textgauge.core.sizes import cap_size, split_into_blocks
+from textgauge.core.settings import cap_size, get_cache_root, make_cache_folder, read_stored_bytes, split_into_blocks
 from textgauge.encode.encoders import Encoder
-from textgauge.encode.resources import compute_sha256, get_cache_root, get_resource, locate, make_cache_folder
+from textgauge.encode.resources import compute_sha256, get_resource, locate
 
 __all__ = ["WordVectors", "get_word_vectors", "list_word_vectors"]
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from textgauge.core.errors import ResourceError
 from textgauge.core.files import replace_file
-from textgauge.core.limits import read_stored_bytes
-from textgauge.encode.resources import compute_sha256, get_cache_root, get_cached_folder, locate, make_cache_folder
+from textgauge.core.settings import get_cache_root, make_cache_folder, read_stored_bytes
+from textgauge.encode.resources import compute_sha256, get_cached_folder, locate
 
 _FORMAT = 2
 _SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Ints
-from textgauge.core.sizes import cap_size
+from textgauge.core.settings import cap_size
 
 _MOST_WORDS = 300_000  # remembered: some 60 MB
 

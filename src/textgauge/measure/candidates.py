@@ -37,7 +37,8 @@ from textgauge.measure.comparing import (
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import DisjointSplits
-from textgauge.stats.rankings import Ranking, adjust_by_holm, rank_values
+from textgauge.stats.rankings import Ranking, rank_values
+from textgauge.stats.resampling import adjust_by_holm
 
 MIN_TEXTS = 200  # of each corpus: the smallest size at which false statements were simulated
 _TRIALS = 16  # cuts into quarters; every candidate pays for all of them

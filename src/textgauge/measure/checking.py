@@ -12,8 +12,8 @@ from typing import Any
 
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.files import find_shape_error, seal_json, unseal_json, write_atomically
-from textgauge.core.limits import read_stored_bytes
 from textgauge.core.progress import begin_step
+from textgauge.core.settings import read_stored_bytes
 from textgauge.core.show import join_words, shorten_line
 from textgauge.data.source import load_references, split_column
 from textgauge.measure.check import KINDS, Check, Setting

@@ -17,7 +17,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.parallel import map_parts, open_dask_executor
 from textgauge.core.progress import advance, begin_step, name_counts
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.data import Corpus, load_corpus, load_texts
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source

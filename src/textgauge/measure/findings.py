@@ -26,7 +26,8 @@ from textgauge.metrics.properties.wording import compute_unknown_share
 from textgauge.metrics.uncertainty import compute_normal_reach
 from textgauge.stats.correlation import estimate_correlation_interval, find_complete_rows, spearman
 from textgauge.stats.decisions import ALPHA, format_properties, is_better
-from textgauge.stats.rankings import adjust_by_holm, compute_difference_interval
+from textgauge.stats.rankings import compute_difference_interval
+from textgauge.stats.resampling import adjust_by_holm
 
 # Properties reported on the page, most serious first; the others say the same in other numbers.
 _SENTENCES = {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
-from textgauge.core.naming import parse
+from textgauge.core.registry import parse
 from textgauge.core.result import Column, Result, show_rows
 from textgauge.core.show import (
     ARROWS,

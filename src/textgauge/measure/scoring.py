@@ -15,7 +15,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError, MissingExtra, ResourceError
 from textgauge.core.parallel import map_parts, open_dask_executor
 from textgauge.core.progress import begin_step
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.data import GIVEN, Corpus, Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.data.view import TextsLike

@@ -32,8 +32,14 @@ from textgauge.measure.score_report import Bootstrap, Summed, compute_canonical_
 from textgauge.measure.scoring import DEFAULT_METRICS, References, list_references, make_pairs, require_texts
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 from textgauge.stats.decisions import format_baseline
-from textgauge.stats.rankings import Ranking, adjust_by_holm, format_ranking_answer, list_differences, rank_values
-from textgauge.stats.resampling import compute_percentile_interval, compute_permutation_p, resample_sums, swap_sums
+from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differences, rank_values
+from textgauge.stats.resampling import (
+    adjust_by_holm,
+    compute_percentile_interval,
+    compute_permutation_p,
+    resample_sums,
+    swap_sums,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 from textgauge.core.errors import ParameterError, UnknownName
-from textgauge.core.naming import Name
+from textgauge.core.registry import Name
 from textgauge.encode.tokenizers import LIBRARIES
 
 Closer = Literal["smaller", "larger"]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError, ResourceError
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.data.pool import PARTITION
 from textgauge.metrics.base import Metric

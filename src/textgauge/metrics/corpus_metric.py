@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws
 from textgauge.data.view import TextsLike
-from textgauge.encode.grounds import GROUNDS
 from textgauge.metrics import uncertainty
 from textgauge.metrics.base import VALUE, Metric, Undefined
 from textgauge.metrics.cautions import find_unread, get_reader
+from textgauge.metrics.numerics.moments import GROUNDS
 from textgauge.metrics.pair_metric import to_distance
 from textgauge.metrics.registry import get_known_metrics, get_metric, list_explained_metrics
 from textgauge.metrics.score import Contributions, Score

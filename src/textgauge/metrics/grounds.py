@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
-from textgauge.encode.grounds import GROUNDS, prepare
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
-from textgauge.metrics.numerics.moments import Subsets
+from textgauge.metrics.numerics.moments import GROUNDS, Subsets, prepare
 from textgauge.metrics.numerics.neighbours import (
     BallCounts,
     Cloud,
@@ -138,7 +137,7 @@ def _make_scratch(size: int) -> Floats32:
     """Return an array in a nameless file of the cache folder, which goes when the array goes."""
     import tempfile
 
-    from textgauge.encode.resources import get_cache_root, make_cache_folder
+    from textgauge.core.settings import get_cache_root, make_cache_folder
 
     folder = make_cache_folder(get_cache_root() / "grounds")
     with tempfile.TemporaryFile(dir=folder) as file:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.data import GIVEN, Corpus, Pairs
 from textgauge.data.pool import Pool
 from textgauge.data.view import TextsLike, join_pools

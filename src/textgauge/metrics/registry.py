@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
-from textgauge.core.naming import expand, parse, split_names
-from textgauge.core.registry import Registry
+from textgauge.core.registry import Registry, expand, parse, split_names
 from textgauge.metrics.base import Metric, Scope, get_parameters, parse_parameter
 
 if TYPE_CHECKING:

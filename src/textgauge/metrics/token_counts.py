@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Embeddings, Floats, Ints
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import PADDED, PARTITION, iterate_rows
 from textgauge.metrics.base import VALUE, Undefined

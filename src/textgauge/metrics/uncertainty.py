@@ -20,7 +20,7 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut, average_scores
 from textgauge.stats import resampling as resample
-from textgauge.stats.rankings import adjust_by_holm, adjust_by_max_t
+from textgauge.stats.resampling import adjust_by_holm, adjust_by_max_t
 
 if TYPE_CHECKING:
     pass

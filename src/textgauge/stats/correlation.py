@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.stats.resampling import compute_percentile_interval
 
 Correlation: TypeAlias = Callable[[Floats, Floats], float]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Masks
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.stats.correlation import Correlation, draw_correlations, spearman
 from textgauge.stats.resampling import compute_percentile_interval, compute_permutation_p
 

@@ -11,7 +11,7 @@ from textgauge.bench.protocols import Agreement, Perturbation
 from textgauge.bench.protocols.base import Observations, Verdict
 from textgauge.bench.results import Group, Judged
 from textgauge.core.errors import InputError
-from textgauge.stats.rankings import adjust_by_holm
+from textgauge.stats.resampling import adjust_by_holm
 
 WAVE = np.sin(np.arange(1_000.0))
 

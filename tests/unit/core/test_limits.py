@@ -5,8 +5,8 @@ import pytest
 
 from textgauge.bench.store import Store
 from textgauge.core.errors import InputError, TextgaugeError
-from textgauge.core.limits import read_stored_bytes
 from textgauge.core.parallel import count_workers
+from textgauge.core.settings import read_stored_bytes
 from textgauge.data import load_texts, read_embeddings
 from textgauge.data.cache import EmbeddingStore, compute_text_keys
 from textgauge.measure.checking import Baselines, read_checks

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.core.errors import ParameterError, UnknownName
-from textgauge.core.naming import Name, expand, parse, split_names
+from textgauge.core.registry import Name, expand, parse, split_names
 from textgauge.metrics import EmbeddingMetric, Part, get_metrics, registry
 
 WORD = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.core.sizes import cap_size, limit_sizes, split_into_blocks, split_into_runs
+from textgauge.core.settings import cap_size, limit_sizes, split_into_blocks, split_into_runs
 
 
 @given(st.integers(0, 50), st.integers(1, 60), st.integers(0, 9))
@@ -30,7 +30,7 @@ def test_runs_are_as_long_as_they_may_be(sizes, most):
 
 
 def test_a_cap_reaches_threads_and_new_processes():
-    command = [sys.executable, "-c", "from textgauge.core.sizes import cap_size; print(cap_size(100))"]
+    command = [sys.executable, "-c", "from textgauge.core.settings import cap_size; print(cap_size(100))"]
     with limit_sizes(9), limit_sizes(7), ThreadPoolExecutor(1) as pool:
         assert pool.submit(cap_size, 100).result() == 7
         assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "7\n"

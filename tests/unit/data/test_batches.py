@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data.formats import read_batches, read_table
 
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import cache
 from textgauge.data.cache import EmbeddingStore, compute_text_keys, encode_cached
 

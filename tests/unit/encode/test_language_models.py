@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.encode.language_models import LanguageModel, get_language_model, list_language_models
 from textgauge.encode.language_models.kneser_ney import FALLBACK, UNKNOWN, train
 from textgauge.encode.tokenizers import SplitTokenizer, get_tokenizer, split_folded_words

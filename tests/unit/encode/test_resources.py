@@ -17,17 +17,11 @@ import pytest
 from tests.unit.encode.conftest import publish, sha
 
 from textgauge.core.errors import ResourceError, UnknownName
+from textgauge.core.settings import get_cache_root, make_cache_folder
 from textgauge.data.cache import EmbeddingStore, compute_text_keys
 from textgauge.data.pool import StoredRows
 from textgauge.encode import resources
-from textgauge.encode.resources import (
-    Package,
-    Resource,
-    compute_tree_sha256,
-    get_cache_root,
-    list_resources,
-    make_cache_folder,
-)
+from textgauge.encode.resources import Package, Resource, compute_tree_sha256, list_resources
 
 FILES = {"data/a.txt": b"alpha", "data/deep/b.txt": b"beta"}
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError, ResourceError, UnknownName
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.encode.word_vectors import WordVectors, _make, get_word_vectors, read_blocks
 
 WORDS = ["the", "cat", "Cat", "naïve", "猫", "new york", "3"]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import ResourceError
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.encode.resources import locate
 from textgauge.encode.tokenizers import load_pieces
 from textgauge.encode.wordwise import WordwiseTokenizer

@@ -7,7 +7,7 @@ import pytest
 
 from textgauge import Corpus, get_metric
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import Comparison
 from textgauge.metrics.numerics.kernel_sums import MANY_ROWS
 from textgauge.metrics.registry import list_explained_metrics

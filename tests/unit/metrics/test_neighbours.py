@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.corpus.nearest import (
     AverageHausdorff,

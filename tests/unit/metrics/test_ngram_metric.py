@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.tokenizers import Tokens, get_tokenizer, split_13a
 from textgauge.metrics.numerics.ngram_counts import count_shared_ngrams, find_best_rows

@@ -16,7 +16,7 @@ from textgauge.metrics.uncertainty import (
     adjust_p_values,
     exchange_labels,
 )
-from textgauge.stats.rankings import adjust_by_holm, adjust_by_max_t
+from textgauge.stats.resampling import adjust_by_holm, adjust_by_max_t
 
 RNG = np.random.default_rng(0)
 POOL = RNG.normal(size=(7, 3))

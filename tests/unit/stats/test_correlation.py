@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.unit.stats.columns import NAN, columns, related, rows
 
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.stats.correlation import (
     average_over_groups,
     compute_accuracy_rows,

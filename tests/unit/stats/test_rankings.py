@@ -9,8 +9,6 @@ from scipy.stats import norm, studentized_range
 from scipy.stats import t as student
 
 from textgauge.stats.rankings import (
-    adjust_by_holm,
-    adjust_by_max_t,
     compute_joint_reach,
     compute_student_interval,
     find_better,
@@ -19,6 +17,7 @@ from textgauge.stats.rankings import (
     rank_values,
     split_into_tiers,
 )
+from textgauge.stats.resampling import adjust_by_holm, adjust_by_max_t
 
 
 def paired(values):

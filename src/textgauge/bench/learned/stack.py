@@ -16,8 +16,8 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.progress import Stage, Step
 from textgauge.core.result import Column, Result
+from textgauge.core.settings import split_into_blocks
 from textgauge.core.show import FlatRow, format_cell, format_interval
-from textgauge.core.sizes import split_into_blocks
 from textgauge.data.view import TextsLike
 from textgauge.measure.scoring import References, make_pairs
 from textgauge.metrics import Metric, PairMetric, get_metric

@@ -18,7 +18,7 @@ from textgauge.bench.sources import TaskSources
 from textgauge.bench.transformations import get_transformation
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.data import Corpus
 
 COPIES = (*SUPERFICIAL, *SEMANTIC, "needle_insertion", "chunk_removal")

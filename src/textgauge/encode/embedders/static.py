@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32
 from textgauge.core.errors import ResourceError
-from textgauge.core.limits import read_stored_bytes
+from textgauge.core.settings import read_stored_bytes
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, find_words
 from textgauge.encode.encoders import explain_unloadable, find_folder, pin_folder, shorten_name

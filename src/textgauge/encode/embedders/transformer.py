@@ -33,9 +33,8 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.errors import ResourceError
-from textgauge.core.limits import read_stored_bytes
 from textgauge.core.parallel import count_workers
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import read_stored_bytes, split_into_blocks
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, find_words
 from textgauge.encode.encoders import explain_unloadable, find_folder, pin_folder, shorten_name

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats32, Ints
 from textgauge.core.errors import UnknownName
-from textgauge.core.sizes import cap_size, split_into_blocks
+from textgauge.core.settings import cap_size, split_into_blocks
 from textgauge.encode.embedders import Embedder, Progress, get_embedder
 from textgauge.encode.tokenizers import replace_surrogates
 

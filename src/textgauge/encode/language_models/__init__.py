@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.core.naming import parse
+from textgauge.core.registry import parse
 from textgauge.encode.encoders import Encoder, Encoders
 
 __all__ = ["LanguageModel", "Surprise", "get_language_model", "list_language_models"]

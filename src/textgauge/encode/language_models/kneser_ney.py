@@ -22,7 +22,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import split_into_runs
+from textgauge.core.settings import split_into_runs
 from textgauge.encode.language_models import Surprise
 from textgauge.encode.tokenizers import Tokenizer, Tokens, get_tokenizer
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.encode.grounds import scale_to_units
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, TokenMetric, Values
+from textgauge.metrics.numerics.moments import scale_to_units
 from textgauge.metrics.registry import register
 from textgauge.metrics.token_counts import compute_as_draw, number_pairs
 

@@ -18,7 +18,6 @@ from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import iterate_rows
-from textgauge.encode.grounds import scale_to_units, squared_euclidean
 from textgauge.metrics.base import DEFAULT_SEED, INFINITY, VALUE, Part, Range, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.grounds import get_ground_blocks, get_ground_rows
@@ -29,6 +28,7 @@ from textgauge.metrics.numerics.kernel_sums import (
     compute_discrepancy_interval,
     compute_row_sums,
 )
+from textgauge.metrics.numerics.moments import scale_to_units, squared_euclidean
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
 from textgauge.metrics.token_counts import sum_by_group

@@ -12,7 +12,7 @@ import numpy as np
 from textgauge.core.arrays import Embeddings, Floats, Ints, Masks
 from textgauge.core.errors import ParameterError
 from textgauge.core.parallel import use_one_thread
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import DEFAULT_SEED, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from textgauge.core.arrays import Embeddings, Floats
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import compute_mean_rows, iterate_rows, sum_rows
 from textgauge.metrics.base import VALUE, Part

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Masks
 from textgauge.core.progress import advance
-from textgauge.core.sizes import split_into_blocks
+from textgauge.core.settings import split_into_blocks
 
 Kernel = Callable[[Floats, Floats], Floats]
 

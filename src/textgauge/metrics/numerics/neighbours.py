@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
 from textgauge.core.progress import PairCount, advance
-from textgauge.core.sizes import cap_size, split_into_blocks
+from textgauge.core.settings import cap_size, split_into_blocks
 
 Vectors = NDArray[np.floating[Any]]
 Cell = NDArray[np.int32]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.sizes import cap_size, split_into_blocks, split_into_runs
+from textgauge.core.settings import cap_size, split_into_blocks, split_into_runs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.core.sizes import split_into_blocks, split_into_runs
+from textgauge.core.settings import split_into_blocks, split_into_runs
 from textgauge.metrics.numerics.sequences import as_strings, compare_sequences
 
 if TYPE_CHECKING:

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import cap_size, split_into_runs
+from textgauge.core.settings import cap_size, split_into_runs
 from textgauge.data import GIVEN, Corpus, Pairs
-from textgauge.encode.grounds import scale_to_units
 from textgauge.encode.hugging_face import get_cross_encoder
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, TokenVectors, get_token_encoder
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.cautions import UNREAD, find_unread
-from textgauge.metrics.numerics.moments import to_unit
+from textgauge.metrics.numerics.moments import scale_to_units, to_unit
 from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, PairMetric, decide_easy_pairs, find_distinct_texts
 from textgauge.metrics.registry import register
 

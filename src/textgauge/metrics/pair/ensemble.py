@@ -17,8 +17,8 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, TextgaugeError, warn
 from textgauge.core.files import seal_json, unseal_json, write_atomically
-from textgauge.core.limits import read_stored_bytes
 from textgauge.core.progress import Stage, Step
+from textgauge.core.settings import read_stored_bytes
 from textgauge.data import Pairs
 from textgauge.metrics.base import PACKAGES, VALUE, Part
 from textgauge.metrics.cautions import TextSketch, parse_sketch

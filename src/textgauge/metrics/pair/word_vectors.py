@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats
-from textgauge.core.sizes import split_into_blocks, split_into_runs
+from textgauge.core.settings import split_into_blocks, split_into_runs
 from textgauge.data import Pairs, Pool
 from textgauge.encode.languages import find_nouns_of_text
 from textgauge.encode.tokenizers import SplitTokenizer, hold_letters, list_tokenizers, register_tokenizer

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.sizes import split_into_blocks
-from textgauge.encode.grounds import scale_to_units
+from textgauge.core.settings import split_into_blocks
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import list_versions
 from textgauge.metrics.corpus.diversity import compute_left_out_vendi, compute_vendi
+from textgauge.metrics.numerics.moments import scale_to_units
 from textgauge.metrics.numerics.search import find_best_matches
 from textgauge.metrics.properties.base import (
     NEAR_COPY,

@@ -8,7 +8,7 @@ import pytest
 
 from textgauge import compare
 from textgauge.core.errors import InputError
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus
 from textgauge.measure.explaining import Explanation, explain
 

@@ -13,7 +13,7 @@ import pytest
 from textgauge import compare
 from textgauge.core.errors import InputError
 from textgauge.core.progress import listen
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus
 from textgauge.encode import embedders
 from textgauge.encode.encoders import Encoder

@@ -7,7 +7,7 @@ from scipy.stats import kstest
 
 from textgauge import Corpus, contrast, get_metric, score
 from textgauge.core.errors import InputError
-from textgauge.stats.rankings import adjust_by_holm
+from textgauge.stats.resampling import adjust_by_holm
 
 LEFT = ["a red cat", "one dog", "the old bridge", "we like tea", "nothing here"]
 RIGHT = ["a red dog", "one dog", "an old bridge", "we drink tea", "other words"]

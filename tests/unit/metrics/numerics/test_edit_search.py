@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.encode.tokenizers import Tokens, get_tokenizer
 from textgauge.metrics.numerics.search import find_best_matches
 

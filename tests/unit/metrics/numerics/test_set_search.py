@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.numerics.search import find_nearest_sets
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.token_vectors import get_token_encoder
 from textgauge.metrics import get_metric

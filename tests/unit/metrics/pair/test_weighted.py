@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.core.errors import ParameterError
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics.numerics.ngram_counts import multiply, prepare_factor, sum_rows
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.core.errors import ParameterError, UnknownName
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus, Pairs
 
 TABLE = {

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.spatial import KDTree
 
 from textgauge import get_metric
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.data import Pairs
 from textgauge.metrics.pair.word_vectors import MOST_CELLS
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from rapidfuzz.distance import Levenshtein
 
-from textgauge.core.sizes import limit_sizes
+from textgauge.core.settings import limit_sizes
 from textgauge.encode.tokenizers import get_tokenizer
 from textgauge.metrics.properties.meaning import f1, find_nearest_meaning, find_nearest_wording, perplexity
 
