@@ -45,20 +45,16 @@ def run_williams_test(first: float, second: float, between: float, n: int) -> Pa
     """
     from scipy.special import stdtr
 
-    t = compute_williams_t(first, second, between, n)
-    if np.isnan(t):
-        return PairedTest(first - second, _NAN, _NAN, _NAN)
-    larger, smaller = float(stdtr(n - 3, -t)), float(stdtr(n - 3, t))
-    return PairedTest(first - second, 2.0 * min(larger, smaller), larger, smaller)
-
-
-def compute_williams_t(first: float, second: float, between: float, n: int) -> float:
-    """Return the statistic of `williams_test`."""
+    unknown = PairedTest(first - second, _NAN, _NAN, _NAN)
     if n <= 3 or np.isnan([first, second, between]).any():
-        return _NAN
+        return unknown
     k = max(1 - first**2 - second**2 - between**2 + 2 * first * second * between, 0.0)
     below = 2 * k * (n - 1) / (n - 3) + ((first + second) / 2) ** 2 * (1 - between) ** 3
-    return float((first - second) * np.sqrt((n - 1) * (1 + between) / below)) if below > 1e-15 else _NAN
+    if below <= 1e-15:
+        return unknown
+    t = float((first - second) * np.sqrt((n - 1) * (1 + between) / below))
+    larger, smaller = float(stdtr(n - 3, -t)), float(stdtr(n - 3, t))
+    return PairedTest(first - second, 2.0 * min(larger, smaller), larger, smaller)
 
 
 def run_permutation_test(

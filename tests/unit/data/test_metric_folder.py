@@ -1,12 +1,10 @@
 """Folders in the layout of mt-metrics-eval: what is read, how it is chosen, WMT 2021 through it, and bad files."""
 
-import numpy as np
 import pytest
 
 import textgauge
 from textgauge.bench.inputs import read_rated
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.data import is_here
 from textgauge.data.folders import is_metric_folder, load_metric_folder
 
 HUMAN = {"good": [3, 2, None], "bad": [1, 2, 0], "refB": [5, 5, 5]}
@@ -88,28 +86,3 @@ def test_unknown_names_are_answered_with_known_ones(folder):
         load_metric_folder(f"{folder}:zh-de")
     with pytest.raises(InputError, match="own systems"):
         read_rated(str(folder), groups={"system": "system"})
-
-
-@pytest.mark.skipif(not is_here("wmt21_mqm_ted_zhen"), reason="TEXTGAUGE_DATA has no wmt21_mqm_ted_zhen")
-def test_wmt_2021_is_the_same_through_the_layout(tmp_path):
-    known = read_rated("wmt21_mqm_ted_zhen")
-    items, systems = known.columns["item"].astype(int), known.columns["system"]
-    count = int(items.max()) + 1
-    right = [""] * count
-    for item, text in zip(items, known.right.texts, strict=True):
-        right[item] = " ".join(text.split())
-    write(tmp_path, "references/zh-en.refB.txt", "\n".join(right))
-    human = {}
-    for name in np.unique(systems):
-        here = np.flatnonzero(systems == name)
-        texts, cells = [""] * count, [None] * count
-        for row in here:
-            texts[items[row]] = " ".join(known.left.texts[row].split())
-            cells[items[row]] = float(known.columns["rating"][row])
-        write(tmp_path, f"system-outputs/zh-en/{name}.txt", "\n".join(texts))
-        human[str(name)] = cells
-    write(tmp_path, "human-scores/zh-en.mqm.seg.score", scores(human))
-    boards = [textgauge.run("agreement", pairs=pairs, metrics="jaccard") for pairs in ("wmt21_mqm_ted_zhen", tmp_path)]
-    values = [{row["measure"]: row["value"] for row in board.verdicts().to_dicts()} for board in boards]
-    for measure in ("pairwise_accuracy", "within_item_accuracy", "system_accuracy", "system_soft_accuracy"):
-        assert values[1][measure] == pytest.approx(values[0][measure])

@@ -66,13 +66,6 @@ def test_alpha_is_that_of_the_twin(seed, raters, items, scale):
         assert krippendorff_alpha(ratings, scale=scale) == pytest.approx(plain_alpha(ratings, scale), abs=1e-9)
 
 
-def test_alpha_is_0_by_chance_and_1_in_full_agreement():
-    rng = np.random.default_rng(0)
-    for scale in ("nominal", "ordinal", "interval"):
-        assert abs(krippendorff_alpha(rng.integers(1, 6, size=(3, 4_000)).astype(float), scale=scale)) < 0.03
-        assert krippendorff_alpha(np.tile(rng.integers(1, 6, size=30).astype(float), (3, 1)), scale=scale) > 1 - 1e-12
-
-
 @pytest.mark.parametrize("ratings", [np.ones((3, 4)), np.array([[1.0, NAN], [NAN, 2.0]]), np.empty((3, 0))])
 def test_alpha_without_two_unlike_ratings_does_not_exist(ratings):
     for scale in ("nominal", "ordinal", "interval"):
@@ -175,13 +168,6 @@ def test_people_without_a_common_item_have_no_p_value():
     assert np.isfinite(found.p_values).tolist() == [True, True, False]
     assert np.isnan(found.advantages[2])
     assert (found.winning_rate, found.advantage) == (1.0, 1.0)
-
-
-def test_nobody_with_enough_items_means_no_answer():
-    found = run_alternative_annotator_test(np.ones((3, 29)), np.ones(29))
-    assert np.isnan([found.winning_rate, found.advantage, *found.p_values]).all()
-    assert not found.passed
-    assert run_alternative_annotator_test(np.ones((3, 30)), np.ones(30)).passed
 
 
 def made(rng, *, rated, unrated, link, bias=0.7):
