@@ -15,18 +15,23 @@ from textgauge.metrics import EmbeddingMetric, Part, registry
 
 
 class Oracle(EmbeddingMetric):
+    """A metric that gives `of(gap, comparison)`, where the gap is that of the shares of both sources."""
+
     label = "oracle"
     source = "none"
     default_on = "given"
     headline = Part("value", bounds=(-math.inf, math.inf))
 
-    def of(self, gap, comparison):
-        raise NotImplementedError
-
     def compute(self, comparison):
         sides = (comparison.reference, comparison.candidate)
         shares = [float(side.embeddings("given").mean()) for side in sides]
         return {"value": self.of(abs(shares[0] - shares[1]), comparison)}
+
+
+def make_oracle(base, name, of, **declared):
+    """A metric whose `of` gives its values."""
+    body = {"name": name, "of": lambda self, *given: of(*given), **declared}
+    return dataclass(frozen=True, kw_only=True)(type(name, (base,), body))
 
 
 def noise(comparison):
@@ -35,42 +40,8 @@ def noise(comparison):
     return int.from_bytes(hashlib.blake2b(keys, digest_size=6).digest(), "big") / 2**48
 
 
-@dataclass(frozen=True, kw_only=True)
-class Perfect(Oracle):
-    name = "perfect"
-
-    def of(self, gap, comparison):
-        return gap
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inverted(Oracle):
-    name = "inverted"
-
-    def of(self, gap, comparison):
-        return 1.0 - gap
-
-
-@dataclass(frozen=True, kw_only=True)
-class Likeness(Inverted):
-    name = "likeness"
-    headline = Part("value", closer="larger", bounds=(0.0, 1.0))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Random(Oracle):
-    name = "random"
-
-    def of(self, gap, comparison):
-        return noise(comparison)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Noisy(Oracle):
-    name = "noisy"
-
-    def of(self, gap, comparison):
-        return gap + 0.5 * noise(comparison)
+def smaller_size(comparison):
+    return min(len(comparison.reference), len(comparison.candidate))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,17 +53,16 @@ class Constant(Oracle):
         return self.at
 
 
-@dataclass(frozen=True, kw_only=True)
-class Biased(Oracle):
-    """1 + 1/s for the smaller side's size s: too large for small samples."""
-
-    name = "biased"
-
-    def of(self, gap, comparison):
-        return 1.0 + 1.0 / min(len(comparison.reference), len(comparison.candidate))
-
-
-METRICS = {kind.name: kind for kind in (Perfect, Inverted, Likeness, Random, Noisy, Constant, Biased)}
+LIKENESS = Part("value", closer="larger", bounds=(0.0, 1.0))
+METRICS = {
+    "constant": Constant,
+    "perfect": make_oracle(Oracle, "perfect", lambda gap, _: gap),
+    "inverted": make_oracle(Oracle, "inverted", lambda gap, _: 1.0 - gap),
+    "likeness": make_oracle(Oracle, "likeness", lambda gap, _: 1.0 - gap, headline=LIKENESS),
+    "random": make_oracle(Oracle, "random", lambda _, comparison: noise(comparison)),
+    "noisy": make_oracle(Oracle, "noisy", lambda gap, comparison: gap + 0.5 * noise(comparison)),
+    "biased": make_oracle(Oracle, "biased", lambda _, comparison: 1.0 + 1.0 / smaller_size(comparison)),  # if small
+}
 
 
 def two_sources(size):

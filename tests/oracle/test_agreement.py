@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from tests.oracle.conftest import make_oracle
 
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.leaderboard import rank_metrics
@@ -24,37 +25,9 @@ class Oracle(PairMetric):
     headline = Part("value", closer="larger", bounds=(-math.inf, math.inf))
     undefined = "just so"
 
-    def of(self, rating, noise):
-        raise NotImplementedError
-
     def compute(self, pairs):
         numbers = np.array([[float(part) for part in text.split()] for text in pairs.right.texts])
         return {"value": self.of(*numbers.T)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Perfect(Oracle):
-    name = "perfect"
-
-    def of(self, rating, noise):
-        return rating
-
-
-@dataclass(frozen=True, kw_only=True)
-class Distance(Oracle):
-    name = "distance"
-    headline = Part("value", closer="smaller", bounds=(-math.inf, math.inf))
-
-    def of(self, rating, noise):
-        return -rating
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inverted(Oracle):
-    name = "inverted"
-
-    def of(self, rating, noise):
-        return -rating
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,31 +39,16 @@ class Noisy(Oracle):
         return rating + self.noise * noise
 
 
-@dataclass(frozen=True, kw_only=True)
-class Random(Oracle):
-    name = "random"
-
-    def of(self, rating, noise):
-        return noise
-
-
-@dataclass(frozen=True, kw_only=True)
-class Constant(Oracle):
-    name = "constant"
-
-    def of(self, rating, noise):
-        return np.full(len(rating), 0.5)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Gaps(Oracle):
-    name = "gaps"
-
-    def of(self, rating, noise):
-        return np.where(rating == 3.0, np.nan, rating)
-
-
-METRICS = {kind.name: kind for kind in (Perfect, Distance, Inverted, Noisy, Random, Constant, Gaps)}
+DISTANCE = Part("value", closer="smaller", bounds=(-math.inf, math.inf))
+METRICS = {
+    "noisy": Noisy,
+    "perfect": make_oracle(Oracle, "perfect", lambda rating, _: rating),
+    "distance": make_oracle(Oracle, "distance", lambda rating, _: -rating, headline=DISTANCE),
+    "inverted": make_oracle(Oracle, "inverted", lambda rating, _: -rating),
+    "random": make_oracle(Oracle, "random", lambda _, noise: noise),
+    "constant": make_oracle(Oracle, "constant", lambda rating, _: np.full(len(rating), 0.5)),
+    "gaps": make_oracle(Oracle, "gaps", lambda rating, _: np.where(rating == 3.0, np.nan, rating)),
+}
 SETS = ("a", "b", "c", "a_random", "b_random", "c_random")
 PAIR = ("pearson", "spearman", "kendall")
 WITHIN = tuple(f"within_{column}_{name}" for column in ("set", "system", "item") for name in PAIR)

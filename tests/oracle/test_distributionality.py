@@ -1,10 +1,10 @@
 """Distributionality judged with metrics whose verdict is known beforehand: transforms of the prototypes."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from tests.oracle.conftest import make_oracle
 
 from textgauge.bench import Store, run
 from textgauge.bench.plan import make_plans
@@ -21,46 +21,18 @@ class Transform(EmbeddingMetric):
     source = "none"
     default_on = "given"
     headline = Part("value", bounds=(-math.inf, math.inf))
-    of = PROTOTYPES["distributional"]
 
     def compute(self, comparison):
-        return {"value": self.made(get_metric(self.of).measure(comparison).value)}
+        return {"value": self.of(*(get_metric(name).measure(comparison).value for name in PROTOTYPES.values()))}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stretched(Transform):
-    name = "stretched"
-
-    def made(self, value):
-        return 7.0 * value + 100.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Likeness(Transform):
-    name = "likeness"
-    headline = Part("value", closer="larger", bounds=(-math.inf, math.inf))
-    of = PROTOTYPES["neighbours"]
-
-    def made(self, value):
-        return 3.0 - 0.5 * value
-
-
-@dataclass(frozen=True, kw_only=True)
-class Constant(Transform):
-    name = "constant"
-
-    def made(self, value):
-        return 0.3
-
-
-@dataclass(frozen=True, kw_only=True)
-class Between(Transform):
-    """The sum of both prototypes: nearer to each of them than they are to each other."""
-
-    name = "between"
-
-    def compute(self, comparison):
-        return {"value": sum(get_metric(name).measure(comparison).value for name in PROTOTYPES.values())}
+LIKENESS = Part("value", closer="larger", bounds=(-math.inf, math.inf))
+TRANSFORMS = (
+    make_oracle(Transform, "stretched", lambda distributional, _: 7.0 * distributional + 100.0),
+    make_oracle(Transform, "likeness", lambda _, neighbours: 3.0 - 0.5 * neighbours, headline=LIKENESS),
+    make_oracle(Transform, "constant", lambda *_: 0.3),
+    make_oracle(Transform, "between", lambda *both: sum(both)),  # nearer to each than they are to each other
+)
 
 
 def moved(size=60, seed=0):
@@ -75,7 +47,7 @@ def moved(size=60, seed=0):
 @pytest.fixture
 def judged(tmp_path, monkeypatch):
     """Verdicts by metric and measure, by way of a run and its store."""
-    for kind in (Stretched, Likeness, Constant, Between):
+    for kind in TRANSFORMS:
         monkeypatch.setitem(registry.get_known_metrics(), kind.name, kind)
 
     def verdicts(metrics, **given):

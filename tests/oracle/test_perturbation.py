@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from tests.oracle.conftest import make_oracle
 
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.protocols import Perturbation
@@ -20,9 +21,6 @@ class Oracle(EmbeddingMetric):
     source = "none"
     default_on = "given"
     headline = Part("value", bounds=(-math.inf, math.inf))
-
-    def of(self, delta):
-        raise NotImplementedError
 
     def compute(self, comparison):
         """The group is 4 of 40 points: their shift is ten times that of the mean."""
@@ -41,36 +39,18 @@ class Shift(Oracle):
         return round(delta, 9) ** self.power
 
 
-@dataclass(frozen=True, kw_only=True)
-class Nearness(Shift):
-    name = "nearness"
-    headline = Part("value", closer="larger", bounds=(-math.inf, math.inf))
-
-    def of(self, delta):
-        return 5.0 - super().of(delta)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Late(Oracle):
-    """Nothing up to a shift of 4.5, 1 beyond."""
-
-    name = "late"
-
-    def of(self, delta):
-        return float(delta > 4.5 + 1e-9)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Blind(Oracle):
-    name = "blind"
-
-    def of(self, delta):
-        return 0.3
+NEARNESS = Part("value", closer="larger", bounds=(-math.inf, math.inf))
+METRICS = (
+    Shift,
+    make_oracle(Oracle, "nearness", lambda delta: 5.0 - round(delta, 9), headline=NEARNESS),
+    make_oracle(Oracle, "late", lambda delta: float(delta > 4.5 + 1e-9)),  # nothing up to 4.5, 1 beyond
+    make_oracle(Oracle, "blind", lambda delta: 0.3),
+)
 
 
 @pytest.fixture
 def verdicts(tmp_path, monkeypatch):
-    for kind in (Shift, Nearness, Late, Blind):
+    for kind in METRICS:
         monkeypatch.setitem(registry.get_known_metrics(), kind.name, kind)
 
     def judged(names, protocol=EXACT):

@@ -1,11 +1,11 @@
 """Metrics of known verdict in the five tasks: what each definition implies for them."""
 
 import math
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import pytest
+from tests.oracle.conftest import make_oracle
 
 from textgauge.bench.protocols import (
     Clustering,
@@ -16,24 +16,11 @@ from textgauge.bench.protocols import (
     Sensitivity,
 )
 from textgauge.bench.protocols.base import Observations
-from textgauge.bench.protocols.document_tasks import compute_ideal_similarity
 from textgauge.bench.protocols.matrix_tasks import COPIES
 from textgauge.metrics import Part
 from textgauge.metrics.pair_metric import PairMetric, to_similarity
 
 SPECS = {Clustering: "sample:intents", Retrieval: "sample:library"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Oracle(PairMetric):
-    """Gives what a task's own targets say, whatever the texts: trials are told by their place."""
-
-    name = "task_oracle"
-    label = "oracle"
-    source = "none"
-    needs = "texts"
-    default_on = ""
-    headline = Part("value", closer="larger")
 
 
 @cache
@@ -164,28 +151,6 @@ def test_a_constant_metric_errs_by_its_distance_from_the_ideal():
     assert verdicts(task, sources_of(Sensitivity), constant)["sensitivity"].value == pytest.approx(1 - error)
 
 
-def test_half_inserted_and_half_removed_have_the_ideals_of_the_paper():
-    task = Sensitivity()
-    columns = observed(task, sources_of(Sensitivity), constant).columns
-    ideal = task.targets(columns)
-    for change, share in (("insert", 1.0), ("remove", 0.5)):
-        assert (ideal[(columns["change"] == change) & (columns["share"] == share)] == 0.5).all()
-
-
-def test_the_straight_ideal_has_the_same_ends_and_lies_above():
-    shares = np.array([0.0, 0.25, 1.0])
-    inserted = np.array(["insert"] * 3)
-    assert compute_ideal_similarity(inserted, shares, "straight").tolist() == [1.0, 0.875, 0.5]
-    assert compute_ideal_similarity(inserted, shares, "reciprocal").tolist() == [1.0, 0.8, 0.5]
-
-
-def test_bent_ideals_are_the_square_and_the_root():
-    columns = observed(Sensitivity(), sources_of(Sensitivity), constant).columns
-    line = Sensitivity().targets(columns)
-    np.testing.assert_allclose(Sensitivity(ideal="quadratic").targets(columns), line**2)
-    np.testing.assert_allclose(Sensitivity(ideal="root").targets(columns), np.sqrt(line))
-
-
 def test_an_inverted_metric_is_at_the_other_end():
     for task in (RatedAlignment(), ComparedAlignment()):
         found = verdicts(task, sources_of(type(task)), lambda columns, n, t=task: -t.targets(columns))
@@ -208,15 +173,31 @@ def test_undefined_values_leave_their_document_out_and_are_counted():
     assert "undefined in 7 of" in found.reason
 
 
-def test_similarities_run_from_distances_with_and_without_an_upper_bound():
-    @dataclass(frozen=True, kw_only=True)
-    class Bounded(Oracle):
-        headline = Part("value", closer="smaller", bounds=(0.0, 2.0))
+@pytest.mark.parametrize(
+    ("ideal", "inserted", "removed"),
+    [
+        ("reciprocal", [1.0, 0.8, 0.5], [1.0, 0.75, 0.5]),
+        ("straight", [1.0, 0.875, 0.5], [1.0, 0.75, 0.5]),
+        ("quadratic", [1.0, 0.64, 0.25], [1.0, 0.5625, 0.25]),
+        ("root", [1.0, 0.8**0.5, 0.5**0.5], [1.0, 0.75**0.5, 0.5**0.5]),
+    ],
+)
+def test_ideals_fall_as_their_names_say(ideal, inserted, removed):
+    columns = {
+        "change": np.repeat(["insert", "remove"], 3),
+        "share": np.array([0.0, 0.25, 1.0, 0.0, 0.25, 0.5]),
+    }
+    np.testing.assert_allclose(Sensitivity(ideal=ideal).targets(columns), [*inserted, *removed])
 
-    @dataclass(frozen=True, kw_only=True)
-    class Unbounded(Oracle):
-        headline = Part("value", closer="smaller", bounds=(0.0, math.inf))
 
-    assert to_similarity(Bounded(), np.array([0.0, 2.0])).tolist() == [1.0, 0.0]
-    assert to_similarity(Unbounded(), np.array([0.0, 1.0])).tolist() == [1.0, 0.5]
-    assert to_similarity(Oracle(), np.array([0.25])).tolist() == [0.25]
+@pytest.mark.parametrize(
+    ("headline", "value", "similarity"),
+    [
+        (Part("value", closer="smaller", bounds=(0.0, 2.0)), [0.0, 2.0], [1.0, 0.0]),
+        (Part("value", closer="smaller", bounds=(0.0, math.inf)), [0.0, 1.0], [1.0, 0.5]),
+        (Part("value", closer="larger"), [0.25], [0.25]),
+    ],
+)
+def test_similarities_run_from_distances_with_and_without_an_upper_bound(headline, value, similarity):
+    metric = make_oracle(PairMetric, "distance", None, headline=headline, default_on="")()
+    assert to_similarity(metric, np.array(value)).tolist() == similarity

@@ -28,49 +28,13 @@ ORDINARY = {
     "They will buy a large car next week.",
     "tokenised": "it is n't raining in Paris , but Rome has 3 floods . we ca n't drive the car home , he said .",
 }
-ODD = [
-    "\ud800",
-    "\u0301",
-    "👩‍👩‍👧",
-    "🇩🇪",
-    "👍🏽",
-    "क्षि",
-    "ß",
-    "ı",
-    "İ",
-    "ﬁ",
-    "今",
-    "。",
-    "ก็",
-    "؟",
-    "א",
-    "\r\n",
-    "\x1c",
-    "\u0600",
-]
-WORDS = [
-    "is",
-    "isn't",
-    "not",
-    "Because",
-    "because",
-    "Anna",
-    "May",
-    "1999",
-    "१२",
-    ",",
-    ".",
-    "car",
-    " ",
-    "  ",
-    "\n\n",
-    "(",
-    "’",
-]
+SIGNS = "👩‍👩‍👧 🇩🇪 👍🏽 क्षि ß ı İ ﬁ 今 。 ก็ ؟ א"
+WORDS = "is isn't not Because because Anna May 1999 १२ , . car ( ’"
+ODD = ["\ud800", "\u0301", *SIGNS.split(), "\r\n", "\x1c", "\u0600", *WORDS.split(), " ", "  ", "\n\n"]
 TEXTS = st.one_of(
     st.text(st.one_of(st.characters(), st.characters(categories=["Cs", "Mn", "Mc", "Cf"]))),
-    st.lists(st.sampled_from(ODD + WORDS)).map("".join),
-    st.lists(st.sampled_from(ODD + WORDS)).map(" ".join),
+    st.lists(st.sampled_from(ODD)).map("".join),
+    st.lists(st.sampled_from(ODD)).map(" ".join),
 )
 STRENGTHS = st.one_of(st.floats(0, 1), st.sampled_from([0.05, 0.1, 0.25, 0.5, 1.0]))
 NAMES = sorted(TRANSFORMATIONS)
@@ -133,19 +97,6 @@ def test_seeds_differ(name: str) -> None:
     """Those left out leave nothing to chance at full strength."""
     text = " ".join(ORDINARY.values())
     assert len({TRANSFORMATIONS[name](text, seed=seed) for seed in range(20)}) > 2
-
-
-@pytest.mark.parametrize("name", ["capitals", "digits", "negation", "number_change"])
-def test_a_larger_share_takes_what_a_smaller_one_takes(name: str) -> None:
-    text = " ".join(ORDINARY.values())
-    weak, strong = (TRANSFORMATIONS[name](text, seed=3, strength=strength) for strength in (0.2, 0.7))
-    if len(weak) == len(text) == len(strong):
-        touched = [[a != b for a, b in zip(text, new, strict=True)] for new in (weak, strong)]
-        assert sum(touched[0]) < sum(touched[1])
-        if name != "number_change":
-            assert all(late for early, late in zip(*touched, strict=True) if early)
-    else:
-        assert abs(len(weak) - len(text)) <= abs(len(strong) - len(text))
 
 
 @pytest.mark.parametrize("strength", [-0.1, 1.5, float("nan"), float("inf")])

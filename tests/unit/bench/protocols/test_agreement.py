@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.bench.inputs import read_rated
 from textgauge.bench.protocols import Agreement, Observations, PairSources
 from textgauge.bench.protocols.base import RESAMPLES
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.stats import orders
-from textgauge.stats.correlation import draw_weights, pearson, spearman
-from textgauge.stats.orders import accuracy_eq, count_rows, kendall_b, resample_kendall_b
+from textgauge.stats.correlation import pearson, spearman
+from textgauge.stats.orders import accuracy_eq, kendall_b
 
 
 def observed(n=240, seed=0, **columns):
@@ -97,16 +96,6 @@ def test_means_of_groups(sets):
     assert found["disqualified"].value == (ranks[0][random].min() < ranks[0][~random].max())
 
 
-def test_first_order_draws_follow_exact_ones():
-    seen = observed(300)
-    gold, metric = seen.columns["rating"], -seen.value
-    (weights,) = draw_weights(300, 200, 1)
-    exact = [kendall_b(np.repeat(gold, row), np.repeat(metric, row)) for row in weights]
-    close = resample_kendall_b(count_rows(gold, metric), weights)
-    assert np.corrcoef(exact, close)[0, 1] > 0.98
-    assert np.std(close) == pytest.approx(np.std(exact), rel=0.05)
-
-
 def sources(n=3, **columns):
     texts = Corpus.of([f"text {i}" for i in range(n)])
     return PairSources("some pairs", texts, texts, columns)
@@ -130,38 +119,6 @@ def test_one_pair_with_a_value_is_a_reason():
         assert verdict.reason == (
             "a correlation needs at least two pairs, not 1; 2 of 3 pairs left out: the value is not finite"
         )
-
-
-def written(folder, text):
-    path = folder / "rated.csv"
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def test_tables_of_rated_pairs(tmp_path):
-    path = written(tmp_path, "a,b,r,q,s\nx,y,1,3,one\nz,w,2,,two\n")
-    found = read_rated(path, left="a", right="b", ratings=["r", "q"], groups={"set": "s"})
-    assert found.columns["rating"].tolist() == [2.0, 2.0]
-    assert found.columns["rating_1"].tolist() == [1.0, 2.0]
-    assert math.isnan(found.columns["rating_2"][1])
-    assert found.columns["set"].tolist() == ["one", "two"]
-    assert read_rated(path, left="a", right="b", ratings=["r"]).columns.keys() == {"rating"}
-
-
-@pytest.mark.parametrize(
-    ("text", "ratings", "complaint"),
-    [
-        ("a,b,r\nx,y,1\nx,y,good\n", ["r"], "line 3: column 'r' holds 'good', not a number"),
-        ("a,b,r\nx,y,1\nx,y,\n", ["r"], "line 3: column 'r' holds no rating"),
-        ("a,b,r\nx,y,inf\n", ["r"], "line 2: column 'r' holds 'inf'"),
-        ("a,b,r\nx,y,1\n", ["score"], "no column 'score'"),
-        ("a,b,r\nx,y,1\n", [], "need a column of ratings: `rating`"),
-        ("a,c,r\nx,y,1\n", ["r"], "no column 'b'"),
-    ],
-)
-def test_bad_tables_are_refused_and_the_row_is_named(tmp_path, text, ratings, complaint):
-    with pytest.raises(InputError, match=complaint):
-        read_rated(written(tmp_path, text), left="a", right="b", ratings=ratings)
 
 
 def test_a_metric_without_any_value_is_a_reason_at_every_level():

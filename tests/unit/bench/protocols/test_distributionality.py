@@ -152,21 +152,6 @@ def test_deviations_and_score_are_those_of_the_definition(seed):
     assert [verdict.value for verdict in judged["ahd"]] == [judged["ahd"][0].value, 0.0, -1.0]
 
 
-def test_the_last_step_counts_as_its_share_of_distances():
-    """Two metrics that differ at ℓ = k alone, where each has one value: two kernels of width 0.1 apart."""
-    protocol = Distributionality(n=40, k=20, repetitions=2)
-    base = observed(protocol, noisy(0))
-    last = base.columns["j"] - base.columns["i"] == 20
-    low, high = base.value.copy(), base.value.copy()
-    middle = base.value[~last].mean()
-    low[last], high[last] = middle - 2.0, middle + 2.0
-    found = {"energy": replace(base, value=low), "ahd": replace(base, value=high)}
-    expected = plain_deviation(found["energy"], found["ahd"], 20)
-    assert protocol.judge_all(found)["energy"][1].value == pytest.approx(expected, abs=1e-10)
-    # Nearly all of it: the share 1/210 of two separate kernels, 1/(h√π).
-    assert expected == pytest.approx(1 / 210 / (0.1 * math.sqrt(math.pi)), rel=0.1)
-
-
 def test_intervals_over_repetitions_are_those_of_the_jackknife():
     found = {name: observed(SMALL, noisy(seed)) for seed, name in enumerate(("energy", "ahd", "fid"))}
     verdict = SMALL.judge_all(found)["fid"][0]

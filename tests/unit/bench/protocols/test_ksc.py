@@ -1,4 +1,7 @@
-"""Draws of known-similarity corpora: how many texts of which source, none twice, the same for the same content."""
+"""Known-similarity corpora: how many texts of which source, none twice; judgements against plain twins."""
+
+from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -6,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.bench.protocols import Ksc, Sources
-from textgauge.bench.protocols.base import Observations
-from textgauge.bench.protocols.ksc import compute_shares
+from textgauge.bench.protocols.base import Observations, merge_rounding_ties
+from textgauge.bench.protocols.ksc import (
+    compute_accuracy,
+    compute_shares,
+    estimate_sampling_error,
+    list_corpus_pairs,
+    list_judgements,
+    sample_judgements,
+)
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 
@@ -74,17 +84,6 @@ def test_lottery_draws_may_share_texts_but_hold_none_twice():
     assert [sum(text[0] == "a" for text in corpus) for corpus in corpora] == compute_shares(k, n).tolist()
     assert len(frozenset().union(*corpora)) <= 2 * n
     assert corpora[0] & corpora[1]
-
-
-@pytest.mark.parametrize("draw", ["disjoint", "lottery"])
-def test_draws_depend_on_content_and_seed_not_on_order(draw):
-    protocol = Ksc(k=4, n=6, repetitions=2, draw=draw)
-
-    def drawn(order, seed):
-        return [corpora_of(batch, 4) for batch in protocol.trials(sources(30, 30, order=order), seed)]
-
-    assert drawn(1, 0) == drawn(2, 0) == drawn(None, 0)
-    assert drawn(1, 0) != drawn(1, 1)
 
 
 @pytest.mark.parametrize(
@@ -169,3 +168,123 @@ def test_ties_lines_and_samples_are_judged_as_the_options_say():
     whole, drawn = (Ksc(k=3, n=2, sample=size).judge(observed([1, 2, 3], [1, 2, 3]))[0] for size in (0, 400))
     assert (whole.value, whole.error) == (0.5, 0.0)
     assert drawn.error == pytest.approx((drawn.value * (1 - drawn.value) / 400) ** 0.5)  # both share one sample
+
+
+def as_counter(of, k):
+    i, j = list_corpus_pairs(k)
+    rows = zip(of.inner, of.outer, of.count, strict=True)
+    return Counter({((i[a], j[a]), (i[b], j[b])): int(count) for a, b, count in rows})
+
+
+def contained(k):
+    """Every pair inside another pair, once."""
+    pairs = list(combinations(range(k), 2))
+    return Counter((q, o) for q in pairs for o in pairs if q != o and o[0] <= q[0] and q[1] <= o[1])
+
+
+def by_recursion(k):
+    """The pairs inside a pair, then the same for the pair without its first and without its last corpus."""
+    found = Counter()
+
+    def visit(first, last):
+        inside = combinations(range(first, last + 1), 2)
+        found.update((pair, (first, last)) for pair in inside if pair != (first, last))
+        if last - first > 1:
+            visit(first + 1, last)
+            visit(first, last - 1)
+
+    visit(0, k - 1)
+    return found
+
+
+@pytest.mark.parametrize("k", [3, 4, 5, 7, 9])
+def test_judgements_are_those_of_the_twins(k):
+    assert as_counter(list_judgements(k), k) == contained(k)
+    recursion = by_recursion(k)
+    assert as_counter(list_judgements(k, "paper"), k) == recursion
+    assert len(list_judgements(k, "paper")) == recursion.total()
+
+
+@pytest.mark.parametrize("which", ["distinct", "paper"])
+@pytest.mark.parametrize("k", [3, 6, 12])
+def test_samples_come_from_the_judgements_by_their_counts(k, which):
+    size = 60_000
+    every, drawn = as_counter(list_judgements(k, which), k), sample_judgements(k, which, size, seed=1)
+    found = as_counter_of_rows(drawn, k)
+    assert found.keys() <= every.keys()
+    expected = np.array([every[pair] for pair in every]) * size / every.total()
+    gaps = np.array([found[pair] for pair in every]) - expected
+    squares = float((gaps**2 / expected).sum())
+    freedom = len(every) - 1
+    assert abs(squares - freedom) < 4 * np.sqrt(2 * freedom)
+    assert (drawn.gap > 0).all()
+    assert (
+        drawn.gap == np.subtract(*(np.subtract(*list_corpus_pairs(k))[row] for row in (drawn.inner, drawn.outer)))
+    ).all()
+
+
+def as_counter_of_rows(of, k):
+    i, j = list_corpus_pairs(k)
+    return Counter(((i[a], j[a]), (i[b], j[b])) for a, b in zip(of.inner, of.outer, strict=True))
+
+
+def test_a_sample_of_many_corpora_does_not_list_all_judgements():
+    drawn = sample_judgements(400, "distinct", 500, seed=0)  # 1,071,913,500 judgements
+    i, j = list_corpus_pairs(400)
+    assert ((i[drawn.inner] >= i[drawn.outer]) & (j[drawn.inner] <= j[drawn.outer])).all()
+    assert (drawn.inner != drawn.outer).all()
+
+
+def plain_accuracy(distances, counts, k, weighted, ties):
+    place = {pair: row for row, pair in enumerate(combinations(range(k), 2))}
+    right = total = 0.0
+    for (inner, outer), count in counts.items():
+        weight = count / ((outer[1] - outer[0]) - (inner[1] - inner[0])) if weighted else count
+        small, large = distances[place[inner]], distances[place[outer]]
+        tie = {"half": 0.5, "right": 1.0, "wrong": 0.0}[ties]
+        right += weight * (1.0 if small < large else tie if small == large else 0.0)
+        total += weight
+    return right / total
+
+
+@given(
+    st.sampled_from([3, 4, 6]),
+    st.data(),
+    st.booleans(),
+    st.sampled_from(["half", "right", "wrong"]),
+    st.sampled_from(["distinct", "paper"]),
+)
+def test_accuracy_is_that_of_the_twin(k, data, weighted, ties, which):
+    pairs = k * (k - 1) // 2
+    distances = np.array(data.draw(st.lists(st.integers(0, 5), min_size=pairs, max_size=pairs)), dtype=float)
+    counts = contained(k) if which == "distinct" else by_recursion(k)
+    found = compute_accuracy(distances, list_judgements(k, which), weighted=weighted, ties=ties)
+    assert found == pytest.approx(plain_accuracy(distances, counts, k, weighted, ties))
+
+
+def test_the_standard_error_is_that_of_repeated_samples():
+    distances = np.random.default_rng(3).random(66) + np.subtract(*list_corpus_pairs(12)[::-1]) / 11
+    for weighted in (False, True):
+        drawn = [sample_judgements(12, "distinct", 300, seed) for seed in range(300)]
+        values = [compute_accuracy(distances, sample, weighted=weighted) for sample in drawn]
+        errors = [estimate_sampling_error(distances, sample, weighted=weighted) for sample in drawn]
+        assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
+        assert np.mean(values) == pytest.approx(
+            compute_accuracy(distances, list_judgements(12), weighted=weighted), abs=0.01
+        )
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=20), st.integers(0, 2**32))
+def test_settled_values_forget_rounding_and_nothing_else(numbers, seed):
+    exact = np.array(numbers, dtype=float) / 7
+    rng = np.random.default_rng(seed)
+    blurred = exact * (1 + rng.uniform(-1e-14, 1e-14, len(exact)))
+    made = merge_rounding_ties(blurred)
+    assert made == pytest.approx(exact, rel=1e-13)
+    assert (np.sign(made[:, None] - made) == np.sign(exact[:, None] - exact)).all()
+
+
+def test_two_infinite_distances_are_a_tie():
+    distances = np.array([1.0, np.inf, np.inf])
+    found = [compute_accuracy(distances, list_judgements(3), ties=ties) for ties in ("half", "right", "wrong")]
+    assert found == [0.75, 1.0, 0.5]

@@ -1,7 +1,5 @@
 """What is moved, by how much, what stays; and the numbers made of curves."""
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -190,20 +188,3 @@ def test_every_metric_of_embeddings_runs_and_nothing_runs_twice(tmp_path):
 def test_what_points_cannot_give_is_refused(name):
     with pytest.raises(InputError, match=r"has points alone|not embedded"):
         get_point_metrics(name)
-
-
-def test_the_command_needs_no_sources(run, tmp_path):
-    out, options = str(tmp_path / "p"), ["-n", "30", "--repetitions", "2", "-p", "largest_q=2", "-p", "steps=2"]
-    code, _, err = run("run", "perturbation", "-m", "fid,pr(k=2)", "--out", out, *options)
-    assert code == 0, err
-    _, shown, _ = run("leaderboard", out, "--format", "csv")
-    assert "fid@given" in shown
-    assert "early_rise,tenth_rise,saturation" in shown
-    _, tested, _ = run("leaderboard", out, "--tests", "--on", "tenth_rise", "--format", "json")
-    (row,) = json.loads(tested)["rows"]
-    assert (row["metric"], row["other"], row["measure"]) == ("fid@given", "pr(k=2)@given", "tenth_rise")
-    assert row["difference"] == pytest.approx(row["value"] - row["other_value"])
-    assert row["low"] <= row["difference"] <= row["high"]
-    code, _, err = run("run", "perturbation", "--source-a", "a.txt", "--out", out)
-    assert code == 2
-    assert "--source-a" in err

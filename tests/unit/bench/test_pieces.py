@@ -74,35 +74,23 @@ def test_any_share_that_fits_is_exact(words: list[str], share: float, place) -> 
 
 
 @pytest.mark.parametrize(
-    ("n", "share", "expected"), [(9, 0.05, False), (10, 0.05, True), (4, 0.1, False), (5, 0.1, True)]
-)
-def test_texts_that_are_too_short(n: int, share: float, expected: bool) -> None:
-    text = " ".join(["word"] * n)
-    assert fits(text, share) is expected
-    if expected:
-        assert len(remove(text, share=share).split()) == n - 1
-        assert len(insert(text, "x", share=share).split()) == n + 1
-        return
-    for change in (lambda: insert(text, "x", share=share), lambda: remove(text, share=share)):
-        with pytest.raises(InputError, match=f"of {n} tokens"):
-            change()
-    for name in ("needle_insertion", "chunk_removal"):
-        assert TRANSFORMATIONS[name](text, strength=share) == text
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
+    ("text", "options", "message"),
     [
-        ({"share": 0.0}, "above 0"),
-        ({"share": 1.5}, "above 0"),
-        ({"share": float("nan")}, "above 0"),
-        ({"share": 0.5, "place": "top"}, "beginning, middle, end"),
+        ("a b c", {"share": 0.0}, "above 0"),
+        ("a b c", {"share": 1.5}, "above 0"),
+        ("a b c", {"share": float("nan")}, "above 0"),
+        ("a b c", {"share": 0.5, "place": "top"}, "beginning, middle, end"),
+        (" ".join("a" * 9), {"share": 0.05}, "of 9 tokens"),
+        (" ".join("a" * 4), {"share": 0.1}, "of 4 tokens"),
     ],
 )
-def test_bad_options_are_named(options, message: str) -> None:
-    for change in (lambda: insert("a b c", "x", **options), lambda: remove("a b c", **options)):
+def test_shares_that_do_not_fit_and_bad_options_are_named(text: str, options, message: str) -> None:
+    for change in (lambda: insert(text, "x", **options), lambda: remove(text, **options)):
         with pytest.raises(InputError, match=message):
             change()
+    if "tokens" in message:
+        for name in ("needle_insertion", "chunk_removal"):
+            assert TRANSFORMATIONS[name](text, strength=options["share"]) == text
 
 
 @pytest.mark.parametrize("name", ["needle_insertion", "chunk_removal"])
