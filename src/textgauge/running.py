@@ -27,6 +27,7 @@ from textgauge.bench.leaderboard import (
     rank_metrics,
 )
 from textgauge.bench.overall import Scope
+from textgauge.bench.plan import make_suite_or_protocol_plans
 from textgauge.bench.protocols import find_protocols, list_data_words
 from textgauge.bench.results import (
     Results,
@@ -37,7 +38,6 @@ from textgauge.bench.results import (
 )
 from textgauge.bench.run import Progress, compute
 from textgauge.bench.sources import PairSources, TaskSources
-from textgauge.bench.suites import make_suite_or_protocol_plans
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError, warn
 from textgauge.core.result import Result

@@ -11,13 +11,12 @@ import polars as pl
 import pytest
 
 from textgauge import load
-from textgauge.bench import Store, suites
+from textgauge.bench import Store
 from textgauge.bench.inputs import read_rated, read_two
 from textgauge.bench.leaderboard import group_boards
-from textgauge.bench.plan import make_plans
+from textgauge.bench.plan import SUITES, make_plans, make_task_plans
 from textgauge.bench.protocols import Agreement, Ksc, Size, list_protocols
 from textgauge.bench.results import Results
-from textgauge.bench.suites import make_task_plans
 from textgauge.encode.resources import is_available
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +72,7 @@ def small_suite(metrics=None, seed=0):
 
 
 def test_a_small_demo_leaves_what_it_says(tmp_path, commands, run, monkeypatch):
-    monkeypatch.setitem(suites.SUITES, "quick", replace(suites.SUITES["quick"], plans=small_suite))
+    monkeypatch.setitem(SUITES, "quick", replace(SUITES["quick"], plans=small_suite))
 
     def call(name):
         code, out, err = run(*commands[name])

@@ -11,7 +11,17 @@ from textgauge.bench.inputs import (
     read_two,
 )
 from textgauge.bench.ngrams import NgramGenerator, join_words, split_words, write_ngram_corpora
-from textgauge.bench.plan import Cell, Plan, make_plans
+from textgauge.bench.plan import (
+    Cell,
+    Metrics,
+    Plan,
+    Program,
+    Suite,
+    known_suites,
+    make_plans,
+    make_task_plans,
+    register_suite,
+)
 from textgauge.bench.protocols import (
     Agreement,
     Clustering,
@@ -40,7 +50,6 @@ from textgauge.bench.results import Group, Judged, Results
 from textgauge.bench.run import RunReport, compute, run
 from textgauge.bench.sources import PairSources, Sources, TaskSources
 from textgauge.bench.store import Store
-from textgauge.bench.suites import Metrics, Program, Suite, known_suites, make_task_plans, register_suite
 
 __all__ = [
     "WORD_METRICS",

@@ -18,6 +18,7 @@ from textgauge.bench.contrasts import (
 )
 from textgauge.bench.inputs import drop_none
 from textgauge.bench.leaderboard import Leaderboard, format_titled, join_answers, join_details, join_rows, rank_by_kind
+from textgauge.bench.plan import find_suite
 from textgauge.bench.results import (
     Results,
     filter_measures,
@@ -25,7 +26,6 @@ from textgauge.bench.results import (
     list_verdict_warnings,
     list_verdicts,
 )
-from textgauge.bench.suites import find_suite
 from textgauge.cli.door import argument, calling, command, option, parse_setting, refuse
 from textgauge.cli.output import (
     Format,
