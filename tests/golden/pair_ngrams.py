@@ -10,15 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import pytest
-from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
-
-from textgauge.data import is_here
-from textgauge_papers.datasets import yamshchikov14
+from tests.golden.pairs import LEFT, PAIRS, REFERENCES, RIGHT, SCRIPTS
 
 PLACE = Path(__file__).with_name("pair_ngrams.json")
 BOTH = PAIRS + SCRIPTS
-LEFT, RIGHT = ([pair[side] for pair in BOTH] for side in (0, 1))
 CANDIDATES, SEVERAL = ([item[side] for item in REFERENCES] for side in (0, 1))
 SUMMARIES = [
     ("rain fell\nthe river rose\nnobody was hurt", "the river rose as rain fell\nno one was hurt"),
@@ -123,14 +118,6 @@ def numbers(name: str) -> dict[str, Any]:
     """The stored numbers of one metric."""
     found: dict[str, Any] = json.loads(PLACE.read_text())[name]
     return found
-
-
-def study() -> tuple[list[str], list[str]]:
-    """All pairs of the style-transfer study; skips the test where they are not there."""
-    if not is_here("yamshchikov14"):
-        pytest.skip("yamshchikov14 is not in TEXTGAUGE_DATA")
-    items = list(yamshchikov14())
-    return [item.left for item in items], [str(item.right) for item in items]
 
 
 if __name__ == "__main__":

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.golden.pairs import PAIRS, SCRIPTS
+from tests.golden.pairs import LEFT, RIGHT, study
 
 from textgauge import get_metric
-from textgauge.data import Pairs, is_here
+from textgauge.data import Pairs
 from textgauge.encode.tokenizers import get_characters
-from textgauge_papers.datasets import yamshchikov14
 
-LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 CHARACTER_EDITS = [24, 0, 42, 14, 37, 18, 36, 7, 22, 27, 17, 26, 3, 0, 12, 25, 7, 6, 6, 0, 11, 5]
 TOKEN_EDITS = [6, 0, 9, 6, 9, 4, 11, 3, 6, 7, 3, 4, 1, 0, 8, 7, 3, 1, 2, 1, 2, 2]
 
@@ -35,13 +33,11 @@ def test_edits_are_those_of_nltk(on, split, edits) -> None:
 def test_all_pairs_of_the_style_transfer_study_are_those_of_rapidfuzz() -> None:
     from rapidfuzz.distance import OSA, DamerauLevenshtein, Indel, Levenshtein
 
-    if not is_here("yamshchikov14"):
-        pytest.skip("yamshchikov14 is not in TEXTGAUGE_DATA")
-    items = list(yamshchikov14())
-    pairs = Pairs([item.left for item in items], [item.right for item in items])
+    texts = study()
+    pairs = Pairs(*texts)
     for kind, peer in (("levenshtein", Levenshtein), ("indel", Indel), ("osa", OSA), ("damerau", DamerauLevenshtein)):
         for on, split in (("characters", get_characters), ("whitespace", str.split)):
-            sides = [(split(item.left), split(item.right)) for item in items]
+            sides = [(split(left), split(right)) for left, right in zip(*texts, strict=True)]
             whole = np.array([len(left) + len(right) for left, right in sides])
             expected = 1 - np.array([peer.distance(left, right) for left, right in sides]) / whole
             values = get_metric(f"levenshtein(kind={kind})@{on}").measure(pairs).values

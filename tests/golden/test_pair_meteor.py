@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
+from tests.golden.pairs import LEFT, REFERENCES, RIGHT
 
 from textgauge.core.errors import ResourceError
 from textgauge.data import TextPairs, is_here, load_pairs
 from textgauge.encode import resources
 from textgauge.metrics import get_metric
-
-LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 
 NLTK = {
     "words": (

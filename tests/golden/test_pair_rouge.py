@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.golden.pair_ngrams import CANDIDATES, LEFT, RIGHT, SEVERAL, SUMMARIES, numbers, study
+from tests.golden.pair_ngrams import CANDIDATES, SEVERAL, SUMMARIES, numbers
+from tests.golden.pairs import LEFT, RIGHT, study
 
 from textgauge import get_metric
 from textgauge.metrics.score import PairScores

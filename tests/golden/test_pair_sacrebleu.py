@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.golden.pair_ngrams import BLEU, CANDIDATES, CHRF, LEFT, RIGHT, SEVERAL, TER, numbers, study
+from tests.golden.pair_ngrams import BLEU, CANDIDATES, CHRF, SEVERAL, TER, numbers
+from tests.golden.pairs import LEFT, RIGHT, study
 
 import textgauge
 from textgauge import get_metric

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.golden.pairs import PAIRS, SCRIPTS
+from tests.golden.pairs import LEFT, RIGHT
 
 from textgauge import get_metric
 from textgauge.data import Pairs, is_here
 from textgauge.encode.tokenizers import split_folded_words
 from textgauge_papers.datasets import yamshchikov14
 
-LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 EXPECTED = {
     "overlap": [
         0.3571428571, 1.0, 0.1666666667, 0.3, 0.1428571429, 0.6666666667, 0.0, 0.1428571429, 1.0, 0.0769230769,

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.golden.pairs import PAIRS, SCRIPTS
+from tests.golden.pairs import LEFT, RIGHT
+from tests.golden.pairs import study as read_study
 
 from textgauge import get_metric
-from textgauge.data import Corpus, Pairs, is_here
+from textgauge.data import Corpus, Pairs
 from textgauge.encode.tokenizers import split_folded_words
-from textgauge_papers.datasets import yamshchikov14
 
-LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 BM25PLUS = {
     "bm25plus(normalise=false)": [
         48.09577768, 32.75633743, 17.41310661, 41.43334841, 30.81697028, 40.67811725, 62.36085636, 31.68634734,
@@ -45,10 +44,7 @@ VARIANTS = {
 
 @pytest.fixture(scope="module")
 def study() -> Pairs:
-    if not is_here("yamshchikov14"):
-        pytest.skip("yamshchikov14 is not in TEXTGAUGE_DATA")
-    items = list(yamshchikov14())
-    return Pairs([item.left for item in items], [item.right for item in items])
+    return Pairs(*read_study())
 
 
 def sklearn_cosines(left: list[str], right: list[str], fitted_on: list[str], **options) -> np.ndarray:

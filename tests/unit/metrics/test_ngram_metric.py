@@ -20,7 +20,6 @@ from textgauge.metrics.numerics.sequences import (
     compute_common_lengths,
     count_edits_with_shifts,
 )
-from textgauge.metrics.pair.bleu import compute_penalty
 from textgauge.metrics.pair.edit import count_edits
 from textgauge.metrics.pair.rouge import number_characters
 
@@ -187,15 +186,6 @@ def test_a_normalised_nist_score_is_a_share_of_the_own_score_of_the_reference() 
     rare = f"{'the ' * 90}cat"
     assert get_metric("nist")(left=[rare[:-40] + " cat"], right=[rare]).values[0] <= 1.0
     assert raw.bounds == (0.0, float("inf"))
-
-
-def test_the_penalty_of_nist() -> None:
-    assert [compute_penalty(0, 3), compute_penalty(3, 0), compute_penalty(4, 3), compute_penalty(3, 3)] == [
-        0.0,
-        1.0,
-        1.0,
-        1.0,
-    ]
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,3 @@ def test_long_texts(name: str, words: int) -> None:
     assert value(name, long, long) == 1.0
     assert value(name, long, "") == 0.0
     assert 0 < value(name, long, "ab ab") < 0.001
-
-
-def test_signature_names_the_library() -> None:
-    assert "rapidfuzz=" in get_metric("levenshtein").signature

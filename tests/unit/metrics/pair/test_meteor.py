@@ -71,11 +71,6 @@ def test_matches_and_chunks_are_those_of_a_plain_twin(small_wordnet: None, stage
     check()
 
 
-@given(texts)
-def test_equal_texts_score_one(text: str) -> None:
-    assert get_metric("meteor(stages=stem)")(left=[text], right=[text]).values[0] == 1.0
-
-
 def test_a_perfect_match_may_be_penalised() -> None:
     scores = {
         perfect: get_metric(f"meteor(stages=stem,perfect={perfect})")(left=["a red car"], right=["a red car"])
@@ -99,12 +94,6 @@ def test_the_way_words_are_looked_up_matters(small_wordnet: None) -> None:
     pair = {"left": ["large"], "right": ["big"]}
     assert get_metric("meteor(lookup=words)")(**pair).values[0] == 1.0
     assert get_metric("meteor")(**pair).values[0] == 0.0  # the stem of large is larg
-
-
-def test_recall_weighs_more_than_precision() -> None:
-    metric = get_metric("meteor(stages=stem)")
-    short, long = "the red car", "the red car stopped near the old mill"
-    assert metric(left=[long], right=[short]).values[0] > metric(left=[short], right=[long]).values[0]
 
 
 @pytest.mark.parametrize("wrong", ["alpha=1.5", "gamma=-1", "beta=-0.1", "stages=all", "perfect=two", "lookup=none"])

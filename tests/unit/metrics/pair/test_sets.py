@@ -65,11 +65,6 @@ def test_two_texts_without_tokens_score_one(name: str) -> None:
     assert get_metric(name)(left=["", "   "], right=[" \n ", "\t"]).values.tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("name", BAGS)
-def test_texts_that_share_nothing_score_zero(name: str) -> None:
-    assert get_metric(name)(left=["red cat"], right=["blue dog"]).values.tolist() == [0.0]
-
-
 @pytest.mark.parametrize("name", SURFACE)
 def test_no_pairs_give_no_values(name: str) -> None:
     assert get_metric(name)(left=[], right=[]).values.shape == (0,)
@@ -83,20 +78,6 @@ def test_any_two_texts_score_between_zero_and_one(name: str, left: str, right: s
     assert 0.0 <= forth <= 1.0
     assert same == 1.0
     assert forth == back or not get_metric(name).symmetric
-
-
-@pytest.mark.parametrize("name", SURFACE)
-def test_values_do_not_depend_on_the_batch(name: str) -> None:
-    rng = np.random.default_rng(8)
-    words = [f"w{number}" for number in range(40)]
-    sides = [[" ".join(rng.choice(words, rng.integers(0, 15))) for _ in range(60)] for _ in range(2)]
-    left, right = sides
-    background = Corpus.of(left + right)
-    whole = get_metric(name).measure(Pairs(left, right, background=background)).values
-    order = rng.permutation(60)
-    for rows in (order, order[:7], order[:1]):
-        some = Pairs([left[row] for row in rows], [right[row] for row in rows], background=background)
-        assert get_metric(name).measure(some).values.tolist() == whole[rows].tolist()
 
 
 @pytest.mark.parametrize("name", [*BAGS, "bm25plus(normalise=false)", "bm25plus(scale=corpus)", "jaccard@characters"])

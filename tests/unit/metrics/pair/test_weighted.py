@@ -95,20 +95,6 @@ def test_words_outside_the_background_still_separate_texts(name: str, background
     assert 0.0 < other < 1.0
 
 
-def test_rare_words_count_more() -> None:
-    background = Corpus.of(["the cat", "the dog", "the cow", "the fox", "a bee"])
-    pairs = Pairs(["the bee", "the bee"], ["the ant", "an bee"], background=background)
-    for name in ("tfidf", "bm25plus"):
-        common, rare = get_metric(name).measure(pairs).values
-        assert common < rare
-
-
-def test_background_counts_every_text_as_often_as_it_stands() -> None:
-    pairs = Pairs(["a b"], ["a c"], background=Corpus.of(["a"]))
-    often = Pairs(["a b"], ["a c"], background=Corpus.of(["a"] * 50))
-    assert get_metric("tfidf").measure(often).values < get_metric("tfidf").measure(pairs).values
-
-
 def test_repeated_pairs_weigh_in_the_default_background() -> None:
     left, right = ["a b", "c d", "a b"], ["a c", "d d", "a c"]
     values = get_metric("tfidf")(left=left, right=right).values

@@ -6,7 +6,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
-from textgauge.core.errors import ParameterError, UnknownName
 from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus, Pairs
 
@@ -78,14 +77,3 @@ def test_a_batch_larger_than_a_block_changes_nothing(on):
     whole = metric.measure(pairs).values
     with limit_sizes(4):
         assert metric.measure(Pairs(texts[:30], texts[30:])).values.tolist() == whole.tolist()
-
-
-def test_names_and_signatures(on):
-    metric = get_metric(f"wordvec_cosine(pool=mean)@{on}")
-    assert get_metric(metric.key) == metric
-    assert "sha256=" in metric.signature
-    assert get_metric("wordvec_cosine").on == "wordvec"
-    with pytest.raises(ParameterError, match="pool=median"):
-        get_metric("wordvec_cosine(pool=median)")
-    with pytest.raises(UnknownName, match="word vectors"):
-        get_metric("wordvec_cosine@nothing")(left=["a"], right=["b"])

@@ -1,4 +1,6 @@
-"""wmd against POT 0.9.7.post1 and gensim 4.4.0: stored numbers on our own sentences, and all pairs of a real study.
+"""Metrics of word vectors: stored numbers on our own sentences, and all pairs of a real study.
+
+wmd against POT 0.9.7.post1 and gensim 4.4.0, wordvec_cosine against scipy 1.17.1.
 
 Vectors are made from the words' digests, so that no model is needed. With `tokens` the words of both texts:
 
@@ -6,6 +8,10 @@ a, b = Counter(tokens[0]), Counter(tokens[1])
 X, Y = (np.array([vector(word) for word in side], float) for side in (a, b))
 ot.emd2(*(np.array(list(side.values())) / side.total() for side in (a, b)), scipy.spatial.distance.cdist(X, Y))
 KeyedVectors.wmdistance(*tokens, norm=True)                                     # the second list; norm=False the first
+
+With `rows` the vectors of a text's words, one row a token:
+
+scipy.spatial.distance.cosine of np.concatenate([rows.min(0), rows.max(0), rows.mean(0)]), and of rows.mean(0)
 """
 
 from __future__ import annotations
@@ -16,17 +22,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
-from tests.golden.pairs import PAIRS, SCRIPTS
+from scipy.spatial.distance import cdist, cosine
+from tests.golden.pairs import LEFT, RIGHT
+from tests.golden.pairs import study as read_study
 
 from textgauge import get_metric
 from textgauge.core.errors import ResourceError
-from textgauge.data import Pairs, is_here, load_pairs
+from textgauge.data import Pairs
 from textgauge.encode.resources import locate
 from textgauge.encode.tokenizers import split_folded_words
 from textgauge.encode.word_vectors import get_word_vectors
 
-LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 EXPECTED = {
     "wmd": [
         0.264197202, 0.0, 0.872157543, 0.751493494, 1.006485178, 0.276938463, 0.650038441, 0.98612449, 0.0, 1.14759253,
@@ -37,6 +43,16 @@ EXPECTED = {
         0.225068568, 0.0, 0.786869111, 0.679445358, 0.829999213, 0.243585919, 0.56010673, 0.835490363, 0.0, 1.027134176,
         1.061496516, 1.196089751, 1.400289223, 0.0, 0.611761322, 0.206010936, 0.792362395, 0.380848894, 0.692033126,
         0.0, 0.0, 0.482402229,
+    ],
+    "wordvec_cosine": [
+        0.004483572, 0.0, 0.151889466, 0.096845119, 0.074608314, 0.163098722, 0.020101979, 0.088086303, 0.0, 0.13191988,
+        0.447145367, 0.22865139, 0.980404972, 0.0, 0.016096684, 0.013961461, 0.173062132, 0.010669543, 0.102922328, 0.0,
+        0.0, 0.237739693,
+    ],
+    "wordvec_cosine(pool=mean)": [
+        0.130161471, 0.0, 0.168491407, 0.680827518, 0.597776857, 0.052933557, 0.185032697, 0.751905265, 0.0,
+        0.740458062, 1.130226673, 0.799114738, 0.980404972, 0.0, 0.611764212, 0.0975883, 0.545779922, 0.276128912,
+        0.58468546, 0.0, 0.0, 0.309876216,
     ],
 }  # fmt: skip
 
@@ -52,7 +68,7 @@ def write_vectors(path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_values_are_those_of_pot_and_gensim(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_are_those_of_the_libraries(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
     on = write_vectors(tmp_path / "digests.txt")
     values = get_metric(f"{name}@{on}")(left=LEFT, right=RIGHT).values
@@ -61,14 +77,11 @@ def test_values_are_those_of_pot_and_gensim(name: str, tmp_path: Path, monkeypat
 
 @pytest.fixture(scope="module")
 def study() -> Pairs:
-    if not is_here("yamshchikov14"):
-        pytest.skip("yamshchikov14 is not in TEXTGAUGE_DATA")
     try:
         locate("minilm")
     except ResourceError as error:
         pytest.skip(str(error))
-    pairs = load_pairs("yamshchikov14")
-    return Pairs(pairs.left, pairs.right)
+    return Pairs(*read_study())
 
 
 def bags(study: Pairs) -> tuple[list[tuple[Counter[str], Counter[str]]], dict[str, np.ndarray]]:
@@ -111,4 +124,23 @@ def test_all_pairs_of_the_style_transfer_study_are_those_of_gensim(study: Pairs)
         library.wmdistance([*a.elements()], [*b.elements()], norm=False) if says(a) and says(b) else np.nan
         for a, b in pairs
     ]
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_all_pairs_of_the_style_transfer_study_are_those_of_scipy(study: Pairs) -> None:
+    tokens = study.left.pool.tokens("words")
+    vectors, known = get_word_vectors("wordvec").lookup(tokens.vocabulary)
+
+    def pooled(row: int) -> np.ndarray:
+        ids = tokens[row]
+        ids = ids[known[ids]]
+        if not any(any(map(str.isalnum, tokens.vocabulary[word])) for word in ids):  # punctuation alone is no evidence
+            return np.full(3 * 384, np.nan)
+        rows = vectors[ids].astype(np.float64)
+        return np.concatenate([rows.min(0), rows.max(0), rows.mean(0)])
+
+    sides = zip(study.left.index, study.right.index, strict=True)
+    expected = [cosine(pooled(left), pooled(right)) for left, right in sides]
+    values = get_metric("wordvec_cosine").measure(study).values
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
