@@ -32,12 +32,12 @@ from textgauge.data.formats import read_table
 from textgauge.encode.embedders.static import make_static
 from textgauge.encode.embedders.transformer import make_onnx
 from textgauge.encode.word_vectors import read_blocks
-from textgauge.loading import load
 from textgauge.measure.check import Check
 from textgauge.measure.checking import read_checks, run_checks
 from textgauge.metrics import get_corpus_metrics, get_metric, get_metrics
 from textgauge.metrics.pair.ensemble import FORMAT, load_model
 from textgauge.report.page import read_result, render_page
+from textgauge.report.saved import load
 from textgauge_papers.elmo import read_network
 
 Read = Callable[[Path], object]

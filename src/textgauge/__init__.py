@@ -1,7 +1,8 @@
 """textgauge: measure text, and measure the measures."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
     from textgauge.bench.judge_audit import JudgeAudit, audit_judge
@@ -9,7 +10,6 @@ if TYPE_CHECKING:
     from textgauge.bench.recommend import Recommendation, recommend
     from textgauge.core.errors import TextgaugeError
     from textgauge.data import Comparison, Corpus, Pairs
-    from textgauge.loading import SavedResult, load
     from textgauge.measure import (
         CompareReport,
         Contrast,
@@ -23,31 +23,8 @@ if TYPE_CHECKING:
         score,
     )
     from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
+    from textgauge.report.saved import SavedResult, load
     from textgauge.running import Run, run
-
-_ROOMS = {
-    "bench.judge_audit": ("JudgeAudit", "audit_judge"),
-    "bench.learned.stack": ("Stack", "ensemble"),
-    "bench.recommend": ("Recommendation", "recommend"),
-    "core.errors": ("TextgaugeError",),
-    "data": ("Comparison", "Corpus", "Pairs"),
-    "loading": ("SavedResult", "load"),
-    "measure": (
-        "CompareReport",
-        "Contrast",
-        "Description",
-        "Explanation",
-        "ScoreReport",
-        "compare",
-        "contrast",
-        "describe",
-        "explain",
-        "score",
-    ),
-    "metrics": ("CorpusMetric", "PairMetric", "PairScores", "Score", "get_metric", "list_metrics", "register"),
-    "running": ("Run", "run"),
-}
-_PLACES = {name: f"textgauge.{room}" for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "CompareReport",
@@ -84,17 +61,29 @@ __all__ = [
 ]
 
 
+_get = export_lazily(
+    __name__,
+    {
+        "bench.judge_audit": "JudgeAudit audit_judge",
+        "bench.learned.stack": "Stack ensemble",
+        "bench.recommend": "Recommendation recommend",
+        "core.errors": "TextgaugeError",
+        "data": "Comparison Corpus Pairs",
+        "measure": "CompareReport Contrast Description Explanation ScoreReport compare contrast describe explain score",
+        "metrics": "CorpusMetric PairMetric PairScores Score get_metric list_metrics register",
+        "report.saved": "SavedResult load",
+        "running": "Run run",
+    },
+)
+
+
 def __getattr__(name: str) -> Any:
     """Load the room of a name when it is first used."""
-    if name in _PLACES:
-        value = getattr(import_module(_PLACES[name]), name)
-        globals()[name] = value
-        return value
     if name == "__version__":
         from importlib.metadata import version
 
         return version("textgauge")
-    raise AttributeError(f"module 'textgauge' has no attribute {name!r}")
+    return _get(name)
 
 
 def __dir__() -> list[str]:

@@ -18,15 +18,15 @@ from typing import Any
 
 from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.core.registry import Registry
-from textgauge.core.result import parse_result
 from textgauge.core.show import ARROWS, Row, format_cell
 from textgauge.data.formats import read_table
-from textgauge.data.packing import get_suffix, read_text
+from textgauge.data.packing import get_suffix
 from textgauge.data.tables import parse_number
 from textgauge.measure.findings import WorseThanReal, find_worse_rows
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties
 from textgauge.report.page.tables import PageCell, PageTable, Span, find_axis, make_anchor, make_cell, make_table
+from textgauge.report.saved import load
 
 _LARGEST = 1e300  # that can be drawn
 _HIDDEN = frozenset({"interval", "adjustment", "signature"})  # long, and in the provenance or the CSV
@@ -85,24 +85,23 @@ PAGES: Registry[Callable[[str, Sequence[Row]], ResultFile | None]] = Registry("p
 
 def read_result(path: str | os.PathLike[str]) -> ResultFile:
     """Return what a page shows of a saved result."""
-    name, content = Path(path).name, _parse(path)
-    rows: list[Row] = [{str(key): write_flat(value) for key, value in row.items()} for row in content["rows"]]
+    name, saved = Path(path).name, load(path)
+    rows: list[Row] = [{str(key): write_flat(value) for key, value in row.items()} for row in saved.rows]
     if not rows:
         raise InputError(f"{path}: the file holds no rows")
-    command = str(content.get("command") or "")
+    command = saved.command
     if command in PAGES and (own := PAGES[command](name, rows)) is not None:
         return own
     heading, title, _ = _KINDS.get(command, ("", Path(path).stem, ()))
-    answer, warnings = content.get("answer"), content.get("warnings") or ()
     worse = find_worse_rows(rows) if command == "describe" else []
     return ResultFile(
         name,
         f"{heading} ({name})" if heading else name,
         (_make_result_table(title, command, rows, worse),),
-        (str(answer),) if answer else (),
+        (str(saved.answer),) if saved.answer else (),
         tuple(row for row in rows if "metric" in row),
         tuple(worse),
-        tuple(map(str, warnings)),
+        tuple(map(str, saved.warnings)),
     )
 
 
@@ -116,14 +115,6 @@ def write_flat(value: Any) -> Any:
     if isinstance(value, list) and not any(isinstance(item, dict | list) for item in value):
         return ", ".join(map(str, value))
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
-
-
-def _parse(path: str | os.PathLike[str]) -> Row:
-    try:
-        return parse_result(read_text(path))
-    except InputError as error:
-        prefix = "" if str(path) in str(error) else f"{path}: "
-        raise InputError(f"{prefix}{error}") from None
 
 
 def _make_result_table(title: str, command: str, rows: list[Row], worse: Sequence[WorseThanReal]) -> PageTable:
@@ -207,7 +198,7 @@ def read_texts(path: str | os.PathLike[str]) -> list[PageTable]:
     that add most first. Rows with a nearest training text begin with the nearest.
     """
     if get_suffix(path) == ".json":
-        rows = [{name: write_flat(value) for name, value in row.items()} for row in _parse(path)["rows"]]
+        rows = [{name: write_flat(value) for name, value in row.items()} for row in load(path).rows]
     else:
         columns = {name: _parse_numbers(cells) for name, cells in read_table(path).columns.items()}
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

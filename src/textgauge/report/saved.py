@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
 from textgauge.core.result import TableResult, parse_result
+from textgauge.core.show import Row
 from textgauge.data.packing import read_text
 
 _KEYS = ("metric", "property", "name", "candidate", "slice", "system")
@@ -26,7 +28,8 @@ class SavedResult(TableResult):
         """Return the chart of the result that was saved."""
         if self.command not in _CHARTS:
             raise InputError(f"there is no chart of a result of `textgauge {self.command}`")
-        return draw_without_network(_CHARTS[self.command](self))
+        module, _, name = _CHARTS[self.command].partition(":")
+        return draw_without_network(getattr(import_module(module), name)(self.rows))
 
 
 def load(path: str | os.PathLike[str]) -> SavedResult:
@@ -55,40 +58,22 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
     )
 
 
-def _compare_chart(saved: SavedResult) -> Any:
-    from textgauge.measure.compare_report import draw_scores
-
-    return draw_scores(saved.rows)
-
-
-def _describe_chart(saved: SavedResult) -> Any:
-    from textgauge.measure.description import draw_properties
-
-    return draw_properties(saved.rows)
-
-
-def _rank_chart(saved: SavedResult) -> Any:
-    from textgauge.bench.leaderboard import draw_boards
-
-    return draw_boards(saved.rows)
-
-
-def _score_chart(saved: SavedResult) -> Any:
+def _draw_saved_scores(rows: Sequence[Row]) -> Any:
     import numpy as np
 
     from textgauge.measure.score_report import draw_spread
     from textgauge.metrics import PairScores
 
-    names = [name for name in (saved.rows[0] if saved.rows else ()) if name != "index"]
-    columns = {name: np.array([row[name] for row in saved.rows], dtype=np.float64) for name in names}
+    names = [name for name in (rows[0] if rows else ()) if name != "index"]
+    columns = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
     return draw_spread([PairScores(metric=name, values=values) for name, values in columns.items()])
 
 
-_CHARTS: dict[str, Callable[[SavedResult], Any]] = {
-    "compare": _compare_chart,
-    "describe": _describe_chart,
-    "leaderboard": _rank_chart,
-    "run": _rank_chart,
-    "recommend": _rank_chart,
-    "score": _score_chart,
+_CHARTS = {  # what draws the rows of a command
+    "compare": "textgauge.measure.compare_report:draw_scores",
+    "describe": "textgauge.measure.description:draw_properties",
+    "leaderboard": "textgauge.bench.leaderboard:draw_boards",
+    "run": "textgauge.bench.leaderboard:draw_boards",
+    "recommend": "textgauge.bench.leaderboard:draw_boards",
+    "score": "textgauge.report.saved:_draw_saved_scores",
 }
