@@ -221,7 +221,7 @@ class _BallMetric(NeighbourMetric):
         return self.k + 1
 
     def balls(self, comparison: Comparison) -> BallCounts:
-        """Return which balls hold which texts."""
+        """Return which balls hold which texts, of reference and candidate."""
         return get_ball_counts(comparison, self.on, self.k, self.ties)
 
     def _held(self, lists: Lists, own: Masks, other: Masks) -> Held:
@@ -249,9 +249,8 @@ class PrecisionRecall(_BallMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         held = self.balls(comparison)
-        precision, recall = float((held.of_second > 0).mean()), float((held.of_first > 0).mean())
-        value = 1.0 - float(harmonic_mean(precision, recall))
-        return {VALUE: value, "precision": precision, "recall": recall}
+        values = self._values((held.of_second > 0).mean(), (held.of_first > 0).mean())
+        return {name: float(value) for name, value in values.items()}
 
     def explain(self, comparison: Comparison) -> Contributions:
         """1 − F1 = (1 − precision)·recall/(precision + recall) + (1 − recall)·precision/(precision + recall).
@@ -303,10 +302,8 @@ class DensityCoverage(_BallMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         held = self.balls(comparison)
-        density = float(held.of_second.sum() / (self.k * len(held.of_second)))
-        coverage = float(held.reached.mean())
-        value = 1.0 - float(harmonic_mean(min(density, 1.0), coverage))
-        return {VALUE: value, "density": density, "coverage": coverage}
+        values = self._values(held.of_second.sum() / (self.k * len(held.of_second)), held.reached.mean())
+        return {name: float(value) for name, value in values.items()}
 
     def explain(self, comparison: Comparison) -> Contributions:
         """Compute as `pr` does, with coverage in place of recall and density, cut at 1, in place of precision.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +23,9 @@ def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) 
     """
     texts, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     sides = place[: len(first)], place[len(first) :]
-    if len(texts) == len(place):
-        return _hold_out_single(*sides, share=share, order=_draw_permutation(len(texts), tuple(seed)))
     counts = np.stack([np.bincount(side, minlength=len(texts)) for side in sides])
     wanted = np.clip(np.rint(share * counts.sum(axis=1)), 1, counts.sum(axis=1) - 1)
-    order = _draw_permutation(len(texts), tuple(seed))
+    order = np.random.default_rng(seed).permutation(len(texts))
     both: Masks = np.all(counts > 0, axis=0)
     chosen = np.zeros(len(texts), dtype=bool)
     if both.any():
@@ -40,22 +37,6 @@ def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) 
     if all(mask.any() and not mask.all() for mask in masks):
         return masks
     return _draw_single_rows(sides[0], int(wanted[0]), seed), _draw_single_rows(sides[1], int(wanted[1]), seed)
-
-
-def _hold_out_single(first: Index, second: Index, *, share: float, order: Index) -> tuple[Masks, Masks]:
-    """Return the same where no text has a copy: the first texts of each corpus in this order."""
-    later = np.zeros(len(order), dtype=bool)
-    later[second] = True
-    held = np.zeros(len(order), dtype=bool)
-    for texts, own in ((first, order[~later[order]]), (second, order[later[order]])):
-        held[own[: min(max(round(share * len(texts)), 1), len(texts) - 1)]] = True
-    return held[first], held[second]
-
-
-@lru_cache(maxsize=64)
-def _draw_permutation(texts: int, seed: tuple[int, ...]) -> Index:
-    order: Index = np.random.default_rng(seed).permutation(texts)
-    return order
 
 
 def _fill_up(order: Index, allowed: Masks, counts: Index, room: Floats) -> Masks:

@@ -53,24 +53,19 @@ def find_duplicates_across(measured: MeasuredCorpus) -> SetMatches:
     return find_word_matches(measured.corpus, measured.against)
 
 
-def _measure_shared(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    return share(measured.derive(find_duplicates_across).index >= 0, level=level)
-
-
-def _measure_repeated(measured: MeasuredCorpus, _: float) -> PropertyValue:
-    return PropertyValue(float((measured.derive(find_duplicates_within).index >= 0).mean()))
-
-
 _declare = partial(declare, better="lower", backend=f"jaccard>={NEAR_DUPLICATE:g}@{TOKENIZER}", alone=True)
 _declare(
     "near_duplicates",
     f"share of texts that have {100 * NEAR_DUPLICATE:g} % or more of their words in common with another text",
-    _measure_repeated,
+    lambda measured, _: PropertyValue(float((measured.derive(find_duplicates_within).index >= 0).mean())),
     needs=("tokens",),
     no_interval="no interval: the share grows with the number of texts",
 )
 _declare(
-    "shared", "share of texts with a near duplicate in the other file", _measure_shared, needs=("tokens", "against")
+    "shared",
+    "share of texts with a near duplicate in the other file",
+    lambda measured, level: share(measured.derive(find_duplicates_across).index >= 0, level=level),
+    needs=("tokens", "against"),
 )
 
 

@@ -153,10 +153,6 @@ def find_templates(measured: MeasuredCorpus) -> tuple[Ints, Ints, Ints]:
     return texts[common], first, np.where(best < len(common), best, -1)
 
 
-def _measure_templated(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    return share(measured.derive(find_templates)[2] >= 0, level=level)
-
-
 def _measure_distinct(measured: MeasuredCorpus, _: float, *, n: int) -> PropertyValue:
     return PropertyValue(compute_distinct_share(measured.corpus.tokens(TOKENIZER), n))
 
@@ -183,6 +179,6 @@ _declare(
 _declare(
     "templates",
     f"share of texts with a run of {RUN} words that at least {100 * COMMON:g} % of the texts contain",
-    _measure_templated,
+    lambda measured, level: share(measured.derive(find_templates)[2] >= 0, level=level),
     better="lower",
 )
