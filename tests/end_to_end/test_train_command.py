@@ -106,7 +106,7 @@ def test_the_table_and_the_mean_of_several_ratings(run, folder):
         (["-m", "jacard"], "jaccard"),
         (["-m", "fid"], "use `compare`"),
         (["-m", "judge"], "cannot be a feature"),
-        (["-o", "nowhere/model.json"], "cannot write"),
+        (["-o", "rated.csv/model.json"], "cannot write"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_exit_code_2(run, folder, args, complaint):
