@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def gauge() -> SimpleNamespace:
-    """Assertions about texts: `gauge.same_source`, `gauge.no_near_copies`, `gauge.not_worse`.
+    """Return assertions about texts: `gauge.same_source`, `gauge.no_near_copies`, `gauge.not_worse`.
 
     A check that the texts are too few to decide raises `gauge.Undecided`, an AssertionError.
     """

@@ -98,19 +98,19 @@ def print_result(result: Result, form: Format, output: Path | None = None) -> No
 
 
 def print_warnings(warnings: Iterable[str]) -> None:
-    """What to beware of, on standard error."""
+    """Print what to beware of, on standard error."""
     for text in warnings:
         note(f"warning: {text}")
 
 
 def print_notes(notes: Iterable[str], form: Format) -> None:
-    """What a table for people rests on, beneath it."""
+    """Print what a table for people rests on, beneath it."""
     for text in notes if form in (Format.table, Format.markdown) else ():
         say(fill_line(f"note: {text}"))
 
 
 def print_answer(answer: str | None, form: Format) -> None:
-    """The answer, above the table that it is drawn from."""
+    """Print the answer, above the table that it is drawn from."""
     if answer:
         say(f"% {' '.join(answer.split())}" if form is Format.latex else f"{fill_line(answer)}\n")
 
@@ -139,7 +139,7 @@ def print_table(rows: Sequence[Row], form: Format) -> None:
 
 
 def print_next(commands: Sequence[str], form: Format) -> None:
-    """What to do next, below a table on a terminal."""
+    """Print what to do next, below a table on a terminal."""
     for number, text in enumerate(commands if form is Format.table and not DETAIL.quiet else ()):
         say(f"{'next:' if not number else '     '} {text}")
 
@@ -160,7 +160,7 @@ def get_option_name(value: str) -> str:
 
 
 def name_sources(sources: Sequence[str]) -> dict[str, str]:
-    """Sources by a short name: the file without folder and ending, the whole source where two would be called alike.
+    """Name sources by their file without folder and ending, or in full where two would be called alike.
 
     >>> name_sources(["out/a.txt", "out/b.txt"]), name_sources(["1/a.txt", "2/a.txt"])
     ({'a': 'out/a.txt', 'b': 'out/b.txt'}, {'1/a.txt': '1/a.txt', '2/a.txt': '2/a.txt'})

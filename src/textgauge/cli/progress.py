@@ -26,7 +26,7 @@ class Watch:
         self.doing = ""
 
     def __call__(self, step: str) -> None:
-        """What is being done from now on; counts within a step are for terminals."""
+        """Say what is being done from now on; counts within a step are for terminals."""
         if isinstance(step, Stage) and step.part:
             return
         kind = step.kind or str(step) if isinstance(step, Stage) else step.partition(":")[0]
@@ -35,7 +35,7 @@ class Watch:
         self.doing = kind
 
     def row(self, cells: Row) -> None:
-        """A row that is finished."""
+        """Show a row that is finished."""
 
     def stop(self) -> None:
         """Nothing more follows."""

@@ -102,7 +102,10 @@ class MissingExtra(TextgaugeError):
 
 
 def get_install_source() -> tuple[str, str | None]:
-    """The program that installed textgauge, and the address it was installed from; None for the package index."""
+    """Return the program that installed textgauge, and the address it was installed from.
+
+    None for the package index.
+    """
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:

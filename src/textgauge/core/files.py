@@ -38,7 +38,7 @@ _MISMATCH = "its checksum does not match"
 
 @contextlib.contextmanager
 def replace_file(path: Path, *, named_by_user: bool = True) -> Iterator[Path]:
-    """A new file next to `path` that takes its place when the block ends without an error, and is removed otherwise.
+    """Open a file next to `path` that takes its place when the block ends without an error, and else goes.
 
     Links of users are followed, and what is no regular file, such as /dev/stdout, is written as it is. In a run folder
     or a cache a link or pipe is no work of textgauge, and is replaced. The folder must exist; errors of the disk pass.
@@ -58,7 +58,7 @@ def replace_file(path: Path, *, named_by_user: bool = True) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def open_scratch_folder(parent: Path) -> Iterator[Path]:
-    """A new folder in `parent` that is removed when the block ends; what killed processes left there goes, too."""
+    """Make a folder in `parent` that goes when the block ends, with what killed processes left there."""
     remove_unfinished(parent)
     with tempfile.TemporaryDirectory(dir=parent, prefix=_UNFINISHED, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
@@ -196,7 +196,7 @@ def unseal_json(text: str) -> dict[str, Any]:
 
 
 def find_shape_error(value: Any, shape: Any, name: str = "it") -> str | None:
-    """What of JSON content is not of a shape: types, a list of one shape, or an object whose members have shapes.
+    """Say what of JSON content is not of a shape: types, a list of one, or an object of members with shapes.
 
     >>> find_shape_error({"a": [1, "2"]}, {"a": [int]})
     'an item of a is missing or of another type'

@@ -64,7 +64,7 @@ def count_workers_of(executor: Executor) -> int:
 
 
 def map_parts(executor: Executor | None, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """`function` of each item in the items' order, by the workers of a cluster, or here where there is none."""
+    """Return `function` of each item in the items' order, by the workers of a cluster, or here where there is none."""
     if executor is None:
         yield from map(function, items)
         return
@@ -79,7 +79,7 @@ def map_parts(executor: Executor | None, function: Callable[[T], R], items: Iter
 
 @contextmanager
 def open_dask_executor(address: str | None) -> Iterator[Executor | None]:
-    """The workers of a Dask scheduler (`tcp://HOST:PORT`), or N processes of a cluster on this machine (`local:N`).
+    """Open the workers of a Dask scheduler (`tcp://HOST:PORT`), or N processes on this machine (`local:N`).
 
     Tasks of a worker that is lost run again. A scheduler that is lost is one clear error. None stands for no cluster.
     """

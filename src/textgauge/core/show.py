@@ -142,7 +142,9 @@ def get_table_width() -> int:
 
 
 def fit_columns(rows: Sequence[Row], names: Sequence[str], width: int) -> tuple[list[str], list[str]]:
-    """The columns that fit into a width without cutting a word or a number, and those that do not; the last go first.
+    """Return the columns that fit into a width without cutting a word or a number, and those that do not.
+
+    The last go first.
 
     >>> fit_columns([{"metric": "energy", "value": 0.5, "p": 0.01}], ["metric", "value", "p"], 18)
     (['metric', 'value'], ['p'])
@@ -164,7 +166,7 @@ def format_hidden_columns(names: Sequence[str]) -> str:
 
 
 def _compute_least_width(rows: Sequence[Row], name: str) -> int:
-    """The width below which a column would cut a word of its header, a number or, up to a limit, a word of a text."""
+    """Return the width below which a column cuts a word of its header, a number or, up to a limit, of a text."""
     cells = [format_cell(row.get(name)) for row in rows]
     if _is_prose(cells):
         words = [len(word) for cell in cells for word in cell.split()]
@@ -197,7 +199,7 @@ def take_first_lines(text: str, rows: int = 0) -> str:
 
 
 def build_table(rows: Sequence[Row], names: Sequence[str], width: int) -> Table:
-    """These columns of rows as a table; where the width asks for it, texts and headers are broken into lines."""
+    """Return these columns of rows as a table; where the width asks for it, texts and headers are broken into lines."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -344,7 +346,7 @@ def format_about(count: float) -> str:
 
 
 def render_markdown(rows: Sequence[Row], names: Sequence[str]) -> str:
-    """These columns of rows as a Markdown table.
+    """Return these columns of rows as a Markdown table.
 
     >>> print(render_markdown([{"metric": "jsd", "value": 0.51239}], ["metric", "value"]))
     | metric | value |
@@ -357,7 +359,7 @@ def render_markdown(rows: Sequence[Row], names: Sequence[str]) -> str:
 
 
 def render_latex(rows: Sequence[Row], names: Sequence[str]) -> str:
-    """These columns of rows as a LaTeX tabular; needs the package booktabs."""
+    """Return these columns of rows as a LaTeX tabular; needs the package booktabs."""
     lines = [" & ".join(_escape_tex(make_printable(name)) for name in names) + r" \\ \midrule"]
     lines += [" & ".join(_escape_tex(format_cell(row.get(name))) for name in names) + r" \\" for row in rows]
     body = "\n".join(["\\toprule", *lines, "\\bottomrule"])

@@ -109,7 +109,7 @@ def list_glob(path: PathLike) -> list[str]:
 
 
 def list_batch_files(path: str) -> tuple[str, ...] | None:
-    """The files that a path stands for and that can be read in batches: itself, those of a glob, a folder's tables."""
+    """List the files of a path that can be read in batches: itself, those of a glob, a folder's tables."""
     if os.path.isfile(path):
         files = [path]
     elif os.path.isdir(path):

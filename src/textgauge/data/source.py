@@ -50,7 +50,7 @@ Source: TypeAlias = "TextsLike | str | Path"
 def load_corpus(
     source: Source, *, role: str | None = None, column: str | None = None, limit: int | None = None, seed: int = 0
 ) -> Corpus:
-    """The corpus that any source holds, at most `limit` texts (or embeddings) of it, drawn with `seed`, kept in order.
+    """Load the corpus of any source, at most `limit` texts (or embeddings) of it, drawn with `seed`, in order.
 
     `column` names a column of a file or data frame; one named in the path itself (`PATH:COLUMN`) wins. A corpus object
     and an array are taken as they are; of all else blank texts are left out with a warning. With a `role`, such as

@@ -51,7 +51,9 @@ _BY_SCRIPT = {
 
 
 def tell_language(words: Iterable[str], script: str) -> str:
-    """The language of a text of these lower-case words, most of whose letters are of this script; empty if not known.
+    """Guess the language of a text of these lower-case words, most of whose letters are of this script.
+
+    Empty if not known.
 
     >>> tell_language("der hund und die katze".split(), "LATIN"), tell_language([], "CYRILLIC")
     ('German', 'Cyrillic script')

@@ -57,7 +57,7 @@ class SynonymTable:
     members: list[list[str]]
 
     def get_groups_of(self, word: str) -> Synsets:
-        """The groups a lower-case word leads to, through its base forms: irregular ones as listed, else by ending."""
+        """Return the groups of a lower-case word through its base forms: irregular ones as listed, else by ending."""
         found: set[int] = set()
         for speech, (last, endings) in _ENDINGS.items():
             if (irregular := self.groups.get(f"{speech.upper()} {word}")) is not None:
@@ -168,7 +168,10 @@ def _read_index(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _read_groups(path: Path) -> Iterator[tuple[str, set[str]]]:
-    """The place of each group in a data file and its single words in lower case; `(a)` and the like are left out."""
+    """Return the place of each group in a data file and its single words in lower case.
+
+    `(a)` and the like are left out.
+    """
     for fields in _read_lines(path):
         try:
             count = int(fields[3], 16)

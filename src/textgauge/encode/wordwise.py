@@ -51,7 +51,10 @@ class WordwiseTokenizer:
         self._starts: Ints = np.zeros(1, dtype=np.int64)
 
     def ids(self, texts: Sequence[str]) -> tuple[IdArray, Ints]:
-        """The token ids of texts, flat, and how many each text has; no special tokens, nothing cut off or padded."""
+        """Return the token ids of texts, flat, and how many each text has.
+
+        No special tokens, nothing cut off or padded.
+        """
         cut = self.cut(texts)
         whole = [row for row, words in enumerate(cut) if words is None]
         ids, lengths = self._of_words([words or [] for words in cut])
@@ -117,7 +120,10 @@ def _has_words_with_spaces(made: dict[str, Any]) -> bool:
 
 
 def _cut_spaced_words(texts: Sequence[str], special: tuple[str, ...]) -> Cut:
-    """The words between single spaces; None where there are other spaces, `▁`, or the name of a special token."""
+    """Return the words between single spaces.
+
+    None where there are other spaces, `▁`, or the name of a special token.
+    """
     together = "\n".join(texts)
     odd = tuple(token for token in (*special, "▁") if token in together)
     cut = [text.split(" ") for text in texts]

@@ -162,7 +162,7 @@ class TextSketch:
         return {"embedder": EMBEDDER, "texts": len(self.rows), "spread": self.spread, "rows": content}
 
     def warning(self, texts: Corpus, seed: int = 0) -> str | None:
-        """A sentence where texts are outside the null range, and farther off than 0.03 and than the sources' spread."""
+        """Warn where texts are outside the null range, and farther off than 0.03 and than the sources' spread."""
         try:
             rows = _draw_rows(texts, _MAX_SCORED, seed)
         except ResourceError:  # no encoder on this machine: nothing is known, and nothing is claimed

@@ -148,7 +148,7 @@ class CorpusMetric(Metric):
         return uncertainty.bound_interval(score.value, reach * error, self.bounds)
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
-        """The value, and its values when texts are exchanged between the corpora: null range, p-value and effect."""
+        """Return the value and those after exchanging texts between the corpora: null range, p-value and effect."""
         # The observed split is computed by the same path as the permuted ones, so that they round alike.
         joint, draws = comparison.derive(order_by_content), comparison.derive(draw_exchanges, permutations, seed)
         values = np.asarray(self.select(self.compute_draws(joint, draws)), dtype=np.float64)
@@ -221,7 +221,7 @@ class CorpusMetric(Metric):
         return self.on_given(comparison).measure(comparison)
 
     def on_given(self, comparison: Comparison) -> CorpusMetric:
-        """This metric, moved to the ready-made embeddings if the corpora bring them and no embedder was named."""
+        """Return this metric on ready-made embeddings if the corpora bring them and no embedder was named."""
         return self.on_embeddings() if comparison.reference.pool.has_given else self
 
     def on_embeddings(self) -> CorpusMetric:

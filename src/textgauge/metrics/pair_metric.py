@@ -62,7 +62,10 @@ class PairMetric(Metric):
         return {name: column[chosen] for name, column in columns.items()}
 
     def statistics(self, pairs: Pairs) -> Floats | None:
-        """Counts whose sums over items give the score of the whole set, one row per item; None where there is none."""
+        """Return the counts whose sums over items give the score of the whole set, one row per item.
+
+        None where there is none.
+        """
         return None
 
     def of_statistics(self, sums: Floats) -> Floats:
@@ -70,11 +73,14 @@ class PairMetric(Metric):
         raise NotImplementedError
 
     def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
-        """The name and metric of sacrebleu that give this score of a whole set with these sums, if there is one."""
+        """Return the name and metric of sacrebleu that score a whole set with these sums, if there is one."""
         return None
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """The shown value of every row text (left) with every column text (right); the default background is both."""
+        """Return the shown value of every row text (left) with every column text (right).
+
+        The default background is both.
+        """
         background = background if background is not None or not self.fitted else rows | columns
         found = np.empty((len(rows), len(columns)))
         for block in split_into_blocks(len(rows), _BLOCK_PAIRS, len(columns)):
@@ -104,7 +110,7 @@ class PairMetric(Metric):
         )
 
     def warnings(self, pairs: Pairs) -> tuple[str, ...]:
-        """What speaks against trusting the metric on these pairs, each one sentence: a script that is not read."""
+        """Say what speaks against trusting the metric on these pairs: a script that is not read."""
         from textgauge.metrics.cautions import list_script_warnings
 
         return tuple(list_script_warnings(self, pairs.left | pairs.right)) if pairs.left.pool.has_texts else ()
@@ -269,5 +275,5 @@ def get_tokens(pool: Pool, name: str, *, lowercase: bool = False) -> Tokens:
 
 
 def divide(a: Floats, b: Floats) -> Floats:
-    """a / b, and 0 where there is nothing to divide by."""
+    """Return a / b, and 0 where there is nothing to divide by."""
     return np.divide(a, b, out=np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b))), where=np.asarray(b) > 0)

@@ -170,5 +170,5 @@ def compute_as_draw(metric: CorpusMetric, comparison: Comparison) -> Values:
 
 
 def count_all_tokens(corpus: Corpus, tokenizer: str) -> float:
-    """Number of tokens of a corpus."""
+    """Count the tokens of a corpus."""
     return float(len(corpus.tokens(tokenizer).ids))

@@ -207,14 +207,14 @@ class DisjointSplits:
 
     @classmethod
     def of(cls, comparison: Comparison, *, trials: int, seed: int) -> DisjointSplits:
-        """Return the cuts depend on content, not on the order of texts; metrics of one comparison share them."""
+        """Cut by content, not by the order of texts; metrics of one comparison share the cuts."""
         return cls(
             comparison.derive(order_by_content), comparison.derive(_draw_quarters_and_halves, trials, seed), trials
         )
 
     @classmethod
     def of_rows(cls, comparison: Comparison, *, trials: int, seed: int) -> DisjointSplits:
-        """The cuts depend on the place of a text: candidates of as many texts are cut alike, and so is a reference."""
+        """Cut by the place of a text: candidates of as many texts are cut alike, and so is a reference."""
         draws = comparison.derive(_draw_quarters_and_halves, trials, seed)
         n = len(comparison.reference)
         if n == len(comparison.candidate):
@@ -227,7 +227,10 @@ class DisjointSplits:
         return np.asarray(halves[..., ::2, :] - halves[..., 1::2, :]).reshape(*values.shape[:-1], -1)
 
     def variances(self, values: Floats) -> tuple[float, float]:
-        """The variance of a statistic with these values on quarters and on halves; `Undefined` where most have none."""
+        """Return the variance of a statistic with these values on quarters and on halves.
+
+        `Undefined` where most have none.
+        """
         values = values.reshape(4 + len(_PAIRINGS), self.trials)
         values = values[:, np.isfinite(values).all(axis=0)]
         if values.shape[1] < self.trials / 2:
@@ -235,7 +238,10 @@ class DisjointSplits:
         return float(values[:4].var(axis=0, ddof=1).mean()), float(((values[4::2] - values[5::2]) ** 2).mean() / 2)
 
     def error(self, values: Floats) -> float:
-        """Standard error of a statistic with these values on the parts; raises `Undefined` where most have none."""
+        """Return the standard error of a statistic with these values on the parts.
+
+        Raises `Undefined` where most have none.
+        """
         by_quarter, by_half = self.variances(values)
         return float(np.sqrt(by_half * np.clip(by_half / by_quarter, *_RATIOS))) if by_quarter > 0 else 0.0
 
@@ -351,7 +357,7 @@ def estimate_likely_range(outcomes: Sequence[HeldOut], name: str, *, share: floa
 
 
 def wilson(value: float, trials: float, reach: float) -> tuple[float, float]:
-    """The levels from which a share of this many trials is at most `reach` standard errors away (Wilson 1927)."""
+    """Return the levels at most `reach` standard errors from a share of this many trials (Wilson 1927)."""
     spread = reach * reach / trials
     centre, half = value + spread / 2.0, np.sqrt(spread * (value * (1.0 - value) + spread / 4.0))
     return max(0.0, float(centre - half) / (1.0 + spread)), min(1.0, float(centre + half) / (1.0 + spread))

@@ -144,7 +144,8 @@ class AlternativeAnnotator:
 def run_alternative_annotator_test(
     people: Floats, judge: Floats, *, margin: float = 0.2, closeness: Closeness = "accuracy", min_items: int = MIN_ITEMS
 ) -> AlternativeAnnotator:
-    """The test of a judge among people: one row of ratings per person, one column per item, NaN where there is none.
+    """Return the test of a judge among people: one row of ratings per person, one column per item, NaN where there is
+    none.
 
     Closeness to the others is the share of equal ratings (`accuracy`), or less the root of the mean squared difference
     (`rmse`). For each person: Student's one-sided test that they win more items than the judge by less than `margin`;
@@ -173,7 +174,7 @@ def run_alternative_annotator_test(
 def _compare_with_person(
     people: Floats, judge: Floats, rated: Masks, person: int, margin: float, closeness: Closeness
 ) -> tuple[float, float]:
-    """The p-value for "the person is better by the margin", and how often the judge is as close as the person."""
+    """Test "the person is better by the margin", and count how often the judge is as close as the person."""
     items = np.flatnonzero(rated[person])
     if not len(items):
         return float("nan"), float("nan")

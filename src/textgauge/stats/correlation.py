@@ -228,7 +228,10 @@ def count_inversion_rows(x: Floats, y: Floats) -> Floats:
 def _sum_over_pairs(
     x: Floats, y: Floats, of: Callable[[Floats, Floats], tuple[NDArray[np.generic], ...]]
 ) -> tuple[Floats, ...]:
-    """Sums over all two different columns, in both directions, of what their signs in x and y give; NaN for NaN."""
+    """Return the sums over all two different columns, in both directions, of what their signs in x and y give.
+
+    NaN for NaN.
+    """
     off = ~np.eye(x.shape[1], dtype=bool)
     sums = []
     for some in split_into_blocks(len(x), _ROW_CELLS, x.shape[1] ** 2):

@@ -181,7 +181,7 @@ _LEADING = {  # what may be said of the first, and where there is none
 
 
 def format_leaders(what: str, leaders: Mapping[str, Sequence[str]], count: int, level: float = 0.95) -> str:
-    """The answer of a board with several metrics: by each, the systems or candidates that no other is better than.
+    """Say who leads by each of several metrics: the systems or candidates that no other is better than.
 
     >>> format_leaders("system", {"bleu": ["a"], "chrf": ["a"], "ter": ["a", "b"]}, 3)
     'Best: a by bleu and chrf; a and b tied by ter (95 % joint confidence, new texts from these sources).'
@@ -208,7 +208,7 @@ def _format_leading(names: Sequence[str], metrics: Sequence[str], count: int) ->
 
 
 def format_slices(differing: Sequence[str], count: int) -> str:
-    """The answer of a comparison slice by slice: `differing` are those that reject "same source", farthest first.
+    """Say which slices differ: `differing` are those that reject "same source", farthest first.
 
     >>> format_slices([], 3)
     'No difference found in any of 3 slices (false discovery rate 5 %); that does not prove that there is none.'

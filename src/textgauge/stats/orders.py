@@ -147,7 +147,7 @@ def calibrate_ties(
     limit: int | None = 2_000_000,
     seed: int = 0,
 ) -> TieCalibration:
-    """The epsilon among the metric's own differences (and 0) for which the mean `accuracy_eq` over groups is highest.
+    """Find the epsilon among the metric's differences (and 0) with the highest mean `accuracy_eq` over groups.
 
     The smallest such epsilon. Where there are more than `limit` pairs of rows, epsilon is sought on a random part of
     them; the accuracy is always over all. NaN where a value is not finite or no group has two rows. A metric that knows

@@ -133,7 +133,7 @@ class Ranking:
         return low, high - int(np.isnan(self.values).sum())
 
     def tiers(self) -> dict[int, int]:
-        """The tier of each thing that has a value: a new one begins where all before are better than all after."""
+        """Return the tier of each thing with a value: a new one begins where all before beat all after."""
         return split_into_tiers(self.order, self.better)
 
     def unbeaten(self) -> list[int]:
@@ -141,7 +141,10 @@ class Ranking:
         return [place for place in self.order if not self.better[:, place].any()]
 
     def placings(self) -> list[dict[str, Any]]:
-        """The `place` of each thing with its `rank`, `rank_low`, `rank_high` and `tier`, best first; unranked last."""
+        """List the `place` of each thing with its `rank`, `rank_low`, `rank_high` and `tier`, best first.
+
+        Unranked last.
+        """
         (low, high), tiers, order = self.rank_ranges(), self.tiers(), self.order
         names = ("place", "rank", "rank_low", "rank_high", "tier")
         ranked = [(at, rank, int(low[at]), int(high[at]), tiers[at]) for rank, at in enumerate(order, 1)]

@@ -21,7 +21,7 @@ _DOMAINS = ((_WORDS, 1.0), (_WORDS, 1.0), (_OTHER_WORDS, 0.2))
 
 
 def check_identity(metric: CorpusMetric) -> None:
-    """A corpus compared with itself scores the value at identity, or beyond it for unbiased estimates."""
+    """Check that a corpus compared with itself scores the value at identity, or beyond it for unbiased estimates."""
     if metric.part is not None:
         return
     comparison = _make_same(metric)
@@ -38,7 +38,7 @@ def check_direction(metric: CorpusMetric) -> None:
 
 
 def check_symmetry(metric: CorpusMetric) -> None:
-    """A symmetric metric does not change when roles are exchanged; one declared asymmetric does."""
+    """Check that a symmetric metric does not change when roles are exchanged; one declared asymmetric does."""
     if metric.part is not None:
         return
     comparisons = [*_make_near_and_far(metric), _make_uneven(metric)]
@@ -60,7 +60,7 @@ def check_bounds(metric: CorpusMetric) -> None:
 
 
 def check_order(metric: CorpusMetric) -> None:
-    """The order of the texts in a corpus does not matter."""
+    """Check that the order of the texts in a corpus does not matter."""
     comparison = _make_near_and_far(metric)[1]
     rng = np.random.default_rng(5)
     sides = comparison.sides
@@ -71,7 +71,7 @@ def check_order(metric: CorpusMetric) -> None:
 
 
 def check_view(metric: CorpusMetric) -> None:
-    """A view of a pool gives bit by bit what a copy of its texts gives."""
+    """Check that a view of a pool gives bit by bit what a copy of its texts gives."""
     comparison = _make_near_and_far(metric)[1]
     rows = np.arange(3, len(comparison.reference))
     views = (comparison.reference.take(rows), comparison.candidate.take(rows))
@@ -115,7 +115,7 @@ def check_degenerate(metric: CorpusMetric) -> None:
 
 
 def check_uncertainty(metric: CorpusMetric) -> None:
-    """The interval is in order and has finite ends, or there is a reason for none; the p-value lies in (0, 1]."""
+    """Check that the interval is in order and finite, or has a reason to be absent, and that p lies in (0, 1]."""
     near, far = _make_near_and_far(metric)
     enough = max(60, metric.min_texts_interval)
     large = Comparison(*_make_corpora(metric, 11, (enough, 2, enough))[::2])
@@ -171,7 +171,7 @@ def _make_uneven(metric: CorpusMetric) -> Comparison:
 
 
 def _make_draws(n: int) -> Draws:
-    """Splits, leave-outs, overlapping subsets, and sides of no, one and two rows."""
+    """Return the splits, leave-outs, overlapping subsets, and sides of no, one and two rows."""
     rng = np.random.default_rng(14)
     split, places = rng.random((3, n)) < 0.5, np.arange(n)
     left = [*split, *(rng.random((3, n)) < 0.3), places < n // 2, *(places < size for size in range(3))]

@@ -12,13 +12,13 @@ _ROUNDING = 1e-5  # models may round by the batch
 
 
 def check_declared(embedder: Embedder) -> None:
-    """It has a name, an identity and a dimension."""
+    """Check that it has a name, an identity and a dimension."""
     assert embedder.name and embedder.identity, "an embedder needs a name and an identity"
     assert isinstance(embedder.dimension, int) and embedder.dimension > 0, f"dimension is {embedder.dimension!r}"
 
 
 def check_shape(embedder: Embedder) -> None:
-    """It gives one row per text, also for no text."""
+    """Check that it gives one row per text, also for no text."""
     for texts in (_TEXTS, _TEXTS[:1], []):
         shape = np.shape(embedder.encode(texts))
         assert shape == (len(texts), embedder.dimension), f"{len(texts)} texts give an array of shape {shape}"
@@ -31,7 +31,7 @@ def check_finite(embedder: Embedder) -> None:
 
 
 def check_row_law(embedder: Embedder) -> None:
-    """A text has the same vector alone, among others, in another order and a second time."""
+    """Check that a text has the same vector alone, among others, in another order and a second time."""
     together = np.asarray(embedder.encode(_TEXTS), dtype=np.float64)
     backwards = np.asarray(embedder.encode(_TEXTS[::-1]), dtype=np.float64)[::-1]
     alone = np.vstack([embedder.encode([text]) for text in _TEXTS])

@@ -50,7 +50,7 @@ def check_declaration(metric: Metric) -> None:
 
 
 def check_name(metric: Metric) -> None:
-    """The key parses back to an equal metric, and the parts have keys of their own."""
+    """Check that the key parses back to an equal metric, and the parts have keys of their own."""
     for variant in [metric, *(replace(metric, part=part.name) for part in metric.parts)]:
         assert get_metric(variant.key) == variant, f"{variant.key} does not parse back"
     assert all(f"{name}=" in metric.signature for name in get_parameters(type(metric))), (

@@ -69,7 +69,7 @@ def check_direction(metric: PairMetric) -> None:
 
 
 def check_symmetry(metric: PairMetric) -> None:
-    """A symmetric metric does not change when sides are exchanged; one declared asymmetric does."""
+    """Check that a symmetric metric does not change when sides are exchanged; one declared asymmetric does."""
     if metric.part is not None:
         return
     pairs = _make_mixed()
@@ -121,7 +121,7 @@ def check_repeats(metric: PairMetric) -> None:
 
 
 def check_matrix(metric: PairMetric) -> None:
-    """The matrix of two sets of texts holds the values of their pairs."""
+    """Check that the matrix of two sets of texts holds the values of their pairs."""
     left, right = Corpus.of([*(a for a, _ in NEAR[:4]), "", "yes"]), Corpus.of([*(b for _, b in NEAR[:3]), "", "no"])
     joint = left | right
     rows, columns = joint.take(range(6)), joint.take(range(6, 11))

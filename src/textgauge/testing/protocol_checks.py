@@ -44,7 +44,7 @@ class ProtocolCase:
 
 
 def check_declared(case: ProtocolCase) -> None:
-    """It is registered under a name of lower-case words, says what it is, and declares its data and measures."""
+    """Check that it has a name of lower-case words, says what it is, and declares its data and measures."""
     kind = type(case.protocol)
     assert re.fullmatch(r"[a-z][a-z0-9_-]*", kind.name), f"{kind.name!r} is no name"
     assert list_protocols().get(kind.name) is kind, f"{kind.name} is not registered: use @register_protocol"
@@ -57,7 +57,7 @@ def check_declared(case: ProtocolCase) -> None:
 
 
 def check_value_object(case: ProtocolCase) -> None:
-    """It is a value: it pickles to an equal one, its options survive JSON, and its key has its version."""
+    """Check that it is a value: it pickles to an equal one, its options survive JSON, and its key has its version."""
     protocol = case.protocol
     assert pickle.loads(pickle.dumps(protocol)) == protocol  # noqa: S301, our own bytes
     assert type(protocol)(**json.loads(json.dumps(asdict(protocol)))) == protocol, "its options change in JSON"
@@ -67,7 +67,7 @@ def check_value_object(case: ProtocolCase) -> None:
 
 
 def check_trials(case: ProtocolCase) -> None:
-    """It has trials; batches have numbers of their own, and a cell in every column for each trial."""
+    """Check that it has trials; batches have numbers of their own, and a cell in every column for each trial."""
     batches = case.batches
     assert sum(map(len, batches)), "there are no trials"
     assert len({batch.number for batch in batches}) == len(batches), "two batches have the same number"
@@ -80,7 +80,7 @@ def check_trials(case: ProtocolCase) -> None:
 
 
 def check_repeatable(case: ProtocolCase) -> None:
-    """The same seed gives the same trials, and numpy's global random state is left alone."""
+    """Check that the same seed gives the same trials, and numpy's global random state is left alone."""
     before = get_global_state()
     first, second = (list(map(_list_content, case.batches)) for _ in range(2))
     assert first == second, "the same seed gives other trials"
@@ -88,7 +88,7 @@ def check_repeatable(case: ProtocolCase) -> None:
 
 
 def check_order(case: ProtocolCase) -> None:
-    """The order of the texts in the source corpora does not matter."""
+    """Check that the order of the texts in the source corpora does not matter."""
     if not isinstance(case.data, Sources) or not case.data.corpora:
         return
     backwards = {role: corpus.take(range(len(corpus))[::-1]) for role, corpus in case.data.corpora.items()}

@@ -96,7 +96,7 @@ def decide_logistic(rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
 
 
 def find_distinct_rows(joint: Corpus, embedder: str) -> tuple[Rows, Index]:
-    """The different embedding rows in an order that depends on content alone, and each text's place among them."""
+    """Return the different embedding rows in an order by content alone, and each text's place among them."""
     vectors = joint.embeddings(embedder)
     keys = Pool(embeddings=vectors).keys if embedder == GIVEN else joint.keys
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
@@ -121,7 +121,7 @@ class HeldOutMetric(EmbeddingMetric):
     seed: int = DEFAULT_SEED
 
     def check(self) -> None:
-        """A share that leaves neither part empty."""
+        """Require a share that leaves neither part empty."""
         if not 0.0 < self.share < 1.0:
             raise ParameterError(f"{self.name}: share={self.share:g} must lie between 0 and 1")
 

@@ -38,7 +38,7 @@ class NgramEntries:
 
 
 def number_ngrams(corpus: Corpus, tokenizer: str, orders: int) -> NgramEntries:
-    """Number the n-grams of a corpus, orders 1 to `orders`."""
+    """Assign numbers to the n-grams of a corpus, orders 1 to `orders`."""
     tokens = corpus.tokens(tokenizer)
     lengths = np.diff(tokens.offsets).astype(np.int64)
     text = np.repeat(np.arange(len(lengths)), lengths)

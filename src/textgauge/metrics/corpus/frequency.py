@@ -130,7 +130,8 @@ class _ChiSquare(_PaddedCounts):
         return statistic, (kept - 1) * (2 if self.df == "paper" else 1)
 
     def explain(self, comparison: Comparison) -> Contributions:
-        """A token adds Σ over both corpora of (O − E)²/E, a text Σ over its tokens of (O/E − 1) of its own corpus.
+        """Return what each token and text adds: a token Σ over both corpora of (O − E)²/E, a text Σ over its tokens of
+        (O/E − 1) of its own corpus.
 
         Both sum to the statistic: in each corpus Σ O·(O/E − 1) = Σ (O − E)²/E + Σ (O − E), and the last sum is 0. So a
         text adds less than nothing where its tokens are the other corpus's. The value of `chi`, 1 − p, is no sum: its

@@ -144,7 +144,7 @@ class Energy(Discrepancy, GroundMetric):
         return partial(negate, get_ground_blocks(joint.pool, self))
 
     def compute(self, comparison: Comparison) -> Values:
-        """Closed form for cosine, blocks of distances for the other grounds."""
+        """Compute a closed form for cosine, blocks of distances for the other grounds."""
         if self.is_sum:
             a, b = (sum_directions(side.embeddings(self.embedder)) / len(side) for side in comparison.sides)
             value, across = float(((a - b) ** 2).sum()), float(1.0 - a @ b)

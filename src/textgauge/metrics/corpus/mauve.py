@@ -202,7 +202,7 @@ class Mauve(EmbeddingMetric):
         return (*bound_interval(score.value, reach, self.bounds), "jackknife over clusterings")
 
     def standard_error(self, comparison: Comparison, *, seed: int) -> float:
-        """Standard deviation of the shown value over fresh samples and seeds, by the law of total variance.
+        """Return the standard deviation of the shown value over fresh samples and seeds, by the law of total variance.
 
         Re-clustering without a text changes every bucket, so a plain jackknife would measure the clustering. Instead
         a few clusterings are made, and their variance is added to what samples contribute: the delete-one jackknife

@@ -38,7 +38,7 @@ _IRPR = (
 
 
 def _find_largest_share(found: CrossNearest) -> float:
-    """The share of the other corpus that has the most frequent nearest text as its nearest, the larger of both."""
+    """Return the larger share of a corpus that has the most frequent nearest text of the other as its nearest."""
     return max(
         float(np.bincount(rows).max() / len(rows)) for rows in (found.of_reference_index, found.of_candidate_index)
     )

@@ -66,7 +66,7 @@ def estimate_types(counts: NDArray[np.float64], sample: float) -> float:
 
 
 def estimate_type_token_ratios(counts: Floats, sizes: Floats) -> Floats:
-    """Expected types in samples of the given sizes, per token."""
+    """Return the expected types in samples of the given sizes, per token."""
     return np.array([estimate_types(row, size) / size for row, size in zip(counts, sizes, strict=True)])
 
 
@@ -119,7 +119,7 @@ class NgramTable:
 
 
 def number_ngrams(corpus: Corpus, tokenizer: str, order: int) -> NgramTable:
-    """Number the n-grams of a corpus, orders 1 to `order`."""
+    """Assign numbers to the n-grams of a corpus, orders 1 to `order`."""
     tokens = corpus.tokens(tokenizer)
     lengths = np.diff(tokens.offsets).astype(np.int64)
     text = np.repeat(np.arange(len(lengths)), lengths + 1)

@@ -93,7 +93,9 @@ def compute_row_sums(X: Floats, Y: Floats, kernel: Kernel) -> RowSums:
 def compute_discrepancies(
     X: Floats, left: Masks, right: Masks, kernel: Kernel, *, with_self: bool
 ) -> tuple[Floats, Floats]:
-    """A + B − 2C and C of many pairs of subsets of the rows, by matrix products with blocks of the kernel matrix."""
+    """Compute A + B − 2C and C of many pairs of subsets of the rows, by matrix products with blocks of the kernel
+    matrix.
+    """
     L, R = left.astype(np.float64), right.astype(np.float64)
     sums = np.zeros((3, len(L)))
     diagonal = np.zeros(len(X))

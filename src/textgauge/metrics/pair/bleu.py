@@ -54,7 +54,7 @@ def compute_brevity(length: Floats, reference: Floats) -> Floats:
 
 
 def _smooth(shared: Floats, counted: Floats, smoothing: Smoothing, value: float) -> Floats:
-    """Matches with what stands for none: 1/2, 1/4, … at the first, second, … order without a match, or a floor."""
+    """Replace missing matches: by 1/2, 1/4, … at the first, second, … order without one, or by a floor."""
     missed = (shared == 0) & counted
     if smoothing == "exp":
         return np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), shared)
@@ -152,7 +152,7 @@ class Bleu(NgramMetric):
         return "BLEU", BLEU(lowercase=self.lowercase, tokenize=tokenizer, **kind)
 
     def _clipped(self, pairs: Pairs, first: Ints, shared: Floats) -> Floats:
-        """Matches of each item: those of its one pair, or with any of its references."""
+        """Return the matches of each item: those of its one pair, or with any of its references."""
         found = shared[first]
         tokens, _ = self.streams(pairs.left.pool)[0]
         for item, (start, end) in enumerate(zip(first, [*first[1:], len(pairs)], strict=True)):
@@ -259,7 +259,7 @@ def _count_both(grams: Grams, others: Grams) -> dict[tuple[Any, ...], int]:
 
 
 def _compute_gain(matches: dict[tuple[Any, ...], int], counts: Grams, shorter: Grams) -> float:
-    """The bits of the matches: of each log2(count without its last token / count), as counted in the references."""
+    """Sum the bits of the matches: log2(count without the last token / count), as counted in the references."""
     # An exact sum, so that the order of the n-grams, which differs from batch to batch, does not matter.
     return math.fsum(count * math.log2(shorter[gram[:-1]] / counts[gram]) for gram, count in matches.items())
 

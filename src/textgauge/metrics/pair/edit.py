@@ -99,7 +99,7 @@ def _get_lengths(items: Sequences) -> Floats:
 
 
 def count_edits(candidate: Words, reference: Words) -> int:
-    """Insertions, deletions, substitutions and shifts that turn the candidate into the reference, as Tercom finds them.
+    """Count insertions, deletions, substitutions and shifts from candidate to reference, as Tercom finds them.
 
     >>> count_edits("on the mat sat the cat".split(), "the cat sat on the mat".split())
     2

@@ -92,7 +92,10 @@ def _hide_unread(columns: Columns, grid: Grid, encoder: str) -> Columns:
 
 
 def compute_mean_vectors(found: TokenVectors) -> Floats:
-    """The mean vector of each text's tokens, special ones left out, in float64; NaN for a text without tokens."""
+    """Return the mean vector of each text's tokens, special ones left out, in float64.
+
+    NaN for a text without tokens.
+    """
     words = found.words
     means = np.full((len(words), found.vectors.shape[1]), np.nan)
     full = words > 0
@@ -231,7 +234,7 @@ def match_greedily(one: HeldTexts, others: HeldTexts) -> tuple[Floats, Floats]:
 
 
 def group_pairs(left: Ints, right: Ints, sizes: Ints, *, most: int) -> Iterator[Ints]:
-    """Runs of pairs whose distinct texts have at most `most` tokens together, or one pair.
+    """Return runs of pairs whose distinct texts have at most `most` tokens together, or one pair.
 
     >>> groups = group_pairs(np.array([0, 0, 1]), np.array([1, 2, 3]), np.array([2, 2, 2, 2]), most=6)
     >>> [group.tolist() for group in groups]

@@ -132,7 +132,7 @@ class Judge(PairMetric):
     swap: bool = False
 
     def check(self) -> None:
-        """A model by an address without secrets, and a prompt file that can be read."""
+        """Require a model by an address without secrets, and a prompt file that can be read."""
         if not self.on.startswith("api:"):
             Chat.named(self.on)
         if self.prompt and not Path(self.prompt).is_file():

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def compute_share(common: Floats, left: Floats, right: Floats) -> Floats:
-    """|A ∩ B| / |A ∪ B| from the sizes of the intersection and of both sets; 1 for two empty sets.
+    """Return |A ∩ B| / |A ∪ B| from the sizes of the intersection and of both sets; 1 for two empty sets.
 
     >>> compute_share(np.array([1.0, 0.0]), np.array([2.0, 0.0]), np.array([3.0, 0.0]))
     array([0.25, 1.  ])

@@ -116,7 +116,9 @@ def group_forms(forms: Sequence[str], times: Ints) -> Ints:
 
 
 def compute_repetition(sizes: Ints) -> float:
-    """The chance that two texts drawn from a corpus are of one group: Σ m(m − 1)/(n(n − 1)); NaN for a single text.
+    """Return the chance that two texts drawn from a corpus are of one group: Σ m(m − 1)/(n(n − 1)).
+
+    NaN for a single text.
 
     It does not depend on the number of texts, as shares of unique texts do; 1/repetition is the number of different
     texts a generator works with (Simpson's index).
@@ -129,7 +131,7 @@ def compute_repetition(sizes: Ints) -> float:
 
 
 def _find_neighbourhoods(words: Tokens) -> tuple[dict[int, list[int]], Ints, Ints]:
-    """Runs of forms that share a key: the runs of each form, and run r as `owners[starts[r] : starts[r + 1]]`."""
+    """Find forms that share a key: the runs of each form, and run r as `owners[starts[r] : starts[r + 1]]`."""
     usable = np.flatnonzero((words.lengths >= SHORTEST) & (words.lengths <= LONGEST))
     keys, owners = _compute_keys(words.take(usable))
     order = np.lexsort((owners, keys))

@@ -144,7 +144,7 @@ def compute_distinct_interval(counts: FormCounts, *, level: float = 0.95) -> Int
 
 
 def compute_curve(counts: FormCounts, *, steps: int = STEPS) -> dict[str, Ints | Floats]:
-    """`unique` and `distinct` of the first `attempts` texts, 1/steps, 2/steps, ... of all; means over orders.
+    """Return `unique` and `distinct` of the first `attempts` texts, 1/steps, 2/steps, ... of all; means over orders.
 
     A form generated m times in n is among k of them once with probability m·C(n − m, k − 1)/C(n, k) and not at all with
     C(n − m, k)/C(n, k): the mean over all orders, whatever the order of the file.

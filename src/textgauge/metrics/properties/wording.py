@@ -101,7 +101,7 @@ _SHRINKS = "no interval: the value depends on the number of texts"
 
 
 def number_ngrams(tokens: Tokens, n: int) -> tuple[Ints, Ints]:
-    """Number the n-grams of all texts, equal ones alike, and give the place of the first token of each.
+    """Assign numbers to the n-grams of all texts, equal ones alike, and give the place of the first token of each.
 
     >>> from textgauge.encode.tokenizers import get_tokenizer
     >>> [column.tolist() for column in number_ngrams(get_tokenizer("whitespace").encode(["a b a b", "b a"]), 2)]
@@ -133,7 +133,7 @@ def compute_compression_ratio(texts: tuple[str, ...]) -> float:
 
 
 def find_templates(measured: MeasuredCorpus) -> tuple[Ints, Ints, Ints]:
-    """Runs of four words that many texts hold, the most frequent first.
+    """Return runs of four words that many texts hold, the most frequent first.
 
     The number of texts that hold each, the place of its first occurrence among all tokens, and for each text the number
     of its most frequent one, −1 where it has none.
