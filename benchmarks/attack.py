@@ -39,7 +39,7 @@ from textgauge.data import Comparison, Pairs
 from textgauge.measure.describing import Measuring, load_sets
 from textgauge.metrics import CorpusMetric, PairMetric, get_metric, list_metrics
 from textgauge.metrics.properties import list_properties
-from textgauge.testing import without_models
+from textgauge.testing import drop_models
 
 SLOW = 5.0
 LARGE = 1_000_000  # kilobytes
@@ -231,7 +231,7 @@ def family_cases(metrics: list[Any], count: int) -> Iterator[Case]:
         if isinstance(metric, PairMetric):
             yield from pair_cases(metric, rng, share)
         else:
-            plain = without_models(metric)
+            plain = drop_models(metric)
             yield from corpus_cases(plain, rng, share, odd_corpora if plain.reads_texts else extreme)
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from textgauge import get_metric, list_metrics
 from textgauge.data import Comparison, Corpus
 from textgauge.metrics import CorpusMetric
-from textgauge.testing import without_models
+from textgauge.testing import drop_models
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def p_values(metric: CorpusMetric, n: int, simulations: int, permutations: int =
 def _report(name: str, simulations: int, n: int) -> list[str]:
     from scipy.stats import kstest
 
-    metric = without_models(get_metric(name))
+    metric = drop_models(get_metric(name))
     uniform = p_values(metric, n, simulations)
     small, fit = float((uniform <= 0.05).mean()), float(kstest(uniform, "uniform").pvalue)
     return [name, f"{small:.3f}", f"{fit:.3f}"]

@@ -37,7 +37,7 @@ from textgauge.data import Comparison, Corpus, Pool, find_data_table, load_texts
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import compute_normal_reach, wilson
-from textgauge.testing import without_models
+from textgauge.testing import drop_models
 
 # Share of texts of the second source in the reference and in the candidate.
 CASES = {"null": (0.5, 0.5), "near": (0.3, 0.7), "far": (0.0, 1.0)}
@@ -175,7 +175,7 @@ def coverage(
         return Comparison(first, second)
 
     one = Comparison(Corpus(found.pool, 0), Corpus(found.pool, 1))
-    metrics = [without_models(m) if source == SYNTHETIC else m.on_given(one) for m in metrics]
+    metrics = [drop_models(m) if source == SYNTHETIC else m.on_given(one) for m in metrics]
     values, intervals = [], []
     for number in range(simulations):
         comparison = draw()

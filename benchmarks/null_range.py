@@ -35,7 +35,7 @@ from textgauge.measure.comparing import DEFAULT_METRICS
 from textgauge.measure.foreign_share import ForeignShare, estimate_share
 from textgauge.metrics import CorpusMetric
 from textgauge.stats.decisions import is_different
-from textgauge.testing import without_models
+from textgauge.testing import drop_models
 
 SIZES = ((200, 200), (1_000, 30), (50, 3_000))
 PERMUTATIONS = 39
@@ -69,7 +69,7 @@ def check_ranges(
 ) -> list[RangeCheck]:
     """Value over null mean, effect and coverage of the null range, for equal sources at these sizes."""
     pool = population(SYNTHETIC).pool
-    metrics = [without_models(get_metric(name)) for name in names]
+    metrics = [drop_models(get_metric(name)) for name in names]
     rng = np.random.default_rng([7, *sizes, seed])
     found = []
     for number in range(simulations):

@@ -7,7 +7,7 @@ from typing import get_type_hints
 
 import textgauge.data
 from _pages.markup import code, default_of, page, paragraphs, parameter_row, plain, shown, table
-from textgauge.bench import known_suites
+from textgauge.bench import list_suites
 from textgauge.bench.protocols import Measure, Protocol, list_protocols
 from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.cli.output import get_option_name
@@ -25,7 +25,7 @@ def protocols_page() -> str:
 
 def suites_page() -> str:
     """Every suite with the first line of what it says of itself."""
-    rows = [[code(suite.name), plain(suite.about)] for suite in known_suites().values()]
+    rows = [[code(suite.name), plain(suite.about)] for suite in list_suites().values()]
     intro = "A suite names data, protocols and metrics: `textgauge run SUITE --out FOLDER`."
     data = "The data of the five tasks are listed among the [datasets](datasets.md#data-of-the-tasks)."
     return page("Suites", intro, table(["suite", "what it runs"], rows), data)

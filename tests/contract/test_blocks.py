@@ -6,10 +6,10 @@ import pytest
 from textgauge import get_metric, list_metrics
 from textgauge.core.settings import limit_sizes
 from textgauge.data import Comparison, Corpus, Draws, Pairs
-from textgauge.testing import without_models
+from textgauge.testing import drop_models
 
 WORDS = [f"w{number}" for number in range(40)]
-CORPUS = [without_models(metric) for metric in list_metrics(kind="corpus")]
+CORPUS = [drop_models(metric) for metric in list_metrics(kind="corpus")]
 PAIR = [
     get_metric("meteor(stages=stem)") if metric.name == "meteor" else metric  # without WordNet
     for metric in list_metrics(kind="pair")

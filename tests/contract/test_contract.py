@@ -8,7 +8,7 @@ import pytest
 from textgauge import get_metric, list_metrics
 from textgauge.data import GIVEN
 from textgauge.metrics import PairScores
-from textgauge.testing import check_metric, checks_of, without_models
+from textgauge.testing import check_metric, drop_models, get_checks
 
 VARIANTS = [
     "pr(k=3,ties=open)", "pr.recall", "pr@cosine", "dc(k=2)", "dc.density", "irpr@angular", "irpr(compat=compcor)",
@@ -26,11 +26,11 @@ PAIR_VARIANTS = [
 ]  # fmt: skip
 HOSTED = ("model", "service", "column")  # tested in their own files, against a stand-in
 METRICS = [
-    *(without_models(metric) for metric in [*list_metrics(kind="corpus"), *map(get_metric, VARIANTS)]),
+    *(drop_models(metric) for metric in [*list_metrics(kind="corpus"), *map(get_metric, VARIANTS)]),
     *(metric for metric in list_metrics(kind="pair") if metric.needs not in HOSTED),
     *map(get_metric, PAIR_VARIANTS),
 ]
-CASES = [(metric, check) for metric in METRICS for check in checks_of(metric)]
+CASES = [(metric, check) for metric in METRICS for check in get_checks(metric)]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def rows_of(corpus):
     return corpus.embeddings(GIVEN)
 
 
-CORPUS, PAIR = without_models(get_metric("medoid")), get_metric("jaccard")
+CORPUS, PAIR = drop_models(get_metric("medoid")), get_metric("jaccard")
 # A metric for each check that breaks what the check is for, made of a sound one by replacing members.
 BROKEN_CORPUS = {
     "declaration": {"label": ""},
@@ -111,10 +111,10 @@ def made(sound, members):
     [
         (sound, broken, check)
         for sound, broken in (
-            (without_models(get_metric("medoid")), BROKEN_CORPUS),
+            (drop_models(get_metric("medoid")), BROKEN_CORPUS),
             (get_metric("jaccard"), BROKEN_PAIR),
         )
-        for check in checks_of(sound)
+        for check in get_checks(sound)
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )

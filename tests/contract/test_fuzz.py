@@ -10,11 +10,11 @@ from textgauge.core.errors import InputError
 from textgauge.data import Comparison
 from textgauge.measure.describing import Measuring, load_sets
 from textgauge.metrics.properties import list_properties
-from textgauge.testing import without_models
+from textgauge.testing import drop_models
 
 HOSTED = ("model", "service", "column")
 METRICS = [metric for metric in list_metrics(kind="pair") if metric.needs not in HOSTED]
-CORPUS_METRICS = list(map(without_models, list_metrics(kind="corpus")))
+CORPUS_METRICS = list(map(drop_models, list_metrics(kind="corpus")))
 
 FRAGMENTS = st.sampled_from(
     ["the", "The", "cat", "cats", "don't", "3.5%", "$1,200", "e.g.", "नमस्ते", "你好", "世界", "مرحبا", "ありがとう",

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from textgauge.bench import Results, Store, known_suites
+from textgauge.bench import Results, Store, list_suites
 from textgauge.core import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge_papers import PAPERS, zwerdling_corpora
 from textgauge_papers import zwerdling2021 as paper
@@ -189,7 +189,7 @@ def test_captions_are_sampled_but_train_is_whole(tmp_path, monkeypatch):
 
 
 def test_parameters_are_read_as_they_are_typed():
-    suite = known_suites()["zwerdling2021"]
+    suite = list_suites()["zwerdling2021"]
     assert suite.make_program({"n": "20", "embedder": "wordllama"}) == Zwerdling2021(n=20, embedder="wordllama")
     for given, error in (({"k": "3"}, UnknownName), ({"n": "many"}, InputError), ({"draws": "0"}, InputError)):
         with pytest.raises(error):

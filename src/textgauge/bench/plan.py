@@ -221,7 +221,7 @@ def register_suite(name: str) -> Callable[[Made], Made]:
     return add
 
 
-def known_suites() -> Mapping[str, Suite]:
+def list_suites() -> Mapping[str, Suite]:
     """Return all suites by name, those of other packages included."""
     return SUITES
 

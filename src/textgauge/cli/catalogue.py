@@ -117,9 +117,9 @@ def _list_figures() -> list[Row]:
 
 
 def _list_suites() -> list[Row]:
-    from textgauge.bench import known_suites
+    from textgauge.bench import list_suites
 
-    return [{"name": suite.name, "about": suite.about} for suite in known_suites().values()]
+    return [{"name": suite.name, "about": suite.about} for suite in list_suites().values()]
 
 
 @datasets.command(name="ls")

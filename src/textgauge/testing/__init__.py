@@ -22,7 +22,7 @@ from textgauge.measure.check_report import Outcome
 from textgauge.measure.checking import run_checks
 from textgauge.measure.scoring import References
 from textgauge.metrics import CorpusMetric, Metric, PairMetric
-from textgauge.testing.corpus_checks import CORPUS_CHECKS, without_models
+from textgauge.testing.corpus_checks import CORPUS_CHECKS, drop_models
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
 from textgauge.testing.metric_checks import DECLARED_CHECKS, ContractCheck
 from textgauge.testing.pair_checks import PAIR_CHECKS
@@ -36,19 +36,19 @@ __all__ = [
     "check_embedder",
     "check_metric",
     "check_protocol",
-    "checks_of",
-    "without_models",
+    "drop_models",
+    "get_checks",
 ]
 
 
-def checks_of(metric: Metric) -> tuple[ContractCheck, ...]:
+def get_checks(metric: Metric) -> tuple[ContractCheck, ...]:
     """Return all checks that apply to a metric: those of any metric, and those of its kind."""
     return (*DECLARED_CHECKS, *(CORPUS_CHECKS if isinstance(metric, CorpusMetric) else PAIR_CHECKS))
 
 
 def check_metric(metric: Metric, *, expected_failures: Mapping[str, str] | None = None) -> None:
     """Run every check on the metric; raises AssertionError with what is wrong."""
-    _run_checks(checks_of(metric), metric, expected_failures)
+    _run_checks(get_checks(metric), metric, expected_failures)
 
 
 def check_protocol(

@@ -129,7 +129,7 @@ def check_uncertainty(metric: CorpusMetric) -> None:
 CORPUS_CHECKS = list_checks(globals())
 
 
-def without_models(metric: CorpusMetric) -> CorpusMetric:
+def drop_models(metric: CorpusMetric) -> CorpusMetric:
     """Return the metric on something that needs no model: the given vectors, or plain words."""
     if metric.needs == "tokens":
         return metric.with_input("words")

@@ -59,7 +59,7 @@ def check_name(metric: Metric) -> None:
 
 
 def check_value_object(metric: Metric) -> None:
-    """Return a metric is frozen, hashable, and pickles to an equal one."""
+    """Check that a metric is frozen, hashable, and pickles to an equal one."""
     assert pickle.loads(pickle.dumps(metric)) == metric  # noqa: S301, our own bytes
     assert hash(replace(metric)) == hash(metric)
     try:

@@ -46,7 +46,7 @@ class SplitText:
 
     @classmethod
     def of(cls, text: str) -> SplitText:
-        """Return words are the pieces between white space, without signs at their ends.
+        """Split into words: the pieces between white space, without signs at their ends.
 
         >>> SplitText.of('He said: "Well-done, ok?"').words
         ('He', 'said', 'Well-done', 'ok')

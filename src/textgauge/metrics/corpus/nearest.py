@@ -329,7 +329,7 @@ class DensityCoverage(_BallMetric):
     def ends_from_parts(
         self, score: Score, values: ManyValues, parts: DisjointSplits, reach: float, null: Callable[[], NullValues]
     ) -> tuple[float, float]:
-        """Return the value is the larger of that of an uncut density and of a density of 1: both have an error."""
+        """Take the larger error of an uncut density and of a density of 1."""
         if self.part:
             return super().ends_from_parts(score, values, parts, reach, null)
         uncut, least = (float(one) for one in _compute_uncut_and_least(score.parts))
