@@ -15,9 +15,8 @@ from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
 from textgauge.data.source import describe_accepted, load_references
-from textgauge.measure.check import KINDS, Check
-from textgauge.measure.check_report import CheckReport, Outcome
-from textgauge.measure.checking import parse_number, read_checks, run_checks
+from textgauge.measure.check import KINDS, Check, Outcome
+from textgauge.measure.checking import CheckReport, parse_number, read_checks, run_checks
 
 app = App(
     name="check",

@@ -135,7 +135,7 @@ def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> 
         print_result(TableResult("score", rows, report.answer, report.warnings, extra=report.details), form)
     if form.for_people and not summary:
         print_table(report.to_dicts(parts=parts)[:_SHOWN], form)
-        left = len(report.scores[0]) - _SHOWN
+        left = len(report[0]) - _SHOWN
         if left > 0:
             say(f"… and {left:,} more: -f csv prints all")
 

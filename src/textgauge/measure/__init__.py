@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from textgauge.measure.check import Check
-    from textgauge.measure.check_report import CheckReport, CheckResult, Outcome
-    from textgauge.measure.checking import CheckFile, read_checks, run_checks
+    from textgauge.measure.check import Check, Outcome
+    from textgauge.measure.checking import CheckFile, CheckReport, CheckResult, read_checks, run_checks
     from textgauge.measure.compare_report import CandidateScore, CompareReport
     from textgauge.measure.comparing import compare
     from textgauge.measure.describing import describe
@@ -47,9 +46,8 @@ if not TYPE_CHECKING:
     __getattr__ = export_lazily(
         __name__,
         {
-            "check": "Check",
-            "check_report": "CheckReport CheckResult Outcome",
-            "checking": "CheckFile read_checks run_checks",
+            "check": "Check Outcome",
+            "checking": "CheckFile CheckReport CheckResult read_checks run_checks",
             "compare_report": "CandidateScore CompareReport",
             "comparing": "compare",
             "describing": "describe",

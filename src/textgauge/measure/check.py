@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
+from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,33 +13,146 @@ import numpy as np
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.core.show import drop_nonfinite, join_words, shorten_line
+from textgauge.core.show import drop_nonfinite, format_about, format_cell, join_words, shorten_line
 from textgauge.data import Corpus, Pairs, load_aligned, load_corpus
 from textgauge.data.source import Source
-from textgauge.measure.check_report import Bound, Measured
 from textgauge.measure.comparing import compare
 from textgauge.measure.describing import describe
 from textgauge.measure.description import Description
 from textgauge.measure.explaining import explain
 from textgauge.measure.lists import check_threshold
-from textgauge.measure.score_report import Bootstrap, Summed, compute_item_statistics, count_items
+from textgauge.measure.score_report import Bootstrap, ItemScores, Summed, measure_items
 from textgauge.measure.scoring import References, list_references, make_pairs, require_texts
 from textgauge.measure.systems import resample_differences
 from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
 from textgauge.metrics.properties.base import NEAR_COPY, list_properties
+from textgauge.stats.rankings import compute_difference_interval
 from textgauge.stats.resampling import compute_percentile_interval
 
 _WORST = 3  # texts that are named as evidence
 _WIDE, _WIDTH = 100, 80  # characters of one text, and of one beside another
+_STEP = 1.05  # between numbers of texts that are tried
+_MOST = 1_000.0  # times the texts; farther than that no extrapolation is meant to reach
 _M = TypeVar("_M")
 _COMMON = ("name", "column")  # what checks of every kind take
 
 
-class Setting(NamedTuple):
-    """How all checks of a run are made; `level` is that of each interval."""
+class Outcome(StrEnum):
+    """What a check says."""
 
-    level: float = 0.95
-    seed: int = 0
+    passed = "pass"
+    failed = "fail"
+    undecided = "undecided"
+
+
+class Bound(NamedTuple):
+    """A limit that a number may not exceed, or not fall below if its key is `min`.
+
+    `key` is what the user calls it, `of` the number it is for.
+    """
+
+    key: str
+    limit: float
+    of: str = "value"
+
+    @property
+    def change(self) -> str | None:
+        """`rise` or `drop`, where it limits the change since a stored baseline."""
+        return self.key.removeprefix("max_") if self.key in ("max_rise", "max_drop") and self.of != "drop" else None
+
+    def decide(self, low: float, high: float) -> Outcome:
+        """Pass where the whole interval keeps the bound, fail where all of it breaks it.
+
+        >>> [Bound("max", 3.0).decide(low, low + 1.0).value for low in (1.0, 2.5, 3.5)]
+        ['pass', 'undecided', 'fail']
+        """
+        if self.key == "min":
+            return Outcome.passed if low >= self.limit else Outcome.failed if high < self.limit else Outcome.undecided
+        return Outcome.passed if high <= self.limit else Outcome.failed if low > self.limit else Outcome.undecided
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What a check measured: a number with its interval, the number of texts behind it, and where it comes from.
+
+    `reason` says why there is no value or no interval. `worst` gives the texts that speak against it, when asked.
+    `null` is what the number is divided by, if it is a ratio to the value of corpora from one source. A number that can
+    be paired with a stored one item by item keeps its `items` in the baseline; `paired_drop` then gives the drop.
+    """
+
+    what: str
+    value: float
+    low: float
+    high: float
+    n: int
+    signature: str = ""
+    reason: str | None = None
+    worst: Callable[[], list[str]] = list
+    null: float | None = None
+    items: Mapping[str, Any] | None = None
+    paired_drop: Callable[[Mapping[str, Any]], Measured] | None = None
+
+    def extrapolate(self, times: float) -> tuple[float, float]:
+        """Return the interval to expect with this many times the texts.
+
+        Half-widths shrink with the root of the number of texts. The value of corpora from one source shrinks with the
+        number itself: a ratio to it grows where there is a distance beyond it, and stays as it is where there is none.
+        """
+        below, above = (self.value - self.low) / math.sqrt(times), (self.high - self.value) / math.sqrt(times)
+        if self.null is None:
+            return self.value - below, self.value + above
+        if self.low <= 1.0:
+            return self.low, self.high
+        return 1.0 + (self.value - 1.0 - below) * times, 1.0 + (self.value - 1.0 + above) * times
+
+    def count_needed(self, bound: Bound) -> int | None:
+        """Return how many texts would decide, if they showed what these do; None if a thousand times as many do not.
+
+        >>> Measured(what="share", value=0.04, low=0.01, high=0.07, n=100).count_needed(Bound("max", 0.05))
+        944
+        """
+        times = 1.0
+        while times <= _MOST:
+            if bound.decide(*self.extrapolate(times)) is not Outcome.undecided:
+                return math.ceil(self.n * times)
+            times *= _STEP
+        return None
+
+    def explain_undecided(self, bound: Bound) -> tuple[str, int | None]:
+        """Return why a bound is undecided, and how many texts would decide it.
+
+        >>> number = Measured(what="share", value=0.04, low=0.01, high=0.07, n=100)
+        >>> number.explain_undecided(Bound("max", 0.05))
+        ('the interval holds the limit; about 940 texts would decide', 944)
+        """
+        if self.reason is not None:
+            return self.reason, None
+        needed = self.count_needed(bound)
+        if needed is not None:
+            return f"the interval holds the limit; about {format_about(needed)} texts would decide", needed
+        passing = format_cell(self.low if bound.key == "min" else self.high)
+        return (
+            f"the interval holds the limit, and more texts like these would not decide; a limit of {passing} passes",
+            None,
+        )
+
+    def compute_change(self, stored: Mapping[str, Any], *, rise: bool) -> Measured:
+        """Return the rise, or drop, since a number was stored: paired where it can be, else of unrelated samples.
+
+        >>> now = Measured(what="share", value=0.5, low=0.4, high=0.6, n=100)
+        >>> rise = now.compute_change({"value": 0.3, "low": 0.2, "high": 0.4}, rise=True)
+        >>> round(rise.value, 3), round(rise.low, 3), round(rise.high, 3)
+        (0.2, 0.059, 0.341)
+        """
+        if self.paired_drop is not None and not rise:
+            return self.paired_drop(stored)
+        old = [float(stored[name]) for name in ("value", "low", "high")]
+        value = self.value - old[0]
+        low, high = compute_difference_interval((self.value, self.low, self.high), old)
+        if not rise:
+            value, low, high = -value, -high, -low
+        what = f"{'rise' if rise else 'drop'} of {self.what}"
+        return replace(self, what=what, value=value, low=low, high=high, null=None)
 
 
 @dataclass(frozen=True)
@@ -160,37 +274,35 @@ class Check:
             raise InputError(f"{self.label} has no bound: give {' or '.join(kind.bounds)}")
         made = []
         for key, limits in given.items():
-            for of, limit in limits.items() if isinstance(limits, Mapping) else [("value", limits)]:
+            for of, limit in (limits if isinstance(limits, Mapping) else {self._get_number(key): limits}).items():
                 if properties is not None and of not in properties:
                     raise UnknownName.among("property", of, properties)
-                made.append(self._bound(key, of, limit))
+                made.append(Bound(key, limit, of))
         return made
 
-    def _bound(self, key: str, of: str, limit: float) -> Bound:
-        if key == "max_ratio" or (key == "max_drop" and self.baseline is not None):
-            return Bound(key, limit, of=key.removeprefix("max_"))
-        change = key.removeprefix("max_") if key in ("max_rise", "max_drop") else None
-        return Bound(key, limit, upper=key != "min", of=of, change=change)
+    def _get_number(self, key: str) -> str:
+        against_texts = key == "max_drop" and self.baseline is not None
+        return key.removeprefix("max_") if key == "max_ratio" or against_texts else "value"
 
-    def measure(self, setting: Setting) -> Mapping[str, Measured]:
-        """Measure the numbers that bounds are for, by name."""
-        return KINDS[self.kind].measure(self, setting)
+    def measure(self, how: Bootstrap) -> Mapping[str, Measured]:
+        """Measure the numbers that bounds are for, by name; `how` has the level of each interval, and the seed."""
+        return KINDS[self.kind].measure(self, how)
 
 
-def _measure_drift(check: Check, setting: Setting) -> dict[str, Measured]:
+def _measure_drift(check: Check, how: Bootstrap) -> dict[str, Measured]:
     """`value`, the distance; `ratio`, the distance over its mean between corpora from one source."""
     (metric,) = _require_one(check, get_corpus_metrics([check.get("metric")]))
     if check.max_ratio is not None and not metric.has_ratio_to_null:
         raise InputError(f"{check.label}: {metric.key} is not 0 between equal corpora; give max")
     reference = load_corpus(check.get("reference"), role="reference", column=check.column)
     candidate = load_corpus(check.get("candidate"), role="candidate", column=check.column)
-    how: dict[str, Any] = {"ci": True, "test": False} | setting._asdict()
-    score = compare(reference, candidate, metrics=[metric], **how)[metric.key]
+    report = compare(reference, candidate, metrics=[metric], ci=True, test=False, level=how.level, seed=how.seed)
+    score = report[metric.key]
 
     def worst() -> list[str]:
         if not (metric.explains and reference.pool.has_texts) or score.reason:
             return []
-        rows = explain(reference, candidate, metric=metric, seed=setting.seed).top(_WORST, "candidate")
+        rows = explain(reference, candidate, metric=metric, seed=how.seed).top(_WORST, "candidate")
         return [shorten_line(row["text"], _WIDE) for row in rows]
 
     value = Measured(
@@ -223,34 +335,34 @@ def compute_ratio(value: Measured, score: Score) -> Measured:
     )
 
 
-def _measure_copies(check: Check, setting: Setting) -> dict[str, Measured]:
+def _measure_copies(check: Check, how: Bootstrap) -> dict[str, Measured]:
     """`value`, the share of near copies."""
     threshold = check.get("threshold")
     check_threshold(threshold)
-    number = _read_property(_describe(check, setting, near_copy=threshold), "near_copies")
+    number = _read_property(_describe(check, how, near_copy=threshold), "near_copies")
     return {
         "value": replace(number, what="share of near copies", signature=f"{number.signature}|threshold={threshold:g}")
     }
 
 
-def _measure_properties(check: Check, setting: Setting) -> dict[str, Measured]:
+def _measure_properties(check: Check, how: Bootstrap) -> dict[str, Measured]:
     """Return the properties that have a bound, by name; what no bound needs is not computed."""
     names = {bound.of for bound in check.bounds()}
     needs = {need for known in list_properties() if known.name in names for need in known.needs}
     backends = {"embedder": "embeddings", "grammar": "grammar", "plausibility": "plausibility"}
     asked = {option: check.get(option) for option, need in backends.items() if need in needs}
-    description = _describe(check, setting, **asked)
+    description = _describe(check, how, **asked)
     return {name: _read_property(description, name) for name in names}
 
 
-def _describe(check: Check, setting: Setting, **options: Any) -> Description:
-    how: dict[str, Any] = {"embedder": None, "grammar": None, "plausibility": None} | options
+def _describe(check: Check, how: Bootstrap, **options: Any) -> Description:
     return describe(
         load_corpus(check.get("generated"), column=check.column),
         train=load_corpus(check.get("train"), column=check.column),
         held_out=None if check.test is None else load_corpus(check.test, column=check.column),
-        **setting._asdict(),
-        **how,
+        level=how.level,
+        seed=how.seed,
+        **{"embedder": None, "grammar": None, "plausibility": None} | options,
     )
 
 
@@ -281,39 +393,38 @@ def _list_worst(description: Description, name: str) -> list[str]:
     return []
 
 
-def _measure_score(check: Check, setting: Setting) -> dict[str, Measured]:
+def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
     """`value`, the score; `drop`, how far it lies behind that of the baseline texts."""
     references: Any = load_aligned(check.get("reference"), column=check.column)
     fitted = Corpus.of(list_references(references))
-    system = _score(check, check.candidate, references, fitted)
-    low, high = system.summed.interval(Bootstrap(**setting._asdict()))
+    pairs, system = _score(check, check.candidate, references, fitted)
+    metric, summed = system.metric, _get_summed(system)
+    low, high = summed.interval(how)
     value = Measured(
-        what=system.metric.key,
-        value=system.summed.value,
+        what=metric.key,
+        value=summed.value,
         low=low,
         high=high,
-        n=system.pairs.n_items,
-        signature=f"{system.metric.signature}|reference={compute_fingerprint(fitted)}",
-        worst=lambda: system.list_worst(system.metric.orient(system.values)),
-        items=system.items,
-        paired_drop=lambda stored: _measure_drop(value, system, stored, setting),
+        n=pairs.n_items,
+        signature=f"{metric.signature}|reference={compute_fingerprint(fitted)}",
+        worst=lambda: _list_worst_items(pairs, metric.orient(system.scores.values)),
+        items=_list_items(system),
+        paired_drop=lambda stored: _measure_drop(value, pairs, system, stored, how),
     )
     if check.baseline is None:
         return {"value": value}
-    other = _score(check, check.baseline, references, fitted)
-    return {"value": value, "drop": _measure_drop(value, system, other.items, setting)}
+    _, other = _score(check, check.baseline, references, fitted)
+    return {"value": value, "drop": _measure_drop(value, pairs, system, _list_items(other), how)}
 
 
-def _score(check: Check, texts: Any, references: Any, fitted: Corpus) -> _Scored:
+def _score(check: Check, texts: Any, references: Any, fitted: Corpus) -> tuple[Pairs, ItemScores]:
     loaded = load_aligned(texts, column=check.column)
     if len(loaded) != len(references):
         raise InputError(f"{check.label}: {len(loaded)} texts, but {len(references)} references")
     pairs = make_pairs(loaded, references, fitted)
     (metric,) = _require_one(check, [metric.on_given(pairs) for metric in get_pair_metrics([check.get("metric")])])
     require_texts(pairs, [metric])
-    values = metric.measure(pairs).values
-    statistics = compute_item_statistics(metric, count_items(metric, pairs), values)
-    return _Scored(metric, pairs, values, statistics.whole or statistics.mean)
+    return pairs, measure_items(metric, pairs)
 
 
 def _require_one(check: Check, metrics: list[_M]) -> list[_M]:
@@ -322,31 +433,27 @@ def _require_one(check: Check, metrics: list[_M]) -> list[_M]:
     return metrics
 
 
-@dataclass(frozen=True, eq=False)
-class _Scored:
-    """The texts of one system with their values."""
-
-    metric: PairMetric
-    pairs: Pairs
-    values: Floats
-    summed: Summed
-
-    @property
-    def items(self) -> dict[str, Any]:
-        """What a baseline keeps: statistics and value of every item."""
-        return {"rows": self.summed.rows.tolist(), "values": [drop_nonfinite(value) for value in self.values.tolist()]}
-
-    def list_worst(self, loss: Floats) -> list[str]:
-        """List the items with the largest losses."""
-        order = np.argsort(-np.where(np.isfinite(loss), loss, -np.inf), kind="stable")[:_WORST]
-        starts = np.flatnonzero(np.diff(self.pairs.items, prepend=-1))[order]
-        texts = self.pairs.left.take(starts).texts if self.pairs.left.pool.has_texts else [""] * len(order)
-        return [f"item {item + 1}: {shorten_line(text, _WIDTH)}" for item, text in zip(order, texts, strict=True)]
+def _get_summed(system: ItemScores) -> Summed:
+    return system.whole or system.mean
 
 
-def _measure_drop(measured: Measured, system: _Scored, stored: Mapping[str, Any], setting: Setting) -> Measured:
+def _list_items(system: ItemScores) -> dict[str, Any]:
+    """Return what a baseline keeps: statistics and value of every item."""
+    values = system.scores.values.tolist()
+    return {"rows": _get_summed(system).rows.tolist(), "values": list(map(drop_nonfinite, values))}
+
+
+def _list_worst_items(pairs: Pairs, loss: Floats) -> list[str]:
+    order = np.argsort(-np.where(np.isfinite(loss), loss, -np.inf), kind="stable")[:_WORST]
+    texts = pairs.left.take(pairs.first_rows[order]).texts if pairs.left.pool.has_texts else [""] * len(order)
+    return [f"item {item + 1}: {shorten_line(text, _WIDTH)}" for item, text in zip(order, texts, strict=True)]
+
+
+def _measure_drop(
+    measured: Measured, pairs: Pairs, system: ItemScores, stored: Mapping[str, Any], how: Bootstrap
+) -> Measured:
     """Return how much worse the score is than the stored one, with the interval of paired resamples."""
-    mine, metric = system.summed, system.metric
+    mine, metric = _get_summed(system), system.metric
     lacking = InputError("the baseline lacks the numbers of its items; store a new one with --update")
     try:
         rows, values = (np.array(stored[name], dtype=np.float64) for name in ("rows", "values"))
@@ -356,18 +463,17 @@ def _measure_drop(measured: Measured, system: _Scored, stored: Mapping[str, Any]
         raise lacking
     if len(rows) != len(mine.rows):
         raise InputError(f"the baseline has {len(rows)} items, the candidate {len(mine.rows)}")
-    yours = Summed(rows, mine.score, mine.bounds)
-    # farther from the references is larger
-    draws = metric.orient(resample_differences(mine, yours, Bootstrap(**setting._asdict())))
-    low, high = compute_percentile_interval(draws, len(mine.rows), setting.level)
-    lost = metric.orient(system.values - values)
+    yours = replace(mine, rows=rows)
+    draws = metric.orient(resample_differences(mine, yours, how))  # farther from the references is larger
+    low, high = compute_percentile_interval(draws, len(mine.rows), how.level)
+    lost = metric.orient(system.scores.values - values)
     return replace(
         measured,
         what=f"drop of {measured.what}",
         value=float(metric.orient(mine.value - yours.value)),
         low=low,
         high=high,
-        worst=lambda: system.list_worst(lost),
+        worst=lambda: _list_worst_items(pairs, lost),
     )
 
 
@@ -379,7 +485,7 @@ def compute_fingerprint(corpus: Corpus) -> str:
 class Kind(NamedTuple):
     """What checks of one kind take, in the order in which it is named, and how they are measured."""
 
-    measure: Callable[[Check, Setting], Mapping[str, Measured]]
+    measure: Callable[[Check, Bootstrap], Mapping[str, Measured]]
     corpora: tuple[str, ...]  # the first two are needed
     options: Mapping[str, Any]  # with their defaults
     bounds: tuple[str, ...]

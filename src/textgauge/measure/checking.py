@@ -1,33 +1,45 @@
-"""Gates for builds: read checks from files, run them, and store the numbers that later runs are compared with."""
+"""Gates for builds: read checks from files, run them, store the numbers that later runs are compared with, report.
+
+A bound is decided on the ends of an interval, or left undecided.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.files import find_shape_error, seal_json, unseal_json, write_atomically
 from textgauge.core.progress import begin_step
+from textgauge.core.result import Column, Result
 from textgauge.core.settings import read_stored_bytes
-from textgauge.core.show import join_words, shorten_line
-from textgauge.data.source import load_references, split_column
-from textgauge.measure.check import KINDS, Check, Setting
-from textgauge.measure.check_report import (
-    Bound,
-    CheckReport,
-    CheckResult,
-    Measured,
-    Outcome,
-    compute_change,
-    format_undecided,
+from textgauge.core.show import (
+    FlatRow,
+    Row,
+    drop_nonfinite,
+    format_cell,
+    format_count,
+    format_interval,
+    join_words,
+    make_printable,
+    shorten_line,
 )
+from textgauge.data.source import load_references, split_column
+from textgauge.measure.check import KINDS, Bound, Check, Measured, Outcome
+from textgauge.measure.score_report import Bootstrap
 
 _TOP = ("check", "level", "seed", "baselines")
+_SCHEMA = 1
+_KEPT = ("value", "low", "high", "n", "signature")
+_SHAPE = {"value": (int, float), "low": (int, float), "high": (int, float), "signature": str}
+_EXIT_CODES = {Outcome.passed: 0, Outcome.failed: 1, Outcome.undecided: 3}
+_SIGNS = {Outcome.passed.value: "✓", Outcome.failed.value: "✗", Outcome.undecided.value: "?"}
 
 
 @dataclass(frozen=True)
@@ -73,9 +85,9 @@ def _parse_check(path: Path, name: str, table: Mapping[str, Any]) -> Check:
     kind = given.pop("kind", None)
     if kind is None:
         raise InputError(f"{path}: check {name!r} has no kind: {join_words(KINDS)}")
-    if str(kind) not in KINDS:
+    declared = KINDS.get(str(kind))
+    if declared is None:
         raise UnknownName.among(f"kind of check {name!r}", str(kind), KINDS)
-    declared = KINDS[kind]
     _require_known(f"entry of check {name!r}", given, [one for one in declared.takes if one != "name"])
     for key, value in given.items():
         if key in declared.corpora:
@@ -133,9 +145,126 @@ def parse_number(text: str, what: str) -> float:
         raise InputError(f"{what} is a number or a share in percent, not {text!r}") from None
 
 
-_SCHEMA = 1
-_KEPT = ("value", "low", "high", "n", "signature")
-_SHAPE = {"value": (int, float), "low": (int, float), "high": (int, float), "signature": str}
+@dataclass(frozen=True, kw_only=True)
+class CheckResult(FlatRow):
+    """One bound of one check: the measured number with its interval, the limit, the outcome and the evidence.
+
+    `note` says why it is undecided and how many texts would decide; `texts_needed` is that number. `evidence` are the
+    texts that speak most against a check that does not pass.
+    """
+
+    check: str
+    kind: str
+    measured: str
+    outcome: str
+    value: float
+    low: float
+    high: float
+    bound: str
+    limit: float
+    n: int
+    texts_needed: int | None
+    note: str | None
+    evidence: tuple[str, ...]
+    signature: str
+
+    def to_dict(self) -> Row:
+        """Return a flat dictionary; NaN becomes None, the evidence one text a line."""
+        return super().to_dict() | {"evidence": "\n".join(self.evidence) or None}
+
+    @property
+    def line(self) -> str:
+        """The result in one line: outcome, number, limit, and the note."""
+        ends, side = format_interval(self.low, self.high), "at least" if self.bound == "min" else "at most"
+        number = f"{self.measured} {format_cell(drop_nonfinite(self.value))} ({ends})"
+        said = f"{self.outcome}: {self.check}: {number}, {side} {format_cell(self.limit)}"
+        return f"{said}; {self.note}" if self.note else said
+
+
+@dataclass(frozen=True, repr=False)
+class CheckReport(Result):
+    """The results of all checks, in order; `outcome` is that of the whole run, `exit_code` what the command gives."""
+
+    command: ClassVar[str] = "check"
+    keys: ClassVar[tuple[str, ...]] = ("check", "bound")
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("", "outcome", _SIGNS.get),
+        Column("check"),
+        Column("outcome"),
+        Column("measured"),
+        Column("value", "value", format_cell),
+        Column("interval", "low high", format_interval),
+        Column("bound", "bound limit", lambda key, limit: f"{key} {format_cell(limit)}"),
+        Column("n"),
+        Column("note", "note", lambda note: note or ""),
+    )
+
+    rows: tuple[CheckResult, ...]
+    level: float = 0.95
+
+    @property
+    def outcome(self) -> Outcome:
+        """Fail if any fails, else undecided if any is, else pass."""
+        found = {result.outcome for result in self.rows}
+        return next((one for one in (Outcome.failed, Outcome.undecided) if one.value in found), Outcome.passed)
+
+    @property
+    def exit_code(self) -> int:
+        """0 for pass, 1 for fail, 3 for undecided."""
+        return _EXIT_CODES[self.outcome]
+
+    @property
+    def answer(self) -> str:
+        """How many checks fail, are undecided, pass.
+
+        >>> CheckReport(()).answer
+        'Pass: all 0 checks pass (95 %).'
+        """
+        held = f"({100 * self.level:g} %{' joint confidence' if len(self) > 1 else ''})"
+        if self.outcome is Outcome.passed:
+            every = "the check passes" if len(self) == 1 else f"all {len(self)} checks pass"
+            return f"Pass: {every} {held}."
+        words = {"fail": ("fails", "fail"), "undecided": ("cannot be decided",) * 2, "pass": ("passes", "pass")}
+        counts = {outcome: sum(result.outcome == outcome for result in self.rows) for outcome in words}
+        said = [f"{format_count(n, 'check')} {words[outcome][n > 1]}" for outcome, n in counts.items() if n]
+        return f"{self.outcome.value.capitalize()}: {join_words(said)} {held}."
+
+    def to_junit(self) -> str:
+        """Return the results as JUnit XML: a failed bound is a failure, an undecided one an error."""
+        from xml.etree import ElementTree
+
+        tags = {Outcome.failed.value: "failure", Outcome.undecided.value: "error"}
+        counts = {f"{tag}s": str(sum(row.outcome == one for row in self.rows)) for one, tag in tags.items()}
+        root = ElementTree.Element("testsuites")
+        suite = ElementTree.SubElement(
+            root, "testsuite", {"name": "textgauge check", "tests": str(len(self)), **counts, "skipped": "0"}
+        )
+        for row in self.rows:
+            name = make_printable(f"{row.check}: {row.bound} of {row.measured}")
+            case = ElementTree.SubElement(suite, "testcase", classname=f"textgauge.{row.kind}", name=name)
+            if row.outcome in tags:
+                failure = ElementTree.SubElement(
+                    case, tags[row.outcome], message=make_printable(row.line), type=row.outcome
+                )
+                failure.text = make_printable("\n".join(row.evidence))
+        ElementTree.indent(root)
+        return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+    def to_markdown(self) -> str:
+        """Return answer, table and evidence, for the summary of a build."""
+        lines = [f"**{self.answer}**", *(["", super().to_markdown()] if self.rows else [])]
+        for row in self.rows:
+            if row.evidence:
+                lines.append(f"\n{row.check}, the texts that speak most against it:\n")
+                lines += [f"- {_format_code(text)}" for text in row.evidence]
+        return "\n".join(lines) + "\n"
+
+
+def _format_code(text: str) -> str:
+    """Return a text as inline code, so that nothing in it acts as Markdown or HTML."""
+    cleaned = make_printable(text.strip())
+    fence = "`" * (1 + max(map(len, re.findall("`+", cleaned)), default=0))
+    return f"{fence} {cleaned} {fence}"
 
 
 def run_checks(
@@ -164,48 +293,50 @@ def run_checks(
     update
         Store the present numbers as baselines instead of comparing with them.
     """
-    if not 0.5 <= level < 1:
-        raise InputError(f"the level of the intervals lies between 0.5 and 1, not {level}")
-    if seed < 0:
-        raise InputError(f"the random seed is 0 or more, not {seed}")
-    bounds = [check.bounds() for check in checks]
-    endless = next((bound for those in bounds for bound in those if not math.isfinite(bound.limit)), None)
+    how = Bootstrap(level=level, seed=seed)
+    bounds = [(check, bound) for check in checks for bound in check.bounds()]
+    endless = next((bound for _, bound in bounds if not math.isfinite(bound.limit)), None)
     if endless is not None:
         raise InputError(f"{endless.key} must be a finite number, not {endless.limit}")
-    count = sum(map(len, bounds))
-    if not count:
+    if not bounds:
         raise InputError("there is nothing to check")
     names = [check.title for check in checks]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"two checks are called {twice!r}: give each a name")
-    stored = None if baselines is None else Baselines.read(Path(baselines))
-    if stored is None and (update or any(bound.change for those in bounds for bound in those)):
+    path = None if baselines is None else Path(baselines)
+    if path is None and (update or any(bound.change for _, bound in bounds)):
         raise InputError("a bound on a change, and --update, need a file of baselines")
-    setting = Setting(1 - (1 - level) / count, seed)
-    rows = []
-    for number, (check, those) in enumerate(zip(checks, bounds, strict=True)):
+    stored = {} if path is None else read_baselines(path)
+    how, rows = replace(how, level=1 - (1 - level) / len(bounds)), []
+    for number, check in enumerate(checks):
         begin_step(check.title, number, len(checks), "checking")
-        measured = check.measure(setting)
-        rows += [_decide_bound(check, bound, measured[bound.of], stored, update) for bound in those]
-    if update and stored is not None:
-        stored.write()
+        measured = check.measure(how)
+        for bound in (bound for one, bound in bounds if one is check):
+            value = measured[bound.of]
+            outcome, note, needed = Outcome.undecided, None, None
+            is_known = not (math.isnan(value.value) or math.isnan(value.low))
+            if is_known and bound.change and update:
+                kept = {name: getattr(value, name) for name in _KEPT} | dict(value.items or {})
+                stored.setdefault(check.title, {})[bound.of] = kept
+                outcome, note = Outcome.passed, f"stored as the baseline in {path}"
+            elif is_known:
+                if bound.change:
+                    old = _get_baseline(stored, path, check, bound, value)
+                    value = value.compute_change(old, rise=bound.change == "rise")
+                outcome = bound.decide(value.low, value.high)
+            if outcome is Outcome.undecided:
+                note, needed = value.explain_undecided(bound)
+            rows.append(_make_result(check, bound, value, outcome, note, needed))
+    if update and path is not None:
+        sealed = seal_json({"schema": _SCHEMA, "baselines": stored})
+        write_atomically(path, json.dumps(sealed, ensure_ascii=False, allow_nan=False))
     return CheckReport(tuple(rows), level)
 
 
-def _decide_bound(check: Check, bound: Bound, number: Measured, stored: Baselines | None, update: bool) -> CheckResult:
-    known = not (math.isnan(number.value) or math.isnan(number.low))
-    outcome, note, needed = Outcome.undecided, None, None
-    if bound.change and stored is not None and known and update:
-        stored.store(check, bound, number)
-        outcome, note = Outcome.passed, f"stored as the baseline in {stored.path}"
-    elif known:
-        if bound.change and stored is not None:
-            number = compute_change(number, stored.of(check, bound, number), rise=bound.change == "rise")
-        outcome = bound.decide(number.low, number.high)
-    if outcome is Outcome.undecided:
-        note = format_undecided(number, bound)
-        needed = number.count_needed(bound) if number.reason is None else None
+def _make_result(
+    check: Check, bound: Bound, number: Measured, outcome: Outcome, note: str | None, needed: int | None
+) -> CheckResult:
     return CheckResult(
         check=check.title,
         kind=check.kind,
@@ -224,55 +355,36 @@ def _decide_bound(check: Check, bound: Bound, number: Measured, stored: Baseline
     )
 
 
-@dataclass(frozen=True)
-class Baselines:
-    """What a file of baselines holds, by check and number."""
+def read_baselines(path: Path) -> dict[str, dict[str, Any]]:
+    """Read stored numbers by check and number; a file that does not exist holds nothing yet."""
+    if not path.exists():
+        return {}
+    try:
+        content = unseal_json(read_stored_bytes(path).decode())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: no file of baselines ({error})") from None
+    if content.get("schema") != _SCHEMA or find_shape_error(content, {"baselines": dict}):
+        raise InputError(f"{path}: no file of baselines that this version reads")
+    found: dict[str, dict[str, Any]] = content["baselines"]
+    for check, numbers in found.items():
+        shapes = dict.fromkeys(numbers, _SHAPE) if isinstance(numbers, dict) else {}
+        if amiss := find_shape_error(numbers, shapes):
+            raise InputError(f"{path}: damaged ({shorten_line(check, 40)}: {amiss}); store new ones with --update")
+    return found
 
-    path: Path
-    numbers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    @classmethod
-    def read(cls, path: Path) -> Baselines:
-        """Read a file; one that does not exist holds nothing yet."""
-        if not path.exists():
-            return cls(path)
-        try:
-            content = unseal_json(read_stored_bytes(path).decode())
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path}: no file of baselines ({error})") from None
-        if content.get("schema") != _SCHEMA or find_shape_error(content, {"baselines": dict}):
-            raise InputError(f"{path}: no file of baselines that this version reads")
-        for check, numbers in content["baselines"].items():
-            for amiss in (
-                find_shape_error(one, _SHAPE) for one in (numbers.values() if isinstance(numbers, dict) else [0])
-            ):
-                if amiss is not None:
-                    raise InputError(
-                        f"{path}: damaged ({shorten_line(check, 40)}: {amiss}); store new ones with --update"
-                    )
-        return cls(path, content["baselines"])
-
-    def of(self, check: Check, bound: Bound, measured: Measured) -> Mapping[str, Any]:
-        """Return the stored number; an error where there is none, or one of another signature."""
-        stored = self.numbers.get(check.title, {}).get(bound.of)
-        if stored is None:
-            raise InputError(f"{check.label} has no baseline in {self.path}: store one with --update")
-        if stored["signature"] != measured.signature:
-            raise InputError(
-                f"{check.label}: the baseline in {self.path} cannot be compared, because it was made with "
-                f"{_format_difference(stored['signature'], measured.signature)}; store a new one with --update"
-            )
-        return dict(stored)
-
-    def store(self, check: Check, bound: Bound, measured: Measured) -> None:
-        """Keep a number; `write` puts it into the file."""
-        kept = {name: getattr(measured, name) for name in _KEPT} | dict(measured.items or {})
-        self.numbers.setdefault(check.title, {})[bound.of] = kept
-
-    def write(self) -> None:
-        """Write the file whole."""
-        sealed = seal_json({"schema": _SCHEMA, "baselines": self.numbers})
-        write_atomically(self.path, json.dumps(sealed, ensure_ascii=False, allow_nan=False))
+def _get_baseline(
+    stored: Mapping[str, Mapping[str, Any]], path: Path | None, check: Check, bound: Bound, measured: Measured
+) -> Mapping[str, Any]:
+    found: Mapping[str, Any] | None = stored.get(check.title, {}).get(bound.of)
+    if found is None:
+        raise InputError(f"{check.label} has no baseline in {path}: store one with --update")
+    if found["signature"] != measured.signature:
+        raise InputError(
+            f"{check.label}: the baseline in {path} cannot be compared, because it was made with "
+            f"{_format_difference(found['signature'], measured.signature)}; store a new one with --update"
+        )
+    return found
 
 
 def _format_difference(old: str, new: str) -> str:

@@ -53,6 +53,8 @@ class Bootstrap:
             raise InputError(f"the level of an interval lies between 0.5 and 1, not {self.level}")
         if self.resamples < 100:
             raise InputError(f"a bootstrap needs at least 100 resamples, not {self.resamples}")
+        if self.seed < 0:
+            raise InputError(f"the random seed is 0 or more, not {self.seed}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,67 +82,54 @@ class Summed:
 
 
 @dataclass(frozen=True, eq=False)
-class ItemStatistics:
-    """The mean over items, and the score of the whole set where the metric has one.
+class ItemScores:
+    """The values of a metric on all items; `counts` are what the score of the whole set adds up, where it has one."""
 
-    `closer` says which values are better; `sacrebleu` is the name and metric of sacrebleu with the same whole score.
-    """
+    metric: PairMetric
+    scores: PairScores
+    counts: Floats | None = None
 
-    mean: Summed
-    whole: Summed | None
-    closer: Closer = "larger"
-    sacrebleu: tuple[str, Any] | None = None
+    @property
+    def mean(self) -> Summed:
+        """The mean over the items that have a value."""
+        values = self.scores.values
+        defined = ~np.isnan(values)
+        return Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _divide_sums, self.metric.bounds)
+
+    @property
+    def whole(self) -> Summed | None:
+        """The score of the whole set, where the metric has one."""
+        return None if self.counts is None else Summed(self.counts, self.metric.of_statistics, self.metric.bounds)
+
+    def cite(self, references: int) -> str | None:
+        """Return the score of the whole set as sacrebleu writes it, None where it has no such score.
+
+        `references` is how many of them each text has, -1 if it varies.
+        """
+        known = None if self.counts is None else self.metric.as_sacrebleu(self.counts.sum(axis=0, keepdims=True))
+        if known is None or self.whole is None:
+            return None
+        name, theirs = known
+        theirs.num_refs = references
+        return f"{name}|{theirs.get_signature()} = {100 * self.whole.value:.1f}"
 
 
-def count_items(metric: PairMetric, pairs: Pairs) -> Floats | None:
-    """Return what the score of a whole set adds up, one row an item; None where there is no such score."""
-    return metric.statistics(pairs) if metric.part is None else None
+def measure_items(metric: PairMetric, pairs: Pairs) -> ItemScores:
+    """Return the scores of a metric, and what the score of the whole set adds up."""
+    return ItemScores(metric, metric.measure(pairs), metric.statistics(pairs) if metric.part is None else None)
 
 
-def compute_item_statistics(metric: PairMetric, counts: Floats | None, values: Floats) -> ItemStatistics:
-    """Statistics of a metric whose values and counts are known."""
-    defined = ~np.isnan(values)
-    mean = Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _divide_sums, metric.bounds)
-    if counts is None:
-        return ItemStatistics(mean, None, metric.closer)
-    known = metric.as_sacrebleu(counts.sum(axis=0, keepdims=True))
-    return ItemStatistics(mean, Summed(counts, metric.of_statistics, metric.bounds), metric.closer, known)
-
-
-def compute_shared_statistics(
-    metric: PairMetric, systems: Sequence[Pairs], values: Sequence[Floats], order: NDArray[np.int64]
-) -> tuple[str, list[Summed]]:
+def align_systems(systems: Sequence[ItemScores], order: NDArray[np.int64]) -> tuple[str, list[Summed]]:
     """Return what systems are compared by, and the statistics of each, items in the given order.
 
     The score of the whole set where the metric has one, else the mean over items that have a value for every system.
     """
-    found = [
-        compute_item_statistics(metric, count_items(metric, pairs), own)
-        for pairs, own in zip(systems, values, strict=True)
-    ]
-    wholes = [one.whole for one in found if one.whole is not None]
-    if len(wholes) == len(found):
+    wholes = [whole for one in systems if (whole := one.whole) is not None]
+    if len(wholes) == len(systems):
         return "whole set", [whole.ordered(order) for whole in wholes]
-    defined = np.prod([one.mean.rows[:, 1:] for one in found], axis=0)
-    means = [Summed(one.mean.rows * defined, one.mean.score, one.mean.bounds) for one in found]
-    return "mean", [mean.ordered(order) for mean in means]
-
-
-def make_undefined_statistics(metric: PairMetric, n: int) -> ItemStatistics:
-    """Statistics of a metric that has no value on any of n items."""
-    return ItemStatistics(Summed(np.zeros((n, 2)), _divide_sums), None, metric.closer)
-
-
-def format_sacrebleu(statistics: ItemStatistics, references: int) -> str | None:
-    """The score of a whole set with the signature that sacrebleu gives it; `references` of each text, -1 if it varies.
-
-    None where sacrebleu has no such score.
-    """
-    if statistics.sacrebleu is None or statistics.whole is None:
-        return None
-    name, metric = statistics.sacrebleu
-    metric.num_refs = references
-    return f"{name}|{metric.get_signature()} = {100 * statistics.whole.value:.1f}"
+    means = [one.mean for one in systems]
+    defined = np.prod([mean.rows[:, 1:] for mean in means], axis=0)
+    return "mean", [replace(mean, rows=mean.rows * defined).ordered(order) for mean in means]
 
 
 def compute_canonical_order(*systems: Pairs) -> NDArray[np.int64]:
@@ -196,40 +185,38 @@ class ScoreReport(Result):
 
     command: ClassVar[str] = "score"
 
-    scores: tuple[PairScores, ...]
-    statistics: Mapping[str, ItemStatistics]
+    items: tuple[ItemScores, ...]
     order: NDArray[np.int64]
     bootstrap: Bootstrap
     references: int
     places: Ints
 
-    @property
+    @cached_property
     def rows(self) -> tuple[PairScores, ...]:
         """The scores of each metric."""
-        return self.scores
+        return tuple(one.scores for one in self.items)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against trusting a metric on these pairs, and what is undefined, each one sentence."""
-        found = dict.fromkeys(text for scores in self.scores for text in scores.warnings)
-        return (*found, *(_format_undefined(scores) for scores in self.scores if scores.reason))
+        found = dict.fromkeys(text for scores in self.rows for text in scores.warnings)
+        return (*found, *(_format_undefined(scores) for scores in self.rows if scores.reason))
 
     @cached_property
     def _summaries(self) -> tuple[Summary, ...]:
-        return tuple(self._summarise_metric(scores) for scores in self.scores)
+        return tuple(self._summarise(one) for one in self.items)
 
     def summary(self) -> tuple[Summary, ...]:
         """Mean, standard deviation and interval of every metric, in order."""
         return self._summaries
 
-    def _summarise_metric(self, scores: PairScores) -> Summary:
-        statistics = self.statistics[scores.metric]
-        low, high = statistics.mean.ordered(self.order).interval(self.bootstrap)
-        whole = statistics.whole
-        ends = (math.nan, math.nan) if whole is None else whole.ordered(self.order).interval(self.bootstrap)
+    def _summarise(self, one: ItemScores, *, with_intervals: bool = True) -> Summary:
+        scores, whole, nothing = one.scores, one.whole, (math.nan, math.nan)
+        low, high = one.mean.ordered(self.order).interval(self.bootstrap) if with_intervals else nothing
+        ends = whole.ordered(self.order).interval(self.bootstrap) if whole and with_intervals else nothing
         return Summary(
             metric=scores.metric,
-            closer=statistics.closer,
+            closer=one.metric.closer,
             mean=scores.mean,
             std=scores.std,
             low=low,
@@ -243,13 +230,13 @@ class ScoreReport(Result):
             warning="; ".join(scores.warnings) or None,
             seconds=scores.seconds,
             signature=scores.signature,
-            sacrebleu=format_sacrebleu(statistics, self.references),
+            sacrebleu=one.cite(self.references),
         )
 
     def to_dicts(self, *, parts: bool = False) -> list[dict[str, Any]]:
         """One flat dictionary per pair: `index` (the row of the source, from 0), a field per metric, and per part."""
         columns: dict[str, list[Any]] = {}
-        for scores in self.scores:
+        for scores in self.rows:
             columns[scores.metric] = list(map(drop_nonfinite, scores.values.tolist()))
             for name, values in scores.parts.items() if parts else ():
                 columns[str(replace(parse(scores.metric), part=name))] = list(map(drop_nonfinite, values.tolist()))
@@ -258,14 +245,14 @@ class ScoreReport(Result):
 
     def plot(self) -> alt.VConcatChart:
         """Return how the values of every metric are spread over the pairs, with their mean."""
-        return draw_without_network(draw_spread(self.scores))
+        return draw_without_network(draw_spread(self.rows))
 
     @property
     def answer(self) -> str:
         """The score of the whole set where a metric has one, then the means of the others."""
-        whole = {one.metric: found.value for one in self.scores if (found := self.statistics[one.metric].whole)}
-        means = {one.metric: one.mean for one in self.scores if one.metric not in whole}
-        return score_sentence(whole, means, len(self.scores[0]) if self.scores else 0)
+        whole = {one.scores.metric: found.value for one in self.items if (found := one.whole)}
+        means = {one.metric: one.mean for one in self.rows if one.metric not in whole}
+        return score_sentence(whole, means, len(self.rows[0]) if self.rows else 0)
 
     @property
     def details(self) -> Row:
@@ -279,21 +266,15 @@ class ScoreReport(Result):
     @property
     def citations(self) -> tuple[str, ...]:
         """The scores of the whole set as sacrebleu writes them, to be cited."""
-        lines = (format_sacrebleu(self.statistics[one.metric], self.references) for one in self.scores)
-        return tuple(line for line in lines if line)
+        return tuple(line for one in self.items if (line := one.cite(self.references)))
 
     def __str__(self) -> str:
         return "\n".join([super().__str__(), *self.citations])
 
     def at_a_glance(self) -> list[Row]:
         """Return what `readable` has, without intervals, which take longer than looking at a result may."""
-        whole = {one.metric: found.value for one in self.scores if (found := self.statistics[one.metric].whole)}
-        return [
-            {"metric": one.metric, "closer": ARROWS[self.statistics[one.metric].closer]}
-            | ({"whole set": whole.get(one.metric)} if whole else {})
-            | {"mean": drop_nonfinite(one.mean), "std": drop_nonfinite(one.std), "n": len(one)}
-            for one in self.scores
-        ]
+        rows = [self._summarise(one, with_intervals=False).to_dict() for one in self.items]
+        return show_rows(rows, _GLANCE)
 
 
 def _format_undefined(scores: PairScores) -> str:
@@ -337,6 +318,7 @@ _COLUMNS = (
     Column("std", form=format_cell),
     Column("n"),
 )
+_GLANCE = (*_COLUMNS[:2], Column("whole set", "whole", when="whole"), *map(Column, ("mean", "std", "n")))
 
 
 def draw_spread(scores: Sequence[PairScores]) -> alt.VConcatChart:

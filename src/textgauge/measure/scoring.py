@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from textgauge.core.arrays import Floats, Ints
+from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, MissingExtra, ResourceError
 from textgauge.core.parallel import map_parts, open_dask_executor
 from textgauge.core.progress import begin_step
@@ -21,11 +21,10 @@ from textgauge.data.source import Source
 from textgauge.data.view import TextsLike
 from textgauge.measure.score_report import (
     Bootstrap,
+    ItemScores,
     ScoreReport,
     compute_canonical_order,
-    compute_item_statistics,
-    count_items,
-    make_undefined_statistics,
+    measure_items,
 )
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 
@@ -91,44 +90,34 @@ def score(
     pairs = make_pairs(left, right, background, column=column, columns=columns)
     chosen = [metric.on_given(pairs) for metric in get_pair_metrics(metrics)]
     require_texts(pairs, chosen)
-    found, statistics = [], {}
+    found: list[ItemScores] = []
     missing: list[ResourceError | MissingExtra] = []
     with open_dask_executor(scheduler) as cluster:
         for number, metric in enumerate(chosen):
             begin_step(metric.key, number, len(chosen), "scoring")
             try:
-                scores, counts = _measure_metric(metric, pairs, cluster)
-                found.append(scores)
-                statistics[metric.key] = compute_item_statistics(metric, counts, scores.values)
+                found.append(_measure_metric(metric, pairs, cluster))
             except (ResourceError, MissingExtra) as error:
                 missing.append(error)
-                found.append(_make_missing_scores(metric, pairs.n_items, str(error)))
-                statistics[metric.key] = make_undefined_statistics(metric, pairs.n_items)
-            on_score(found[-1])
+                nothing = np.full(pairs.n_items, np.nan)
+                parts = {part.name: nothing for part in metric.parts}
+                lacking = PairScores(metric=metric.key, values=nothing, parts=parts, reason=str(error), seconds=0.0)
+                found.append(ItemScores(metric, lacking))
+            on_score(found[-1].scores)
     if len(missing) == len(chosen):
         raise missing[0]
     numbers = set(np.bincount(pairs.items).tolist())
     references = numbers.pop() if len(numbers) == 1 else -1
     rows = pairs.left.source_rows[pairs.first_rows]
-    return ScoreReport(tuple(found), statistics, compute_canonical_order(pairs), how, references, rows)
+    return ScoreReport(tuple(found), compute_canonical_order(pairs), how, references, rows)
 
 
-class PairsPart(NamedTuple):
-    """Some items of pairs with what a worker needs of them: texts or embeddings, and given scores."""
-
-    left: Any
-    right: Any
-    items: Ints
-    columns: dict[str, Floats]
-
-
-def _measure_metric(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> tuple[PairScores, Floats | None]:
-    """Return the scores of a metric, and what the score of the whole set adds up, item by item."""
+def _measure_metric(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> ItemScores:
     if cluster is None or metric.fitted:
-        return metric.measure(pairs), count_items(metric, pairs)
+        return measure_items(metric, pairs)
     start = time.perf_counter()
     parts = list(map_parts(cluster, partial(_score_part, metric), _split_parts(pairs)))
-    scores = [part for part, _ in parts]
+    scores = [part.scores for part in parts]
     whole = replace(
         scores[0],
         values=np.concatenate([part.values for part in scores]),
@@ -137,30 +126,23 @@ def _measure_metric(metric: PairMetric, pairs: Pairs, cluster: Executor | None) 
         seconds=time.perf_counter() - start,
         warnings=metric.warnings(pairs),
     )
-    counts = [count for _, count in parts if count is not None]
-    return whole, np.concatenate(counts) if counts else None
+    counts = [part.counts for part in parts if part.counts is not None]
+    return ItemScores(metric, whole, np.concatenate(counts) if counts else None)
 
 
-def _split_parts(pairs: Pairs) -> Iterator[PairsPart]:
+def _split_parts(pairs: Pairs) -> Iterator[dict[str, Any]]:
+    """Yield some items with what a worker needs of them: texts or embeddings, and given scores."""
     for some in split_into_blocks(pairs.n_items, _PART):
         start, stop = np.searchsorted(pairs.items, [some.start, some.stop]).tolist()
         rows = np.arange(start, stop)
         sides = (side.take(rows) for side in (pairs.left, pairs.right))
         left, right = (side.texts if side.pool.has_texts else side.embeddings(GIVEN) for side in sides)
         columns = {name: column[rows] for name, column in pairs.columns.items()}
-        yield PairsPart(left, right, pairs.items[rows] - pairs.items[start], columns)
+        yield {"left": left, "right": right, "items": pairs.items[rows] - pairs.items[start], "columns": columns}
 
 
-def _score_part(metric: PairMetric, part: PairsPart) -> tuple[PairScores, Floats | None]:
-    """Return what a worker does."""
-    pairs = Pairs(part.left, part.right, items=part.items, columns=part.columns)
-    return metric.measure(pairs), count_items(metric, pairs)
-
-
-def _make_missing_scores(metric: PairMetric, n: int, reason: str) -> PairScores:
-    nothing = np.full(n, np.nan)
-    parts = {part.name: nothing for part in metric.parts}
-    return PairScores(metric=metric.key, values=nothing, parts=parts, reason=reason, seconds=0.0)
+def _score_part(metric: PairMetric, part: dict[str, Any]) -> ItemScores:
+    return measure_items(metric, Pairs(**part))
 
 
 def make_pairs(

@@ -28,7 +28,7 @@ from textgauge.core.show import (
 )
 from textgauge.data import Pairs, load_aligned
 from textgauge.data.source import Source
-from textgauge.measure.score_report import Bootstrap, Summed, compute_canonical_order, compute_shared_statistics
+from textgauge.measure.score_report import Bootstrap, Summed, align_systems, compute_canonical_order, measure_items
 from textgauge.measure.scoring import DEFAULT_METRICS, References, list_references, make_pairs, require_texts
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 from textgauge.stats.decisions import format_baseline
@@ -143,8 +143,8 @@ def contrast(
 
 
 def _contrast_metric(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contrast:
-    values = [metric.measure(pairs).values for pairs in systems]
-    of, (mine, yours) = compute_shared_statistics(metric, systems, values, compute_canonical_order(*systems))
+    found = [measure_items(metric, pairs) for pairs in systems]
+    of, (mine, yours) = align_systems(found, compute_canonical_order(*systems))
     observed = mine.value - yours.value
     draws = resample_differences(mine, yours, how)
     low, high = compute_percentile_interval(draws, len(mine.rows), how.level)
@@ -294,12 +294,12 @@ def score_systems(
     for number, metric in enumerate(chosen):
         begin_step(metric.key, number, len(chosen), "scoring")
         try:
-            segments[metric.key] = [metric.measure(one) for one in pairs.values()]
+            found = [measure_items(metric, one) for one in pairs.values()]
         except (ResourceError, MissingExtra) as error:
             missing[metric.key] = error
             continue
-        values = [scores.values for scores in segments[metric.key]]
-        of, ordered = compute_shared_statistics(metric, list(pairs.values()), values, order)
+        segments[metric.key] = [one.scores for one in found]
+        of, ordered = align_systems(found, order)
         rankings[metric.key] = _rank_systems(metric, ordered, how, 1 - (1 - level) / len(chosen))
         for row in rankings[metric.key].placings():
             place = row.pop("place")

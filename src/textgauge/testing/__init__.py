@@ -17,8 +17,7 @@ from textgauge.bench.protocols import Protocol
 from textgauge.bench.sources import Data
 from textgauge.data.source import Source
 from textgauge.encode.embedders import Embedder
-from textgauge.measure.check import Check
-from textgauge.measure.check_report import Outcome
+from textgauge.measure.check import Check, Outcome
 from textgauge.measure.checking import run_checks
 from textgauge.measure.scoring import References
 from textgauge.metrics import CorpusMetric, Metric, PairMetric

@@ -9,7 +9,7 @@ from textgauge.core.parallel import count_workers
 from textgauge.core.settings import read_stored_bytes
 from textgauge.data import load_texts, read_embeddings
 from textgauge.data.cache import EmbeddingStore, compute_text_keys
-from textgauge.measure.checking import Baselines, read_checks
+from textgauge.measure.checking import read_baselines, read_checks
 from textgauge_papers.elmo import read_sizes
 
 
@@ -42,7 +42,7 @@ def test_whole_files_are_read_up_to_the_limit(tmp_path, monkeypatch):
     [
         ("run/manifests/a.json", lambda path: Store(path.parent.parent).manifests()),
         ("checks.toml", read_checks),
-        ("baselines.json", Baselines.read),
+        ("baselines.json", read_baselines),
         ("options.json", read_sizes),
         ("vectors.npy", read_embeddings),
     ],
