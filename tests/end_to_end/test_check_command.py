@@ -83,23 +83,6 @@ def test_short_forms(run, folder):
     assert run("check", "describe", "far.txt", "--train", "ref.txt", "--min", "unique=0.5")[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("args", "error"),
-    [
-        (("drift", "ref.txt", "same.txt"), "has no bound"),
-        (("drift", "ref.txt", "same.txt", "--max", "few"), "--max is a number"),
-        (("drift", "ref.txt", "none.txt", "--max", "1"), "none.txt"),
-        (("describe", "ref.txt", "--train", "far.txt", "--min", "unique"), "takes PROPERTY=X"),
-        (("none.toml",), "cannot be read"),
-    ],
-)
-def test_wrong_use_is_one_line(run, folder, args, error):
-    code, out, err = run("check", *args)
-    assert (code, out) == (2, "")
-    assert error in err
-    assert err.strip().count("\n") == 0
-
-
 def test_candidates_are_ranked(run, folder):
     code, out, _ = run("compare", "ref.txt", "same.txt", "far.txt", "-m", "jsd@words", "--permutations", "39")
     assert code == 0

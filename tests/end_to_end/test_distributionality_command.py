@@ -47,29 +47,6 @@ def test_a_run_its_leaderboard_and_more_samples(distributionality, run, tmp_path
     assert {row["repetitions"] for row in detail} == {5, 2}
 
 
-def test_rows_chosen_by_a_column(distributionality, table):
-    code, out, _ = distributionality("--only", "label=1", "--dry-run", "-f", "json")
-    assert (code, len(json.loads(out)["rows"])) == (0, 15)
-    said = [
-        distributionality("--only", "label=1", n="41"),
-        distributionality("--only", "label=7"),
-        distributionality("--only", "label"),
-        distributionality("--rating", "label"),
-    ]
-    for (code, _, err), text in zip(
-        said,
-        (
-            "has 40 pairs whose texts all differ, but n=41 are needed",
-            "no line has '7' in column 'label'",
-            "rows are chosen with column=value, not 'label'",
-            "does not read --rating; it needs paraphrases: --pairs with --left and --right and rows chosen by --only",
-        ),
-        strict=True,
-    ):
-        assert code == 2
-        assert text in err
-
-
 def test_a_labelled_dataset_is_read_from_the_users_folder(run, table, tmp_path, monkeypatch):
     args = ["run", "distributionality", "--pairs", "mrpc", "-m", "cbdf@words", "-n", 12, "-k", 4, *PROTOTYPES]
     monkeypatch.setenv("TEXTGAUGE_DATA", str(tmp_path / "data"))
@@ -80,14 +57,3 @@ def test_a_labelled_dataset_is_read_from_the_users_folder(run, table, tmp_path, 
     folder.mkdir(parents=True)
     (folder / "train.csv").write_text(table.read_text().replace("a,b,label", "sentence1,sentence2,label", 1))
     assert "15 computed" in run(*args, "--out", tmp_path / "run")[2]
-
-
-def test_what_other_protocols_say_and_what_is_needed(run, tmp_path):
-    for args, text in (
-        (("distributionality", "-m", "jsd@words"), "distributionality needs paraphrases: --pairs"),
-        (("agreement", "--pairs", "sample:graded", "--only", "a=1"), "agreement does not read --only"),
-        (("distributionality-quick", "--pairs", "x.csv"), "sets its own data and parameters"),
-    ):
-        code, _, err = run("run", *args, "--out", tmp_path / "run")
-        assert code == 2
-        assert text in err

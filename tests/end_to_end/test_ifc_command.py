@@ -28,26 +28,3 @@ def test_corpora_of_a_model_that_learns_come_nearer(run, folder):
     code, out, _ = run("figures", "kept", "--folder", "drawn", "--kind", "steps")
     assert code == 0
     assert [path.name for path in (folder / "drawn").iterdir()] == ["steps-steps-sample-banking-ifc.html"]
-
-
-@pytest.mark.parametrize(
-    ("args", "complaint"),
-    [
-        (["ifc", "--steps", "steps"], "ifc needs --steps"),
-        (["ifc", "--steps", "nowhere", "--reference", "sample:banking"], "is not a folder"),
-        (
-            ["ifc", "--steps", "steps", "--reference", "sample:banking", "--source-a", "x.txt"],
-            "does not read --source-a",
-        ),
-        (["ifc", "--steps", "steps", "--reference", "sample:banking", "-n", 200], "step-001 has 150 texts"),
-        (
-            ["ksc", "--steps", "steps", "--source-a", "sample:banking", "--source-b", "sample:travel"],
-            "not read --steps",
-        ),
-    ],
-)
-def test_bad_input_is_one_clear_line_and_exit_code_2(run, folder, args, complaint):
-    code, out, err = run("run", *args, "-m", "jsd", "--out", "kept")
-    assert (code, out) == (2, "")
-    assert complaint in err
-    assert len(err.strip().splitlines()) == 1

@@ -103,57 +103,6 @@ def test_both_sides_may_be_columns_of_one_file(run, folder):
     assert code == 0, err
 
 
-MISTAKES = {
-    "no such column": (("compare", "A.txt", "qa.csv:anwser"), "did you mean 'answer'"),
-    "no column named": (("compare", "A.txt", "qa.csv"), "name the column to read: 'question', 'answer'"),
-    "a dot left out": (("compare", "A.txt", "Atxt"), "did you mean A.txt?"),
-    "letters swapped": (("compare", "A.txt", "qa.cvs"), "did you mean qa.csv?"),
-    "a dataset half named": (("compare", "A.txt", "bankin77"), "did you mean banking77"),
-    "commas in plain text": (("compare", "A.txt", "commas.csv"), "call the file .txt"),
-    "Latin-1": (("compare", "A.txt", "latin.txt"), "line 2 is not UTF-8 (byte 0xe9); save the file as UTF-8"),
-    "settings, not texts": (("compare", "A.txt", "settings.json"), "expected an array of texts or objects"),
-    "an empty folder": (("compare", "A.txt", "empty"), "no .txt files in this folder; give a file"),
-    "a download cut short": (("compare", "A.txt", "cut.txt.gz"), "not a whole .gz file"),
-    "splits of a dataset": (("compare", "A.txt", "splits"), "give one of them: splits/test, splits/train"),
-    "sides of unequal length": (("score", "A.txt", "short.txt"), "pairs need equal numbers"),
-    "an option misspelt": (("score", "A.txt", "A.txt", "--sumary"), "--summary"),
-    "a command misspelt": (("compar", "A.txt", "A.txt"), 'Did you mean "compare"'),
-    "an option left out": (("figures", "A.txt"), "missing --folder (see textgauge figures -h)"),
-    "a file left out": (("compare", "A.txt"), "(see textgauge compare -h)"),
-    "embeddings for texts": (("describe", "a.npy", "--train", "A.txt"), "embeddings"),
-}
-
-
-@pytest.fixture
-def mistaken(folder):
-    for name, content in {
-        "qa.csv": csv(),
-        "commas.csv": b"text\nwell, this\nand, then, that\n",
-        "latin.txt": b"one\ncaf\xe9\n",
-        "settings.json": b'{"lr": 0.1, "name": "run"}',
-        "cut.txt.gz": gzip.compress(b"hello\n" * 999)[:-6],
-        "short.txt": b"one\ntwo\n",
-    }.items():
-        (folder / name).write_bytes(content)
-    (folder / "empty").mkdir()
-    for split in ("train", "test"):
-        (folder / "splits" / split).mkdir(parents=True)
-        polars.DataFrame({"text": CANDIDATE}).write_ipc_stream(folder / "splits" / split / "data.arrow")
-    np.save(folder / "a.npy", np.eye(3))
-    return folder
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.usefixtures("mistaken")
-def test_a_mistake_gets_one_line_that_says_what_to_do(run, mistake):
-    command, advice = MISTAKES[mistake]
-    code, out, err = run(*command)
-    assert code == 2
-    assert not out
-    assert err.count("\n") == 1, err
-    assert advice in err
-
-
 @pytest.mark.filterwarnings("always")
 def test_a_file_without_header_is_noticed(run, folder):
     (folder / "bare.csv").write_text("".join(f"{text},{n % 2}\n" for n, text in enumerate(CANDIDATE)))

@@ -8,8 +8,6 @@ import pytest
 from textgauge import load
 from textgauge.data import load_texts
 
-CORPORA = ["--reference", "sample:cooking", "--candidate", "sample:travel", "-m", "jsd@words,zipf@words"]
-
 
 @pytest.fixture
 def rated(tmp_path):
@@ -75,23 +73,3 @@ def test_rated_pairs_and_the_run_behind_the_answer(run, rated, tmp_path):
     rows = json.loads(run("leaderboard", tmp_path / "kept", "-f", "json")[1])["rows"]
     assert set(answer["choice"]) == {row["metric"] for row in rows if row["tier"] == 1}
     assert answer["leaderboard"] == rows
-
-
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        ([], "give two corpora"),
-        (["--reference", "sample:cooking"], "two corpora are needed"),
-        ([*CORPORA, "--effort", "endless"], "effort"),
-        ([*CORPORA, "-o", "answer.pdf"], "a file that ends in .md, .json, .html"),
-        ([*CORPORA, "--effect", "2"], "the effect is a share"),
-        (["--task", "flying", "--data", "x"], "unknown task"),
-        (["--reference", "nowhere.txt", "--candidate", "sample:travel"], "nowhere.txt"),
-    ],
-)
-def test_wrong_use_is_one_line(run, args, said):
-    code, out, err = run("recommend", *args)
-    assert (code, out) == (2, "")
-    assert len(err.splitlines()) == 1
-    assert err.startswith("textgauge: ")
-    assert said in err

@@ -1,4 +1,4 @@
-"""`textgauge report` as a user meets it: one file, its name on standard output, one line for what cannot be done."""
+"""`textgauge figures` and `textgauge report` as a user meets them: files, and their names on standard output."""
 
 import json
 import sys
@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
         texts = [f"{word} {words} {n}" for n in range(20) for word in words.split()]
         (made / f"{name}.txt").write_text("\n".join(texts), encoding="utf-8")
     sources = ("--source-a", made / "a.txt", "--source-b", made / "b.txt", "-m", "jsd@words,cbdf@words")
-    assert command("run", "ksc", *sources, "-k", 3, "-n", 8, "--repetitions", 2, "--out", made / "run") == 0
+    assert command("run", "ksc", *sources, "-k", 4, "-n", 8, "--repetitions", 2, "--out", made / "run") == 0
     (made / "compared.json").write_text(
         json.dumps({"schema": 1, "command": "compare", "answer": "Different.", "rows": COMPARED}), encoding="utf-8"
     )
@@ -67,26 +67,18 @@ def test_results_and_texts_become_a_page(folder, tmp_path):
     assert "<script>alert(1)" not in text
 
 
-@pytest.mark.parametrize(
-    ("args", "complaint"),
-    [
-        (("none",), "no such run; make one by `textgauge run"),
-        (("texts.csv",), "neither the folder of a run nor a .json file of results"),
-        (("none.json",), "no such file"),
-        (("run", "--texts", "none.csv"), "no such file"),
-    ],
-)
-def test_what_cannot_be_read_is_one_line(folder, tmp_path, capsys, monkeypatch, args, complaint):
-    monkeypatch.chdir(folder)
-    assert command("report", *args, "-o", tmp_path / "report.html") == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert len(err.splitlines()) == 1
-    assert complaint in err
-    assert not (tmp_path / "report.html").exists()
+def test_files_are_written_and_named_on_standard_output(folder, tmp_path, capsys):
+    code = command(
+        "figures", folder / "run", "--folder", tmp_path / "x", "--kind", "radar,box", "--type", "svg,png,html"
+    )
+    named = capsys.readouterr().out.split()
+    assert code == 0
+    assert sorted(named) == sorted(map(str, (tmp_path / "x").iterdir()))
+    assert [name.rpartition(".")[2] for name in named] == ["svg", "png", "html"] * 2
 
 
-def test_no_place_to_write_is_one_line(folder, tmp_path, capsys):
-    (tmp_path / "file").write_text("")
-    assert command("report", folder / "compared.json", "-o", tmp_path / "file" / "report.html") == 2
-    assert "cannot write" in capsys.readouterr().err
+def test_pages_of_all_kinds_are_the_default(folder, tmp_path, capsys):
+    assert command("figures", folder / "run", "--folder", tmp_path, "-m", "jsd@words") == 0
+    names = [path.name for path in tmp_path.iterdir()]
+    assert {name.partition("-")[0] for name in names} == {"distance", "tree", "radar", "box"}
+    assert all(name.endswith(".html") for name in names)

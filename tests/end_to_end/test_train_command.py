@@ -94,41 +94,10 @@ def test_the_table_and_the_mean_of_several_ratings(run, folder):
     assert json.loads((folder / "model.json").read_text(encoding="utf-8"))["scale"] == [1.5, 3.5]
 
 
-@pytest.mark.parametrize(
-    ("args", "complaint"),
-    [
-        (["--scale", "one"], "two numbers"),
-        (["--scale", "2,3"], "outside the scale"),
-        (["--rating", "word"], "line 2"),
-        (["--rating", "scores"], "score"),
-        (["--set", "sets"], "set"),
-        (["--pairs", "missing.csv"], "missing.csv"),
-        (["-m", "jacard"], "jaccard"),
-        (["-m", "fid"], "use `compare`"),
-        (["-m", "judge"], "cannot be a feature"),
-        (["-o", "rated.csv/model.json"], "cannot write"),
-    ],
-)
-def test_bad_input_is_one_clear_line_and_exit_code_2(run, folder, args, complaint):
-    code, out, err = run(*GIVEN, *args)
-    assert (code, out) == (2, "")
-    assert complaint in err
-    assert len(err.strip().splitlines()) == 1
-
-
 def test_equal_ratings_are_refused(run, folder):
     code, _, err = run(*(arg if arg != "score" else "other" for arg in GIVEN))
     assert code == 2
     assert "nothing to learn" in err
-
-
-@pytest.mark.parametrize("content", ["", "{}", "[" * 5_000, '{"format": "textgauge ensemble 1"}'])
-def test_a_damaged_model_file_is_one_clear_line(run, folder, content):
-    (folder / "bad.json").write_text(content, encoding="utf-8")
-    code, out, err = run("score", "--pairs", "rated.csv", "--left", "a", "--right", "b", "-m", "ensemble@bad.json")
-    assert (code, out) == (2, "")
-    assert "bad.json" in err
-    assert len(err.strip().splitlines()) == 1
 
 
 def test_without_the_encoder_training_says_what_is_missing(run, folder, monkeypatch):
