@@ -130,7 +130,7 @@ DESCRIBE --train A.txt --against A.txt → --against is for texts that are descr
 DESCRIBE --train A.txt --pick 3 → belong together
 DESCRIBE --train A.txt --per-text x.xls → ending
 DESCRIBE --train A.txt --figure x.gif → a figure is
-DESCRIBE --train A.txt -o x.csv → saved to a .json file
+DESCRIBE --train A.txt -o x.csv → extension "json"
 DESCRIBE --train A.txt --test A.txt --near-copies 0.2 → SynSim
 describe empty.txt --train A.txt → the file is empty
 describe A.txt A.txt --train A.txt → is given twice

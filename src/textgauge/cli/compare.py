@@ -12,7 +12,6 @@ from textgauge.cli.output import (
     Format,
     FormatOption,
     OutputOption,
-    check_output,
     fill_line,
     format_this_command,
     name_sources,
@@ -65,7 +64,6 @@ def compare(
     textgauge compare sample:banking sample:travel -m energy,irpr --explain ·
     textgauge compare reference.txt gpt.txt llama.txt human.txt -m energy,pr
     """
-    check_output(output)
     if explain_to is not None and explain_to.suffix not in _FILES:
         raise InputError(f"--explain-to: the file ends in one of {', '.join(_FILES)}")
     is_printed = given["explain"] and explain_to is None
@@ -76,7 +74,7 @@ def compare(
 
         def keep(score: Score) -> None:
             finished.append(score)
-            watch.row(show_rows([score.to_dict()], COLUMNS)[0])
+            watch.rows += show_rows([score.to_dict()], COLUMNS)
 
         report = run_compare(reference, candidates[0] if is_alone else name_sources(candidates), **given, on_score=keep)
     print_result(_join_explanations(report) if is_printed else report, form, output)

@@ -11,7 +11,6 @@ from textgauge.cli.output import (
     Format,
     FormatOption,
     OutputOption,
-    check_output,
     format_this_command,
     name_sources,
     print_next,
@@ -129,7 +128,6 @@ class _Files:
             raise InputError("--plausible is for --pick")
         if self.near_copies is not None:
             check_threshold(self.near_copies)
-        check_output(self.output)
         for path in (self.per_text, self.pick_to):
             if path is not None:
                 check_table_path(path)

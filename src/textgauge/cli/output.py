@@ -14,13 +14,14 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
+from cyclopts.validators import Path as PathCheck
+
 from textgauge.cli.door import OUTPUT, option
 from textgauge.core.errors import InputError
 from textgauge.core.files import escape_formula
 from textgauge.core.show import (
     Row,
     build_table,
-    fit_columns,
     format_hidden_columns,
     get_table_width,
     hide_user,
@@ -63,18 +64,18 @@ SchedulerOption = Annotated[
 ]
 OutputOption = Annotated[
     Path | None,
-    option("--output", "-o", help="Save the result to a .json file; `textgauge report` reads it.", group=OUTPUT),
+    option(
+        "--output",
+        "-o",
+        help="Save the result to a .json file; `textgauge report` reads it.",
+        group=OUTPUT,
+        validator=PathCheck(ext="json"),
+    ),
 ]
 ColumnOption = Annotated[
     str | None,
     option(help="The column that holds the texts, for tables; default: `text`, or the only column of texts."),
 ]
-
-
-def check_output(path: Path | None) -> None:
-    """Refuse a file that no result is saved to, before anything is computed."""
-    if path is not None and path.suffix.lower() != ".json":
-        raise InputError(f"{path}: a result is saved to a .json file")
 
 
 def print_result(result: Result, form: Format, output: Path | None = None) -> None:
@@ -122,17 +123,16 @@ def fill_line(text: str) -> str:
 
 def print_table(rows: Sequence[Row], form: Format) -> None:
     """Rows as a table for people."""
-    names = list_columns(rows)
     if not rows:
         return
     if form in (Format.markdown, Format.latex):
-        say((render_markdown if form is Format.markdown else render_latex)(rows, names))
+        say((render_markdown if form is Format.markdown else render_latex)(rows, list_columns(rows)))
         return
     from rich.console import Console
 
     width = get_table_width()
-    shown, hidden = fit_columns(rows, names, width)
-    Console(width=width).print(build_table(rows, shown, width))
+    table, hidden = build_table(rows, width)
+    Console(width=width).print(table)
     if hidden:
         say(format_hidden_columns(hidden))
     say("")

@@ -6,11 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from textgauge.cli.output import DETAIL, note
 from textgauge.core.progress import Stage, listen
-from textgauge.core.show import Row, build_table, fit_columns, format_duration, make_printable
+from textgauge.core.show import Row, build_table, format_duration, make_printable
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 3.0  # a command that is this quick says nothing on a pipe
 
 
+@dataclass(eq=False)
 class Watch:
-    """Called with every step; `row` takes a row of the result as soon as it is known."""
+    """Called with every step; `rows` are those of the result that are known already."""
 
-    def __init__(self) -> None:
-        self.start = time.perf_counter()
-        self.doing = ""
+    start: float = field(default_factory=time.perf_counter)
+    doing: str = ""
+    rows: list[Row] = field(default_factory=list)
 
     def __call__(self, step: str) -> None:
         """Say what is being done from now on; counts within a step are for terminals."""
@@ -33,9 +35,6 @@ class Watch:
         if kind != self.doing and time.perf_counter() - self.start >= QUIET_SECONDS:
             note(f"{kind} …")
         self.doing = kind
-
-    def row(self, cells: Row) -> None:
-        """Show a row that is finished."""
 
     def stop(self) -> None:
         """Nothing more follows."""
@@ -52,11 +51,11 @@ class _Verbose(Watch):
         note(f"{time.perf_counter() - self.start:8.2f} s  done")
 
 
+@dataclass(eq=False)
 class _Terminal(Watch):
     """Bars with counts and time left, of the steps and of the work within one, below finished rows; gone at the end."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __post_init__(self) -> None:
         from rich.console import Console
         from rich.live import Live
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -67,7 +66,6 @@ class _Terminal(Watch):
             TextColumn("{task.fields[count]}"),
             TimeRemainingColumn(),
         )
-        self.rows: list[Row] = []
         self.bar = Progress(*columns)
         self.task = self.bar.add_task("reading", total=None, count="")
         self.part = self.bar.add_task("", total=None, count="", visible=False)
@@ -97,39 +95,32 @@ class _Terminal(Watch):
             count = "" if step.kind.startswith("downloading") else f"{step.done:,} of {step.total:,}"
             self.bar.update(task, completed=step.done, total=step.total, count=count)
 
-    def row(self, cells: Row) -> None:
-        self.rows.append(cells)
-
     def stop(self) -> None:
         self.live.stop()
 
     def _shown(self) -> Any:
         from rich.console import Group
 
-        width = self.console.width
-        names, _ = fit_columns(self.rows, list(dict.fromkeys(name for row in self.rows for name in row)), width)
-        return Group(build_table(self.rows, names, width), self.bar) if self.rows else self.bar
+        return Group(build_table(self.rows, self.console.width)[0], self.bar) if self.rows else self.bar
 
 
 @contextmanager
-def watch_steps() -> Iterator[Watch]:
-    """Show steps; their command says itself what Ctrl-C leaves."""
+def progress(on_interrupt: Callable[[], None] | None = None, *, is_left: bool = False) -> Iterator[Watch]:
+    """Show steps; at Ctrl-C `on_interrupt`, or one line, says what is left, and the exit code is 130.
+
+    Where that `is_left` to the command, the interrupt is raised again.
+    """
     is_shown = sys.stderr.isatty() and not DETAIL.quiet
     watch = _Verbose() if DETAIL.verbose else _Terminal() if is_shown else Watch()
     try:
-        with listen(watch):
-            yield watch
-    finally:
-        watch.stop()
-
-
-@contextmanager
-def progress(on_interrupt: Callable[[], None] | None = None) -> Iterator[Watch]:
-    """Show steps; at Ctrl-C `on_interrupt`, or one line, says what is left, and the exit code is 130."""
-    try:
-        with watch_steps() as watch:
-            yield watch
+        try:
+            with listen(watch):
+                yield watch
+        finally:
+            watch.stop()
     except KeyboardInterrupt:
+        if is_left:
+            raise
         if on_interrupt is None:
             spent = format_duration(time.perf_counter() - watch.start)
             note(f"interrupted after {spent}{f' while {watch.doing}' if watch.doing else ''}; nothing was kept")
@@ -141,7 +132,7 @@ def progress(on_interrupt: Callable[[], None] | None = None) -> Iterator[Watch]:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     """Yield the same for results of runs, which are counted; their command says itself what Ctrl-C leaves."""
-    with watch_steps() as watch:
+    with progress(is_left=True) as watch:
         yield lambda done, total, what: watch(
             what if isinstance(what, Stage) else Stage(what or "results", done, total, "results")
         )

@@ -11,7 +11,6 @@ from textgauge.cli.output import (
     Format,
     FormatOption,
     OutputOption,
-    check_output,
     format_this_command,
     name_sources,
     note,
@@ -86,7 +85,6 @@ def score(
     textgauge score out.txt ref.txt --baseline old.txt -m bleu,chrf ·
     textgauge score --reference ref.txt out/*.txt -m bleu,chrf
     """
-    check_output(output)
     shared = {name: value for name, value in given.items() if name not in ("background", "scheduler")}
     if reference or system or segments:
         files = [*([left] if left else []), *(right or [])]
@@ -108,7 +106,7 @@ def score(
 
         def keep(scores: PairScores) -> None:
             mean = float(scores.defined.mean()) if len(scores.defined) else None
-            step.row({"metric": scores.metric, "mean": format_cell(mean)})
+            step.rows.append({"metric": scores.metric, "mean": format_cell(mean)})
 
         report = run_score(texts, references, columns=scores, on_score=keep, **given)
         if summary or form.for_people:

@@ -33,6 +33,7 @@ from textgauge.core.show import (
 )
 
 SCHEMA = 1
+NO_CELL = object()  # stands where a row has no cell of a column
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Column:
         A field, or a test of a row. Rows without a value there, or that fail the test, have no such cell, and a table
         without such cells has no such column.
 
-    >>> Column("interval", "low high", "{:.1f} to {:.1f}".format, when="low").cell({"low": 0.25, "high": 1.0})
+    >>> Column("interval", "low high", "{:.1f} to {:.1f}".format, when="low").write_cell({"low": 0.25, "high": 1.0})
     '0.2 to 1.0'
     """
 
@@ -60,16 +61,11 @@ class Column:
     form: Callable[..., Any] | None = None
     when: str | Callable[[Row], Any] | None = None
 
-    def is_in(self, row: Row) -> bool:
-        """Return whether a row has this cell."""
-        if self.when is None:
-            return True
-        return row.get(self.when) is not None if isinstance(self.when, str) else bool(self.when(row))
-
-    def cell(self, row: Row) -> Any:
-        """Return the cell of a row, None where it has none."""
-        if not self.is_in(row):
-            return None
+    def write_cell(self, row: Row) -> Any:
+        """Return the cell of a row, `NO_CELL` where it has none."""
+        when = self.when
+        if when is not None and (row.get(when) is None if isinstance(when, str) else not when(row)):
+            return NO_CELL
         names = (self.fields or self.heading).split(" ")
         values = [row if name == "*" else row.get(name) for name in names]
         return values[0] if self.form is None else self.form(*values)
@@ -77,8 +73,13 @@ class Column:
 
 def show_rows(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
     """Return rows as tables for people have them, by the headings of their columns."""
-    shown = [column for column in columns if any(map(column.is_in, rows))]
-    return [{column.heading: column.cell(row) for column in shown} for row in rows]
+    shown: list[Row] = [{} for _ in rows]
+    for column in columns:
+        cells = [column.write_cell(row) for row in rows]
+        if any(cell is not NO_CELL for cell in cells):
+            for row, cell in zip(shown, cells, strict=True):
+                row[column.heading] = None if cell is NO_CELL else cell
+    return shown
 
 
 class Result(Tabular):

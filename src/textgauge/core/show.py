@@ -125,8 +125,8 @@ def render_text(rows: Sequence[Row]) -> str:
     from rich.console import Console
 
     written, width = io.StringIO(), get_table_width()
-    names, hidden = fit_columns(rows, list_columns(rows), width)
-    Console(file=written, width=width, color_system=None, force_jupyter=False).print(build_table(rows, names, width))
+    table, hidden = build_table(rows, width)
+    Console(file=written, width=width, color_system=None, force_jupyter=False).print(table)
     lines = [line.rstrip() for line in written.getvalue().splitlines() if line.strip()]
     return "\n".join([*lines, *([format_hidden_columns(hidden)] if hidden else [])])
 
@@ -141,21 +141,6 @@ def get_table_width() -> int:
     return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else TEXT_WIDTH
 
 
-def fit_columns(rows: Sequence[Row], names: Sequence[str], width: int) -> tuple[list[str], list[str]]:
-    """Return the columns that fit into a width without cutting a word or a number, and those that do not.
-
-    The last go first.
-
-    >>> fit_columns([{"metric": "energy", "value": 0.5, "p": 0.01}], ["metric", "value", "p"], 18)
-    (['metric', 'value'], ['p'])
-    """
-    needed = [_compute_least_width(rows, name) for name in names]
-    kept = len(names)
-    while kept > _COLUMNS_KEPT and sum(needed[:kept]) + _GAP * (kept - 1) > width:
-        kept -= 1
-    return list(names[:kept]), list(names[kept:])
-
-
 def format_hidden_columns(names: Sequence[str]) -> str:
     """Return what stands below a table that lacks columns.
 
@@ -163,27 +148,6 @@ def format_hidden_columns(names: Sequence[str]) -> str:
     '(1 more column in a wider terminal: linearity)'
     """
     return f"({format_count(len(names), 'more column')} in a wider terminal: {', '.join(names)})"
-
-
-def _compute_least_width(rows: Sequence[Row], name: str) -> int:
-    """Return the width below which a column cuts a word of its header, a number or, up to a limit, of a text."""
-    cells = [format_cell(row.get(name)) for row in rows]
-    if _is_prose(cells):
-        words = [len(word) for cell in cells for word in cell.split()]
-        widest = min(max(words, default=0), _TEXT_LEAST)
-        widest = max(widest, min(max(map(len, cells)), _TEXT_LEAST))
-    else:
-        widest = max(map(len, cells), default=0)
-    return max(widest, *(len(word) for word in _format_header(name).split()), 1)
-
-
-def _is_prose(cells: Sequence[str]) -> bool:
-    """Return whether the cells of a column are texts, which may be broken into lines; numbers and names are not."""
-    return any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
-
-
-def _format_header(name: str) -> str:
-    return make_printable(name.replace("_", " "))
 
 
 def take_first_lines(text: str, rows: int = 0) -> str:
@@ -198,28 +162,41 @@ def take_first_lines(text: str, rows: int = 0) -> str:
     return "\n".join([*lines[:_REPR_LINES], f"… and {left:,} more"]) if left > 0 else text
 
 
-def build_table(rows: Sequence[Row], names: Sequence[str], width: int) -> Table:
-    """Return these columns of rows as a table; where the width asks for it, texts and headers are broken into lines."""
+def build_table(rows: Sequence[Row], width: int) -> tuple[Table, list[str]]:
+    """Return rows as a table with the columns that fit into a width, and the names of those that do not.
+
+    No word of a header and no number is cut: the last columns go first. Where the width asks for it, texts and headers
+    are broken into lines.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    written = {name: [format_cell(row.get(name)) for row in rows] for name in names}
-    wide = sum(max(map(len, [_format_header(name), *cells])) + _GAP for name, cells in written.items()) - _GAP > width
-    for name, cells in written.items():
-        numeric = any(isinstance(row.get(name), int | float) and not isinstance(row.get(name), bool) for row in rows)
-        header, least = _format_header(name), _compute_least_width(rows, name)
+    names, wanted, needed = list_columns(rows), 0, 0
+    columns: list[tuple[str, list[str], int, bool, bool]] = []
+    for name in names:
+        values = [row.get(name) for row in rows]
+        header, cells = make_printable(name.replace("_", " ")), [format_cell(value) for value in values]
+        is_prose = any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
+        widest = max(map(len, cells), default=0)
+        least = max(min(widest, _TEXT_LEAST) if is_prose else widest, *map(len, header.split()), 1)
+        if len(columns) >= _COLUMNS_KEPT and needed + least > width:
+            break
+        wanted, needed = wanted + max(widest, len(header)) + _GAP, needed + least + _GAP
+        is_number = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        columns.append((header, cells, least, is_prose, is_number))
+    for header, _, least, is_prose, is_number in columns:
         table.add_column(
-            Text("\n".join(wrap(header, least, break_long_words=False)) if wide else header),
-            justify="right" if numeric else "left",
+            Text("\n".join(wrap(header, least, break_long_words=False)) if wanted - _GAP > width else header),
+            justify="right" if is_number else "left",
             overflow="fold",
-            no_wrap=not _is_prose(cells),
+            no_wrap=not is_prose,
             min_width=least,
         )
-    for row in rows:
-        table.add_row(*(Text(format_cell(row.get(name))) for name in names))
-    return table
+    for line in zip(*(cells for _, cells, *_ in columns), strict=True):
+        table.add_row(*map(Text, line))
+    return table, names[len(columns) :]
 
 
 def format_cell(value: Any) -> str:

@@ -73,7 +73,7 @@ def test_a_terminal_shows_counts_rows_and_is_cleared(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     with shown.progress() as watch:
         watch(Stage("energy", 3, 12, "measuring"))
-        watch.row({"metric": "mauve", "value": "0.5"})
+        watch.rows.append({"metric": "mauve", "value": "0.5"})
         watch(Stage("energy: permutations", 250, 1_000, "permutations", part=True))
         watch.live.refresh()
     assert "energy: permutations" in screen.getvalue()

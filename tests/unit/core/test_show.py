@@ -14,7 +14,7 @@ from textgauge.core.errors import MissingExtra
 from textgauge.core.result import Result
 from textgauge.core.show import (
     Tabular,
-    fit_columns,
+    build_table,
     format_cell,
     format_hidden_columns,
     get_table_width,
@@ -132,8 +132,8 @@ def test_a_table_breaks_no_number_and_no_word_at_any_width(width, monkeypatch):
     monkeypatch.setattr("textgauge.core.show.get_table_width", lambda: width)
     text = render_text(BOARD)
     assert max(map(len, text.splitlines()[:-1])) <= width
-    shown, hidden = fit_columns(BOARD, list(BOARD[0]), width)
-    for name in shown:
+    hidden = build_table(BOARD, width)[1]
+    for name in NAMES[: len(NAMES) - len(hidden)]:
         assert all(format_cell(row[name]) in text for row in BOARD)
         assert all(word in text for word in name.split("_"))
     assert (format_hidden_columns(hidden) in text) == bool(hidden) == (width < 70)
