@@ -127,7 +127,7 @@ def load_comparison(
     sides = Corpus(pool, np.arange(sizes[0])), Corpus(pool, np.arange(sizes[0], pool.size))
     for role, side in zip(ROLES, sides, strict=True):
         check_comparable(side, role)
-    return Comparison(*sides, groups=deal_groups(*sides, seed=seed))
+    return Comparison(*sides, groups=deal_groups(*sides, seed=seed), dealt=True)
 
 
 def _count_texts(sources: Sequence[TextBatches | Embeddings], sizes: list[int]) -> Iterator[list[str]]:

@@ -16,6 +16,7 @@ from textgauge.core.progress import advance
 from textgauge.core.settings import split_into_blocks
 from textgauge.data.pool import Pool
 from textgauge.data.tables import get_cells
+from textgauge.data.units import Labels, Units, find_units
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -132,29 +133,29 @@ class Comparison:
 
     `sides` are both of them, and `smaller` is the number of texts of the smaller one.
 
-    `groups` are the numbers, from 0 on each side, of the groups that the texts of reference and candidate belong to:
-    exchanges and disjoint parts then move whole groups. Without them every text is a group of its own.
+    `groups` are labels of what texts of reference and candidate belong to (a document, a user): exchanges and disjoint
+    parts move whole groups. `blocks` are labels of what texts of both sides share (a prompt, an item): exchanges stay
+    within them. Groups that were `dealt` at random are numbered from 0 on each side.
     """
 
-    def __init__(self, reference: TextsLike, candidate: TextsLike, *, groups: tuple[Ints, Ints] | None = None) -> None:
+    def __init__(
+        self,
+        reference: TextsLike,
+        candidate: TextsLike,
+        *,
+        groups: Labels | None = None,
+        blocks: Labels | None = None,
+        dealt: bool = False,
+    ) -> None:
         self.reference, self.candidate = self.sides = join_pools(Corpus.of(reference), Corpus.of(candidate))
         self.smaller = min(map(len, self.sides))
-        self.groups = groups
-        if groups is not None and tuple(map(len, groups)) != tuple(map(len, self.sides)):
-            raise InputError("groups need one number for each text")
+        self.groups, self.blocks, self.dealt = groups, blocks, dealt
         self._remembered: dict[tuple[Any, ...], Any] = {}
 
     @cached_property
-    def units(self) -> tuple[int, int]:
-        """The numbers of groups of both sides; of texts where these have no groups."""
-        if self.groups is None:
-            return len(self.reference), len(self.candidate)
-        return int(self.groups[0].max(initial=-1)) + 1, int(self.groups[1].max(initial=-1)) + 1
-
-    @cached_property
-    def joint_groups(self) -> Ints | None:
-        """The group of each text of the joint corpus, those of the reference first."""
-        return None if self.groups is None else np.concatenate([self.groups[0], self.units[0] + self.groups[1]])
+    def units(self) -> Units:
+        """What changes sides as a whole in a test, and what is cut into parts for an interval."""
+        return find_units((self.reference.keys, self.candidate.keys), self.groups, self.blocks, dealt=self.dealt)
 
     @cached_property
     def joint(self) -> Corpus:
@@ -163,8 +164,8 @@ class Comparison:
 
     def swapped(self) -> Comparison:
         """Return the same two corpora with their roles exchanged."""
-        groups = None if self.groups is None else (self.groups[1], self.groups[0])
-        return Comparison(self.candidate, self.reference, groups=groups)
+        groups, blocks = (None if of is None else (of[1], of[0]) for of in (self.groups, self.blocks))
+        return Comparison(self.candidate, self.reference, groups=groups, blocks=blocks, dealt=self.dealt)
 
     def as_draw(self) -> Draws:
         """Return the comparison as the one draw of its joint corpus."""

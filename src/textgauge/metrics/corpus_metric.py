@@ -118,7 +118,7 @@ class CorpusMetric(Metric):
             raise Undefined(f"{self.key} has no interval where one corpus is over {self.most_unequal:g} times as large")
         if fewest < self.min_texts_interval:
             raise Undefined(f"{self.key} has no interval below {self.min_texts_interval} texts; a corpus has {fewest}")
-        if comparison.groups is not None:  # formulas of families take texts to be independent
+        if not comparison.units.has_few_repeated:  # formulas of families take texts to be independent
             return CorpusMetric.interval_ends(self, comparison, score, level=level, seed=seed)
         return self.interval_ends(comparison, score, level=level, seed=seed)
 
@@ -126,12 +126,12 @@ class CorpusMetric(Metric):
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
         """Return what `interval` gives for corpora of enough texts; families override this."""
-        trials = self.interval_trials if comparison.groups is None else uncertainty.GROUP_TRIALS
+        trials = uncertainty.GROUP_TRIALS if comparison.units.dealt else self.interval_trials
         parts = uncertainty.DisjointSplits.of(comparison, trials=trials, seed=seed)
         values = self.compute_draws(parts.joint, parts.draws)
         null = partial(self.null_values, comparison, permutations=uncertainty.EXCHANGES, seed=seed)
         ends = self.ends_from_parts(score, values, parts, uncertainty.compute_student_reach(level, comparison), null)
-        return (*ends, uncertainty.DISJOINT if comparison.groups is None else uncertainty.DISJOINT_GROUPS)
+        return (*ends, uncertainty.DISJOINT if comparison.units.are_texts else uncertainty.DISJOINT_GROUPS)
 
     def ends_from_parts(
         self,
@@ -152,7 +152,7 @@ class CorpusMetric(Metric):
         # The observed split is computed by the same path as the permuted ones, so that they round alike.
         joint, draws = comparison.derive(order_by_content), comparison.derive(draw_exchanges, permutations, seed)
         values = np.asarray(self.select(self.compute_draws(joint, draws)), dtype=np.float64)
-        method = PERMUTATION if comparison.groups is None else GROUPS
+        method = PERMUTATION if comparison.units.are_texts else GROUPS
         return NullValues(float(values[0]), values[1:], method, int(self.orient(1)))
 
     def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textgauge.core.arrays import Floats, Masks
+from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut, average_scores
@@ -110,30 +110,54 @@ class NullValues:
 def order_by_content(comparison: Comparison) -> Corpus:
     """All texts, each side in an order that depends on content alone; shared, so that metrics share what it keeps.
 
-    Texts that belong to groups stay in their places: what depends on content are the groups.
+    Texts whose groups were dealt stay in their places: what depends on content are the groups.
     """
-    if comparison.groups is not None:
+    if comparison.dealt:
         return comparison.joint
-    return Corpus(comparison.joint.pool, np.concatenate([side.canonical().index for side in comparison.sides]))
+    sides = zip(comparison.sides, comparison.units.orders, strict=True)
+    return Corpus(comparison.joint.pool, np.concatenate([side.index[order] for side, order in sides]))
 
 
 def draw_exchanges(comparison: Comparison, permutations: int, seed: int) -> Draws:
     """Return the observed split, then random ones of the same sizes, which depend on sizes and seed alone.
 
-    Of groups both sides get the same share of each corpus. Groups are few: in a free exchange these shares would differ
-    by chance by more than single texts ever do, and the distance of the corpora would show in their null values.
+    Units of a block change sides within it. Of groups as many change sides as come nearest to the number of texts. Of
+    groups that were dealt both sides get the same share of each corpus: in a free exchange of so few, these shares
+    would differ by chance by more than single texts ever do, and the distance would show in the null values.
     """
-    if comparison.groups is None:
-        (n, m), groups = map(len, comparison.sides), None
-        left, right = resample.draw_permutations(n, m, permutations, seed)
-    else:
-        (n, m), groups = comparison.units, comparison.joint_groups
-        rng = np.random.default_rng([seed, 128])
+    units, rng = comparison.units, np.random.default_rng([seed, 128])
+    n, m = units.counts
+    observed = np.arange(n + m) < n
+    if units.blocks is not None:
+        left = _exchange_within(rng, units.blocks, observed, permutations)
+    elif units.groups is None:
+        left = resample.draw_permutations(n, m, permutations, seed)[0]
+    elif units.dealt:
         kept = n * n // (n + m)
         left = np.hstack([_mark(rng, n, kept, permutations), _mark(rng, m, n - kept, permutations)])
-        right = ~left
-    observed = np.arange(n + m) < n
-    return Draws(np.vstack([observed, left]), np.vstack([~observed, right]), groups)
+    else:
+        left = _exchange_groups(rng, np.bincount(units.groups), len(comparison.reference), permutations)
+    return Draws(np.vstack([observed, left]), np.vstack([~observed, ~left]), units.groups)
+
+
+def _exchange_within(rng: np.random.Generator, blocks: Ints, observed: Masks, rows: int) -> Masks:
+    """Return random sides of units; a block keeps its numbers on both sides."""
+    ordered = np.sort(blocks)
+    place = np.arange(len(blocks)) - np.searchsorted(ordered, ordered)
+    kept = place < np.bincount(blocks, weights=observed)[ordered]
+    left = np.zeros((rows, len(blocks)), dtype=bool)
+    order = np.argsort(blocks + rng.random(left.shape), axis=1)
+    np.put_along_axis(left, order, np.broadcast_to(kept, left.shape), axis=1)
+    return left
+
+
+def _exchange_groups(rng: np.random.Generator, sizes: Ints, wanted: int, rows: int) -> Masks:
+    """Return random sets of groups, each with the number of texts that comes nearest to the wanted one."""
+    left = np.zeros((rows, len(sizes)), dtype=bool)
+    order = rng.permuted(np.tile(np.arange(len(sizes)), (rows, 1)), axis=1)
+    last = np.abs(np.cumsum(sizes[order], axis=1)[:, :-1] - wanted).argmin(axis=1)
+    np.put_along_axis(left, order, np.arange(len(sizes)) <= last[:, None], axis=1)
+    return left
 
 
 def _mark(rng: np.random.Generator, size: int, count: int, rows: int) -> Masks:
@@ -247,14 +271,17 @@ class DisjointSplits:
 
 
 def _draw_quarters_and_halves(comparison: Comparison, trials: int, seed: int) -> Draws:
-    """Quarters 1 to 4 of every trial, then the halves they make."""
-    n, m = comparison.units
+    """Quarters 1 to 4 of every trial, then the halves they make; a block is cut as a whole, with both its sides."""
+    units = comparison.units
+    n, m = units.counts
     rng = np.random.default_rng([seed, 4])
-    part = np.hstack([rng.permuted(np.tile(np.arange(size) % 4, (trials, 1)), axis=1) for size in (n, m)])
+    sizes = (n, m) if units.blocks is None else (units.fewest,)
+    part = np.hstack([rng.permuted(np.tile(np.arange(size) % 4, (trials, 1)), axis=1) for size in sizes])
+    part = part if units.blocks is None else part[:, units.blocks]
     quarters = [part == number for number in range(4)]
     members = np.vstack([*quarters, *(quarters[a] | quarters[b] for a, b in _PAIRINGS)])
     reference = np.arange(n + m) < n
-    return Draws(members & reference, members & ~reference, comparison.joint_groups)
+    return Draws(members & reference, members & ~reference, units.groups)
 
 
 def bound_interval(value: float, reach: float, bounds: tuple[float, float]) -> tuple[float, float]:
@@ -328,7 +355,7 @@ def compute_student_reach(level: float, comparison: Comparison) -> float:
     """
     from scipy.special import stdtrit
 
-    return float(stdtrit((min(comparison.units) - 1) / 2, 0.5 + level / 2))
+    return float(stdtrit((comparison.units.fewest - 1) / 2, 0.5 + level / 2))
 
 
 def compute_normal_reach(level: float) -> float:

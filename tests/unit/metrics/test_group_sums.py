@@ -25,13 +25,13 @@ def make_rows(rng, n, m, shift=0.0):
 
 def compare_groups(first, second, seed=0):
     sides = Corpus.of(first), Corpus.of(second)
-    return Comparison(*sides, groups=deal_groups(*sides, seed=seed))
+    return Comparison(*sides, groups=deal_groups(*sides, seed=seed), dealt=True)
 
 
 def draw(comparison, seed=0):
     rng = np.random.default_rng(seed)
-    left = rng.random((6, sum(comparison.units))) < 0.4
-    return Draws(left, ~left & (rng.random(left.shape) < 0.7), comparison.joint_groups)
+    left = rng.random((6, sum(comparison.units.counts))) < 0.4
+    return Draws(left, ~left & (rng.random(left.shape) < 0.7), comparison.units.groups)
 
 
 @pytest.mark.parametrize("metric", [*METRICS, *OTHERS, *COUNTED], ids=str)
@@ -53,7 +53,7 @@ def test_draws_of_groups_are_draws_of_their_texts(metric):
 
 def test_exchanges_take_the_same_share_of_groups_of_both_corpora():
     comparison = compare_groups(*make_rows(np.random.default_rng(2), 300, 100))
-    assert comparison.units == (96, 32)
+    assert comparison.units.counts == (96, 32)
     seen = []
     METRICS[0].null_values(comparison, permutations=5, seed=0)
     draws = next(value for value in comparison._remembered.values() if isinstance(value, Draws))
@@ -70,7 +70,7 @@ def test_parts_are_cut_by_groups():
     assert parts.draws.left.shape == (30, 128)
     texts = parts.draws.of_texts()
     for group in range(128):
-        members = comparison.joint_groups == group
+        members = comparison.units.groups == group
         assert (texts.left[:, members] == texts.left[:, members][:, :1]).all()
     assert order_by_content(comparison) is comparison.joint
 

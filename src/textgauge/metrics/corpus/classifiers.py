@@ -154,11 +154,12 @@ class HeldOutMetric(EmbeddingMetric):
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """Exact given the classifier of the only split: the labels of its held-out texts are exchanged.
 
-        Several splits share texts, so that their labels cannot be exchanged one by one: then texts are exchanged
-        between the corpora, and the classifiers are trained again. Exchanging labels costs next to nothing, so it is
-        done 999 times at least: a test adjusted beside many others needs small p-values.
+        Several splits share texts, and texts of a group depend on each other, so that their labels cannot be exchanged
+        one by one: then texts or groups are exchanged between the corpora, and the classifiers are trained again.
+        Exchanging labels costs next to nothing, so it is done 999 times at least: a test adjusted beside many others
+        needs small p-values.
         """
-        if self.repeats > 1:
+        if self.repeats > 1 or not comparison.units.are_texts:
             return super().null_values(comparison, permutations=permutations, seed=seed)
         (outcome,) = self._outcomes(comparison)
         permutations = max(permutations, _FEWEST_RELABELLINGS)
