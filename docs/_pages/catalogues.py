@@ -8,8 +8,9 @@ from typing import Any
 from _pages.markup import code, listing, page, plain, table
 from textgauge.bench.protocols import list_tasks
 from textgauge.cli.catalogue import list_dataset_rows, list_resource_rows
-from textgauge.encode import embedders, grammar, grounds, language_models, tokenizers
+from textgauge.encode import embedders, grammar, language_models, tokenizers
 from textgauge.encode import word_vectors as wordvectors
+from textgauge.metrics.numerics.moments import GROUNDS
 from textgauge.metrics.properties import list_properties
 from textgauge_papers.usmb import TASK_DATA
 
@@ -79,7 +80,7 @@ def representations_page() -> str:
         listing([*embedders.list_embedders(), *map(_row, others)], vectors),
         "Your own: `textgauge.encode.embedders.register_embedder`.",
         "## Grounds",
-        "Distances between embeddings: " + ", ".join(code(name) for name in grounds.GROUNDS) + ".",
+        "Distances between embeddings: " + ", ".join(code(name) for name in GROUNDS) + ".",
         "## Tokenizers",
         _block(tokenizers.__doc__),
         "## Word vectors",

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from textgauge import load
-from textgauge.bench import Store
+from textgauge.bench import Store, ensembles
 from textgauge.bench.inputs import read_rated, read_two
 from textgauge.bench.leaderboard import group_boards
 from textgauge.bench.plan import SUITES, make_plans, make_task_plans
@@ -73,6 +73,8 @@ def small_suite(metrics=None, seed=0):
 
 def test_a_small_demo_leaves_what_it_says(tmp_path, commands, run, monkeypatch):
     monkeypatch.setitem(SUITES, "quick", replace(SUITES["quick"], plans=small_suite))
+    for name in ("_FOREST_SEEDS", "_UNIVERSAL_SEEDS"):
+        monkeypatch.setattr(ensembles, name, 2)
 
     def call(name):
         code, out, err = run(*commands[name])
@@ -80,13 +82,14 @@ def test_a_small_demo_leaves_what_it_says(tmp_path, commands, run, monkeypatch):
         return out, err
 
     for name in ("compare", "explain"):
-        commands[name][commands[name].index("--limit") + 1] = "60"
+        commands[name][commands[name].index("--limit") + 1] = "40"
+    commands["generate"][commands["generate"].index("-n") + 1] = "40"
     assert call("compare")[0].startswith(load(tmp_path / "compare.json").answer)
     assert "0 were there" in call("run")[1]
     assert ", 0 computed" in call("run")[1]
     whole = pl.read_csv(call("datasets")[0].encode())
-    whole.head(400).write_csv(tmp_path / "train.csv")
-    whole.tail(200).write_csv(tmp_path / "test.csv")
+    whole.head(80).write_csv(tmp_path / "train.csv")
+    whole.tail(40).write_csv(tmp_path / "test.csv")
     assert "eda.csv" in "".join(call("generate"))
     assert call("describe")[0].startswith(load(tmp_path / "describe.json").answer)
     call("explain")

@@ -45,6 +45,8 @@ LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)\s]+)\)")
 CODE = {"python", "sh"}
 SHOWN = {"text", "csv", "json", "toml", "yaml"}  # languages of what is only shown
 OUTPUT = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+# Their commands are those of README, on more texts.
+MARKS = dict.fromkeys(("choose-a-metric", "which-pair-metric"), pytest.mark.slow)
 NEEDED = ("minilm", "wordllama", "wordnet", "pos-en")
 EXTRAS = {"generate": "torch", "st": "sentence_transformers"}  # and the package that each one brings
 
@@ -215,7 +217,10 @@ def folder(prepared, tmp_path, monkeypatch):
     registry.get_known_metrics().update(known)
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=MARKS.get(page.stem, ()), id=page.relative_to(ROOT).as_posix()) for page in WRITTEN],
+)
 def test_the_code_of_a_page_runs(page, folder):
     text = page.read_text(encoding="utf-8")
     assert run_page(text) == sum(block.language in CODE for block in blocks_of(text))

@@ -40,7 +40,7 @@ TEXTS = [
     "नमस्ते दुनिया 😀",
     "lone \ud800 surrogate",
     "long " * 300,
-    *(f"please tell me about topic number {number} " + "again " * (number % 9) for number in range(60)),
+    *(f"please tell me about topic number {number} " + "again " * (number % 9) for number in range(24)),
 ]
 
 
@@ -64,7 +64,7 @@ def test_same_text_same_bits(name: str, need: Callable[[str], Path], monkeypatch
     need("wordpiece")
     encoder = get_embedder(name)
     expected = encoder.encode(TEXTS)
-    for threads, batch_size in ((1, 1), (1, 7), (2, 1), (2, 7), (2, 32), (3, 64)):
+    for threads, batch_size in ((1, 1), (2, 7), (3, 64)):
         monkeypatch.setenv("TEXTGAUGE_THREADS", str(threads))
         np.testing.assert_array_equal(encoder.encode(TEXTS, batch_size=batch_size), expected)
     order = np.random.default_rng(0).permutation(len(TEXTS))
