@@ -96,7 +96,7 @@ def test_a_small_demo_leaves_what_it_says(tmp_path, commands, run, monkeypatch):
     assert {row["kind"] for row in load(tmp_path / "explained.json").rows} >= {"text", "term"}
     said = " ".join(call("report")[1].split())
     for board, _ in group_boards(Results(Store(tmp_path / "run")).judged()):
-        assert f"{board.purpose}: {board.ranking.answer}" in said
+        assert f"{board.purpose}: {board.answer}" in said
 
 
 @pytest.mark.slow

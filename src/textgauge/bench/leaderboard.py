@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,13 +15,12 @@ from textgauge.bench.overall import (
     Gaps,
     MeasureTable,
     Scope,
-    compute_overall_scores,
     estimate_gaps,
     get_widest_scope,
     has_alike_data_sets,
     weigh_tables,
 )
-from textgauge.bench.protocols.base import Measure, Verdict
+from textgauge.bench.protocols.base import Measure, Protocol, Verdict
 from textgauge.bench.results import Judged, check_measures
 from textgauge.core.arrays import Floats, average_known
 from textgauge.core.charts import draw_without_network
@@ -83,7 +81,7 @@ class Leaderboard(Result):
     """Rows, best first. Rank ranges and tiers hold for all metrics together with probability 95 %.
 
     A tier ends only where every metric above is better than every metric below. `tied` are the metrics that the first
-    one is not better than; `scope` says what the statements are about.
+    one is not better than; `scope` says what the statements are about, and `judged` holds the verdicts behind them.
     """
 
     command: ClassVar[str] = "leaderboard"
@@ -93,6 +91,7 @@ class Leaderboard(Result):
     notes: tuple[str, ...] = ()
     tied: tuple[str, ...] = ()
     scope: str = SCOPES["texts"]
+    judged: tuple[Judged, ...] = field(default=(), compare=False)
 
     @property
     def answer(self) -> str:
@@ -109,6 +108,34 @@ class Leaderboard(Result):
     def top(self) -> tuple[str, ...]:
         """The first metric and those tied with it, in order; none where nothing has an overall score."""
         return tuple(row.metric for row in self.rows if row.rank == 1 or row.metric in self.tied)
+
+    @property
+    def protocols(self) -> list[Protocol]:
+        """The protocols that are judged."""
+        return list(dict.fromkeys(item.protocol for item in self.judged))
+
+    @property
+    def purpose(self) -> str:
+        """What the metrics are wanted for."""
+        return " and ".join(dict.fromkeys(protocol.purpose for protocol in self.protocols))
+
+    @property
+    def title(self) -> str:
+        """What is ranked: the protocol as people call it, or what several are for, and which they are."""
+        one, *more = dict.fromkeys(protocol.heading or protocol.name for protocol in self.protocols)
+        return f"{self.purpose} ({join_words(name[:1].lower() + name[1:] for name in (one, *more))})" if more else one
+
+    @property
+    def heading(self) -> str:
+        """The same in short."""
+        return self.purpose if len({protocol.name for protocol in self.protocols}) > 1 else self.title
+
+    @cached_property
+    def by_column(self) -> dict[str, list[Measure]]:
+        """The columns of measures that have a value, each with the measures that count for it."""
+        known = {m.name: m for item in self.judged for m in item.protocol.measures}
+        valued = [n for n in self.measures if any(not math.isnan(row.measures[n]) for row in self.rows)]
+        return {name: [m for m in known.values() if (m.column or m.name) == name] for name in valued}
 
     def readable(self) -> list[dict[str, Any]]:
         """Return the rows formatted for display."""
@@ -135,9 +162,16 @@ def rank_metrics(
     averaged, and so is one that says what a metric is like, not how good it is (distributionality), unless it is named
     in `weights` or there is nothing else. `weights` by name; measures not named weigh 1.
     """
-    metrics, tables, notes = _read_tables(judged)
-    if not tables:
+    board = _rank_judged(judged, weights, scope)
+    if not board.measures:
         raise InputError("there is nothing to rank: the run holds no results")
+    return board
+
+
+def _rank_judged(
+    judged: Sequence[Judged], weights: Mapping[str, float] | None = None, scope: Scope | None = None
+) -> Leaderboard:
+    metrics, tables, notes = _read_tables(judged)
     names = list(dict.fromkeys(table.column for table in tables))
     weights = weights or {}
     check_measures(weights, names)
@@ -152,9 +186,8 @@ def rank_metrics(
     shown = {name: _average_column([table for table in tables if table.column == name]) for name in names}
     values = [{name: float(shown[name][m]) for name in names} for m in range(len(metrics))]
     rows, tied = _rank(metrics, values, gaps, new_data)
-    return Leaderboard(
-        tuple(rows), tuple(names), (*notes, *_list_notes(counted, shown_only, chosen)), tied, SCOPES[chosen]
-    )
+    said = (*notes, *_list_notes(counted, shown_only, chosen))
+    return Leaderboard(tuple(rows), tuple(names), said, tied, SCOPES[chosen], tuple(judged))
 
 
 def _rank(
@@ -289,118 +322,33 @@ def _list_descriptive_columns(tables: list[MeasureTable], weights: Mapping[str, 
     return sorted(found) if others else []
 
 
-@dataclass(frozen=True, eq=False)
-class Board:
-    """The metrics of one protocol, or of several together, best first."""
-
-    protocols: tuple[str, ...]
-    judged: tuple[Judged, ...]
-
-    @cached_property
-    def ranking(self) -> Leaderboard:
-        """The leaderboard."""
-        return rank_metrics(self.judged)
-
-    @property
-    def title(self) -> str:
-        """What is ranked: the protocol as people call it, or what several are for, and which they are."""
-        one, *more = dict.fromkeys(item.protocol.heading or item.protocol.name for item in self.judged)
-        return f"{self.purpose} ({join_words(name[:1].lower() + name[1:] for name in (one, *more))})" if more else one
-
-    @property
-    def heading(self) -> str:
-        """The same in short."""
-        return self.title if len(self.protocols) == 1 else self.purpose
-
-    @property
-    def purpose(self) -> str:
-        """What the metrics are wanted for."""
-        return " and ".join(dict.fromkeys(item.protocol.purpose for item in self.judged))
-
-    @property
-    def about(self) -> list[str]:
-        """The paragraphs of the protocol's own description; none of several."""
-        if len(self.protocols) > 1:
-            return []
-        return inspect.cleandoc(type(self.judged[0].protocol).__doc__ or "").split("\n\n")
-
-    @cached_property
-    def columns(self) -> dict[str, list[Measure]]:
-        """The columns of the ranking that have a value, each with the measures that count for it."""
-        known = {m.name: m for item in self.judged for m in item.protocol.measures}
-        valued = [n for n in self.ranking.measures if any(not math.isnan(row.measures[n]) for row in self.ranking)]
-        return {name: [m for m in known.values() if (m.column or m.name) == name] for name in valued}
-
-    @property
-    def measures(self) -> list[tuple[str, str]]:
-        """The measures that say how they are computed, with what they say."""
-        return [(m.name.replace("_", " "), m.about) for of in self.columns.values() for m in of if m.about]
-
-    @property
-    def data(self) -> tuple[str, ...]:
-        """The names of the data."""
-        return tuple(dict.fromkeys(item.data for item in self.judged))
-
-    @property
-    def repetitions(self) -> tuple[int, ...]:
-        """The different numbers of repetitions that verdicts rest on."""
-        return tuple(sorted({len(v.values) for item in self.judged for v in item.verdicts if not v.draws}))
-
-    @property
-    def units(self) -> tuple[int, ...]:
-        """The different numbers of things that were resampled, for measures without repetitions."""
-        return tuple(sorted({v.units for item in self.judged for v in item.verdicts if v.draws}))
-
-    @property
-    def averaged(self) -> tuple[str, ...]:
-        """The columns that the overall score is a mean of: with two ends, and about how good a metric is."""
-        ended = {name: of for name, of in self.columns.items() if any(not math.isnan(m.share(m.low)) for m in of)}
-        return tuple([name for name, of in ended.items() if any(m.quality for m in of)] or ended)
-
-
-def group_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, ...]]]:
+def group_boards(judged: Sequence[Judged]) -> list[tuple[Leaderboard, tuple[Leaderboard, ...]]]:
     """Return a board for all protocols that rank mostly the same metrics, with those of its protocols one by one.
 
-    Every protocol with a result is in one; a protocol that ranks nothing (speed) goes with the others that its metrics
-    went through.
+    Mostly the same: at least half of all metrics are ranked by each. Every protocol with a result is in one; a protocol
+    that ranks nothing (speed) goes with the others that its metrics went through.
     """
 
-    def make_board(*chosen: str) -> Board:
-        return Board(chosen, tuple(item for item in judged if item.protocol.name in chosen))
+    def make_board(*chosen: str) -> Leaderboard:
+        return _rank_judged([item for item in judged if item.protocol.name in chosen])
 
-    names = list(dict.fromkeys(item.protocol.name for item in judged if item.verdicts))
-    single = {name: make_board(name) for name in names}
-    groups = _find_alike(single)
+    single = {name: make_board(name) for name in dict.fromkeys(i.protocol.name for i in judged if i.verdicts)}
+    ranked = {name: {row.metric for row in board if row.rank is not None} for name, board in single.items()}
     went = {name: {item.metric for item in board.judged} for name, board in single.items()}
-    for name in [name for name in names if not any(name in group for group in groups)]:
-        with_it = [group for group in groups if went[name] & set().union(*(went[other] for other in group))]
-        if with_it:
-            with_it[0].append(name)
+    groups: list[list[str]] = []
+    for name in sorted(single, key=lambda name: not ranked[name]):
+        for group in groups:
+            common, either = (of(*(ranked[one] for one in [*group, name])) for of in (set.intersection, set.union))
+            share_metrics = any(went[name] & went[one] for one in group)
+            if 2 * len(common) >= len(either) if ranked[name] else share_metrics:
+                group.append(name)
+                break
         else:
             groups.append([name])
     return [
         (single[group[0]] if len(group) == 1 else make_board(*group), tuple(single[name] for name in group))
         for group in groups
     ]
-
-
-def _find_alike(single: Mapping[str, Board]) -> list[list[str]]:
-    """Return the names of protocols that rank mostly the same metrics: at least half of all are ranked by each."""
-    groups: list[tuple[list[str], set[str], set[str]]] = []
-    for name, board in single.items():
-        metrics, tables, _ = _read_tables(board.judged)
-        counted = weigh_tables(tables, dict.fromkeys(_list_descriptive_columns(tables, {}), 0.0))
-        overall = compute_overall_scores(counted).tolist() if counted else []
-        ranked = {metric for metric, score in zip(metrics, overall, strict=False) if not math.isnan(score)}
-        for names, common, either in groups:
-            if 2 * len(common & ranked) >= len(either | ranked):
-                names.append(name)
-                common.intersection_update(ranked)
-                either.update(ranked)
-                break
-        else:
-            groups.append(([name], set(ranked), set(ranked)))
-    return [names for names, common, _ in groups if common]
 
 
 def rank_by_kind(
@@ -414,11 +362,10 @@ def rank_by_kind(
     if len(boards) <= 1:
         return {"": rank_metrics(judged, weights, scope=scope)}
     given = weights or {}
-    measures = [dict.fromkeys(table.column for table in _read_tables(board.judged)[1]) for board in boards]
-    check_measures(given, list(dict.fromkeys(name for names in measures for name in names)))
+    check_measures(given, list(dict.fromkeys(name for board in boards for name in board.measures)))
     return {
-        board.title: rank_metrics(board.judged, {name: given[name] for name in given if name in names}, scope=scope)
-        for board, names in zip(boards, measures, strict=True)
+        board.title: rank_metrics(board.judged, {n: given[n] for n in given if n in board.measures}, scope=scope)
+        for board in boards
     }
 
 

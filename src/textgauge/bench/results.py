@@ -324,7 +324,7 @@ def filter_measures(judged: Sequence[Judged], measures: str | Sequence[str] | No
 def list_verdict_warnings(results: Results, judged: Sequence[Judged]) -> list[str]:
     """What to know before trusting verdicts: missing results or ensembles, measures that are undefined or partial."""
     missing = sum(item.missing for item in judged)
-    found = [format_missing_results(missing)] if missing else []
+    found = [format_missing_results(missing, results.count)] if missing else []
     found += results.warnings
     for item in judged:
         for reason in dict.fromkeys(verdict.reason for verdict in item.verdicts if verdict.reason):
@@ -334,9 +334,9 @@ def list_verdict_warnings(results: Results, judged: Sequence[Judged]) -> list[st
     return found
 
 
-def format_missing_results(count: int) -> str:
-    """Say that results are missing, and what computes them."""
-    return f"{count} results are missing; the same `textgauge run` command computes them"
+def format_missing_results(missing: int, count: int) -> str:
+    """Say how many results are missing of how many, and what computes them."""
+    return f"{missing} of {count} results are missing; the same `textgauge run` command computes them"
 
 
 def list_verdicts(judged: Sequence[Judged]) -> list[Row]:

@@ -295,7 +295,7 @@ def figures(
     results = Results(Store.open(folder))
     found = draw.select_latest_groups(results.groups())
     missing = sum(sum(group.missing.values()) for group in found)
-    print_warnings([*([format_missing_results(missing)] if missing else []), *results.warnings])
+    print_warnings([*([format_missing_results(missing, results.count)] if missing else []), *results.warnings])
     chosen = draw.choose_metrics(found, metrics)
     drawn = 0
     for figure in draw.draw_figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from textgauge.bench.leaderboard import Board, RankedMetric
+from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.bench.results import MetricTime
 from textgauge.core.errors import TextgaugeError
 from textgauge.core.show import format_decimals, format_duration
@@ -40,11 +40,11 @@ class AnswerCard:
     links: tuple[tuple[str, str], ...] = ()
 
 
-def make_board_card(board: Board, target: str) -> AnswerCard:
+def make_board_card(board: Leaderboard, target: str) -> AnswerCard:
     """Return the first metric of a board with those tied with it, and the first one that nobody has to train."""
-    top = board.ranking.top
-    sentences = [board.ranking.answer]
-    ready = next((row for row in board.ranking if row.rank and _find_metric(row.metric)), None)
+    top = board.top
+    sentences = [board.answer]
+    ready = next((row for row in board if row.rank and _find_metric(row.metric)), None)
     if ready is not None and not any(_find_metric(name) for name in top):
         sentences.append(f"First without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
     heading = f"First for {board.purpose[:1].lower()}{board.purpose[1:]}"
@@ -93,18 +93,18 @@ class MetricCard:
     measured: tuple[tuple[str, str], ...]
 
 
-def make_cards(keys: Sequence[str], found: Sequence[Board], spent: Sequence[MetricTime]) -> list[MetricCard]:
+def make_cards(keys: Sequence[str], found: Sequence[Leaderboard], spent: Sequence[MetricTime]) -> list[MetricCard]:
     """Return the cards of metrics that this version knows, by name."""
     return [made for key in sorted(dict.fromkeys(keys)) if (made := _make_card(key, found, spent))]
 
 
-def _make_card(key: str, found: Sequence[Board], spent: Sequence[MetricTime]) -> MetricCard | None:
+def _make_card(key: str, found: Sequence[Leaderboard], spent: Sequence[MetricTime]) -> MetricCard | None:
     metric = _find_metric(key)
     if metric is None:
         return None
     what, definition = split_docstring(type(metric).__doc__ or "")
-    rows = [(board, row) for board in found for row in board.ranking if row.metric == key]
-    places = tuple((board.heading, _format_place(row, len(board.ranking))) for board, row in rows)
+    rows = [(board, row) for board in found for row in board if row.metric == key]
+    places = tuple((board.heading, _format_place(row, len(board))) for board, row in rows)
     measured = tuple((board.heading, _format_measures(row)) for board, row in rows)
     return MetricCard(
         key, make_anchor(key), metric.label, what, definition, places, _list_facts(metric, spent), measured

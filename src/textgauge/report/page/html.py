@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import inspect
 import json
 import math
 import re
@@ -18,8 +19,8 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.leaderboard import Board, group_boards
-from textgauge.bench.results import Group, Results, sum_times
+from textgauge.bench.leaderboard import Leaderboard, group_boards
+from textgauge.bench.results import Group, Results, list_verdict_warnings, sum_times
 from textgauge.bench.store import Store
 from textgauge.core.charts import get_drawing_library
 from textgauge.core.errors import InputError
@@ -31,7 +32,6 @@ from textgauge.report.page.tables import (
     WIDTH,
     PageTable,
     capitalise,
-    collect_warnings,
     format_board,
     make_board_table,
     make_table,
@@ -86,7 +86,7 @@ def render_page_and_summary(
         "title": title or "Text metrics, measured",
         "lead": list(lead),
         "answers": _make_answers([board for board, _ in groups], results, places),
-        "warnings": [*collect_warnings(runs, judged), *(text for result in results for text in result.warnings)],
+        "warnings": _list_warnings(runs, results),
         "groups": [(_prepare_board(board), [_prepare_board(one) for one in of]) for board, of in groups],
         "results": results,
         "kinds": [*kinds, *([DrawingGroup("Other figures", own, open=True)] if own else [])],
@@ -99,18 +99,25 @@ def render_page_and_summary(
     return _render(content), summary
 
 
-def _make_answers(boards: Sequence[Board], results: Sequence[ResultFile], places: Sequence[str]) -> list[AnswerCard]:
-    """Concerns stand first."""
+def _list_warnings(runs: Sequence[Results], results: Sequence[ResultFile]) -> list[str]:
+    found = dict.fromkeys(text for run in runs for text in list_verdict_warnings(run, run.judged()))
+    return [*(f"{capitalise(text)}." for text in found), *(text for result in results for text in result.warnings)]
+
+
+def _make_answers(
+    boards: Sequence[Leaderboard], results: Sequence[ResultFile], places: Sequence[str]
+) -> list[AnswerCard]:
     made = [make_board_card(board, f"board-{n}") for n, board in enumerate(boards, 1)]
     made += [make_result_card(one, f"result-{n}", places) for n, one in enumerate(results, 1) if one.sentences]
-    return sorted(made, key=lambda answer: answer.kind != "concern")
+    return sorted(made, key=lambda answer: answer.kind != "concern")  # which stand first
 
 
-def _prepare_board(board: Board) -> dict[str, Any]:
-    """Return what the page shows of a board."""
+def _prepare_board(board: Leaderboard) -> dict[str, Any]:
+    first, *others = {protocol.name: protocol for protocol in board.protocols}.values()
     return {
         "board": board,
-        "question": board.judged[0].protocol.question if len(board.protocols) == 1 else "",
+        "about": [] if others else inspect.cleandoc(type(first).__doc__ or "").split("\n\n"),
+        "question": "" if others else first.question,
         "said": format_board(board),
         "ranking": make_board_table(board),
         "verdicts": make_verdict_table(board),
@@ -230,7 +237,7 @@ class DrawingGroup:
         return [f"{d.title} ({d.about or d.name})" if titles.count(d.title) > 1 else d.title for d in self.drawings]
 
 
-def draw_kinds(found: Sequence[Group], boards: Sequence[Sequence[Board]]) -> Iterator[DrawingGroup]:
+def draw_kinds(found: Sequence[Group], boards: Sequence[Sequence[Leaderboard]]) -> Iterator[DrawingGroup]:
     """Yield all figures that groups give, kind by kind; `boards` are those of the protocols, by what they are for.
 
     Of each purpose the first kind of a protocol that tells good metrics from bad ones is seen at once.
@@ -244,13 +251,13 @@ def draw_kinds(found: Sequence[Group], boards: Sequence[Sequence[Board]]) -> Ite
             yield DrawingGroup(kind.title, made, _format_finding(kind, single) or made[0].title, name in first)
 
 
-def _format_finding(kind: FigureKind, boards: Sequence[Board]) -> str:
+def _format_finding(kind: FigureKind, boards: Sequence[Leaderboard]) -> str:
     """Return the ends of the measure that a kind of figure shows; whether they differ, the leaderboard says."""
-    board = next((b for b in boards if kind.measure in b.columns and kind.name in b.judged[0].protocol.figures), None)
+    board = next((b for b in boards if kind.measure in b.by_column and kind.name in b.judged[0].protocol.figures), None)
     if board is None:
         return ""
-    (measure, *_) = board.columns[kind.measure]
-    values = {row.metric: row.measures[kind.measure] for row in board.ranking}
+    (measure, *_) = board.by_column[kind.measure]
+    values = {row.metric: row.measures[kind.measure] for row in board}
     known = sorted((m for m in values if not math.isnan(values[m])), key=lambda m: measure.share(values[m]))
     if len(known) < 2:
         return ""

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from textgauge.bench.leaderboard import Board, RankedMetric
+from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.bench.protocols.base import Measure
-from textgauge.bench.results import NUMBERS, Judged, Results, list_verdicts
+from textgauge.bench.results import NUMBERS, list_verdicts
 from textgauge.core.show import drop_nonfinite, format_cell, format_count, format_decimals, format_interval, join_words
 
 _FEW = 2  # measures that a table shows at first, besides overall
@@ -169,9 +169,9 @@ def _place_on_axis(value: float, start: float, stop: float) -> float:
     return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
 
 
-def make_board_table(board: Board) -> PageTable:
+def make_board_table(board: Leaderboard) -> PageTable:
     """A leaderboard with rank ranges and the intervals of measures drawn; the numbers are those of the ranking."""
-    rows, names = board.ranking.rows, sorted(board.columns, key=lambda name: name not in board.averaged)
+    rows, names = board.rows, sorted(board.by_column, key=lambda name: name not in list_averaged_columns(board))
     drawn = {name: _make_cells(board, name) for name in names}
     first = _FEW if len(names) > _FEW + 1 else len(names)
     overall = find_axis([Span(row.overall, row.low, row.high) for row in rows])
@@ -181,12 +181,12 @@ def make_board_table(board: Board) -> PageTable:
         PageColumn("rank", "The ranks that the metric may have; all ranges hold together at 95 %."),
         PageColumn(
             "overall",
-            f"{_describe_overall(board)} Beneath: its 95 % interval for {board.ranking.scope}.",
+            f"{_describe_overall(board)} Beneath: its 95 % interval for {board.scope}.",
             first="descending",
             better="↑",
         ),
         *([PageColumn("new data sets", "The 95 % interval of overall for new data sets.")] if several else []),
-        *(_make_column(name, board.columns[name], extra=place >= first) for place, name in enumerate(names)),
+        *(_make_column(name, board.by_column[name], extra=place >= first) for place, name in enumerate(names)),
         PageColumn("tier", "A tier ends only where every metric above is better than every metric below."),
         *(PageColumn(name, hidden=True) for name in ("overall_low", "overall_high", "rank_low", "rank_high")),
     )
@@ -206,7 +206,13 @@ def make_board_table(board: Board) -> PageTable:
     return PageTable(f"{board.title}: metrics by overall score", columns, cells, _explain_table(board), starts, "rank")
 
 
-def make_verdict_table(board: Board) -> PageTable:
+def list_averaged_columns(board: Leaderboard) -> list[str]:
+    """Return the columns that the overall score is a mean of: with two ends, and about how good a metric is."""
+    ended = {n: of for n, of in board.by_column.items() if any(not math.isnan(m.share(m.low)) for m in of)}
+    return [name for name, of in ended.items() if any(m.quality for m in of)] or list(ended)
+
+
+def make_verdict_table(board: Leaderboard) -> PageTable:
     """Return every measure of every metric with its intervals: the numbers of `leaderboard --detail`."""
     names = ("data", "protocol", "metric", "measure", *NUMBERS, "scope", "repetitions", "reason")
     rows = tuple(tuple(make_cell(row[name]) for name in names) for row in list_verdicts(board.judged))
@@ -242,14 +248,14 @@ def _make_rank_cell(row: RankedMetric, count: int) -> PageCell:
     return PageCell(row.rank, f"{row.rank}{ends}", mark)
 
 
-def _make_cells(board: Board, name: str) -> list[PageCell]:
+def _make_cells(board: Leaderboard, name: str) -> list[PageCell]:
     """Return the cells of a column; an interval is drawn where the number is that of one verdict."""
-    counted = {measure.name for measure in board.columns[name]}
-    spans = [_find_span(board, row.metric, counted) for row in board.ranking]
+    counted = {measure.name for measure in board.by_column[name]}
+    spans = [_find_span(board, row.metric, counted) for row in board]
     start, stop = find_axis([span for span in spans if span])
     return [
         _make_decimal_cell(row.measures[name], span.drawn(start, stop) if span else None)
-        for row, span in zip(board.ranking, spans, strict=True)
+        for row, span in zip(board, spans, strict=True)
     ]
 
 
@@ -258,68 +264,48 @@ def _make_decimal_cell(value: float, mark: Mark | None = None) -> PageCell:
     return PageCell(known, format_decimals(known), mark)
 
 
-def _find_span(board: Board, metric: str, counted: Collection[str]) -> Span | None:
+def _find_span(board: Leaderboard, metric: str, counted: Collection[str]) -> Span | None:
     found = [v for item in board.judged if item.metric == metric for v in item.verdicts if v.measure in counted]
     return Span(found[0].value, found[0].low, found[0].high) if len(found) == 1 else None
 
 
-def _describe_overall(board: Board) -> str:
-    if not board.ranking.top:
+def _describe_overall(board: Leaderboard) -> str:
+    if not board.top:
         return "These measures have no best end in common: they are shown, not averaged."
     return next(text for text in _format_notes(board) if text.startswith("Overall is "))
 
 
-def _format_notes(board: Board) -> list[str]:
+def _format_notes(board: Leaderboard) -> list[str]:
     """The notes of the ranking as sentences: what overall is made of, what chance gives, what ranks are about."""
-    return [f"{capitalise(text)}.".replace("_", " ") for text in board.ranking.notes]
+    return [f"{capitalise(text)}.".replace("_", " ") for text in board.notes]
 
 
-def _explain_table(board: Board) -> str:
-    made_of = [] if board.ranking.top else [_describe_overall(board)]
+def _explain_table(board: Leaderboard) -> str:
+    made_of = [] if board.top else [_describe_overall(board)]
     about = join_words(dict.fromkeys(row["scope"] for row in list_verdicts(board.judged)))
     lines = f"Lines of measures are 95 % intervals for {about}; a rule separates tiers."
     return " ".join([*made_of, *_format_notes(board), lines])
 
 
-def format_board(board: Board) -> list[str]:
+def format_board(board: Leaderboard) -> list[str]:
     """Return the best metrics of a board, the metrics that it cannot rank, and what it rests on."""
-    missing = [row.metric for row in board.ranking if math.isnan(row.overall)]
+    missing = [row.metric for row in board if math.isnan(row.overall)]
     have = "has" if len(missing) == 1 else "have"
-    unranked = [f"{_join_codes(missing)} {have} no overall score here."] if missing and board.ranking.top else []
-    return [board.ranking.answer, *unranked, _format_basis(board)]
+    unranked = [f"{_join_codes(missing)} {have} no overall score here."] if missing and board.top else []
+    return [board.answer, *unranked, _format_basis(board)]
 
 
-def _format_basis(board: Board) -> str:
-    data = _join_codes(board.data)
-    few, many = (end(board.repetitions, default=0) for end in (min, max))
+def _format_basis(board: Leaderboard) -> str:
+    data = _join_codes(dict.fromkeys(item.data for item in board.judged))
+    verdicts = [verdict for item in board.judged for verdict in item.verdicts]
+    repetitions = {len(verdict.values) for verdict in verdicts if not verdict.draws}
+    resampled = {verdict.units for verdict in verdicts if verdict.draws}
+    few, many = (end(repetitions, default=0) for end in (min, max))
     repeated = format_count(many, "repetition") if few == many else f"{few} to {many} repetitions"
-    if not board.units:
+    if not resampled:
         return f"This rests on {repeated} with {data}."
-    units = " to ".join(f"{n:,}" for n in dict.fromkeys((min(board.units), max(board.units))))
-    return f"This rests on {units} resampled units{f' and {repeated}' if board.repetitions else ''} of {data}."
-
-
-def collect_warnings(results: Sequence[Results], judged: Sequence[Judged]) -> list[str]:
-    """What a reader must know before trusting the numbers: what is missing, and every reason a verdict carries."""
-    missing = sum(item.missing for item in judged)
-    total = sum(one.count for one in results)
-    said = [f"{capitalise(text)}." for text in dict.fromkeys(text for one in results for text in one.warnings)]
-    if missing:
-        verb = "is" if missing == 1 else "are"
-        said.append(
-            f"{missing} of {format_count(total, 'result')} {verb} missing; "
-            "the same `textgauge run` command computes them."
-        )
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for item in judged:
-        for verdict in item.verdicts:
-            if verdict.reason:
-                found.setdefault((item.metric, item.data, verdict.reason), []).append(verdict.measure)
-    for (metric, data, reason), measures in found.items():
-        names = ", ".join(name.replace("_", " ") for name in measures[:3])
-        more = f" and {len(measures) - 3} more" if len(measures) > 3 else ""
-        said.append(f"`{metric}`, {names}{more} ({data}): {reason}.")
-    return said
+    units = " to ".join(f"{n:,}" for n in dict.fromkeys((min(resampled), max(resampled))))
+    return f"This rests on {units} resampled units{f' and {repeated}' if repetitions else ''} of {data}."
 
 
 def capitalise(text: str) -> str:

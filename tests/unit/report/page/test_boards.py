@@ -1,7 +1,6 @@
 """Sentences of a page: every number and every claim is true of the ranking."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from textgauge.bench.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.bench.protocols.base import Verdict, summarise_repetitions
 from textgauge.bench.results import Judged
 from textgauge.core.show import format_interval
-from textgauge.report.page.tables import collect_warnings, format_board, make_board_table
+from textgauge.report.page.tables import format_board, list_averaged_columns, make_board_table
 
 MEASURES = [measure.name for measure in Ksc.measures]
 
@@ -35,7 +34,7 @@ def said(*items):
 
 def test_the_answer_of_the_ranking_and_what_it_rests_on():
     board, text = said(judged("energy", 0.9), judged("fid", 0.7), judged("zipf", 0.2))
-    assert text.startswith(board.ranking.answer)
+    assert text.startswith(board.answer)
     assert "Best: energy, better than fid and zipf" in text
     assert "This rests on 8 repetitions with `a,b`." in text
 
@@ -63,7 +62,7 @@ def test_protocols_that_rank_the_same_metrics_are_also_ranked_together():
     ((board, single),) = group_boards([*ranked, sized("energy", 0.5), sized("fid", 0.9)])
     assert (board.title, board.heading) == ("Comparing corpora (known mixtures and sample size)", "Comparing corpora")
     assert [(one.title, one.heading) for one in single] == [("Known mixtures",) * 2, ("Sample size",) * 2]
-    assert [row.metric for row in board.ranking if math.isnan(row.overall)] == ["zipf"]
+    assert [row.metric for row in board if math.isnan(row.overall)] == ["zipf"]
     apart = group_boards([*ranked, sized("energy", 0.5)])
     assert [board.title for board, _ in apart] == ["Known mixtures", "Sample size"]
     assert [single for _, single in apart] == [(board,) for board, _ in apart]
@@ -77,10 +76,10 @@ def test_a_board_names_the_measures_that_its_overall_score_is_a_mean_of():
     likes = [like("energy", 0.9), like("fid", -0.2)]
     together = first_board([*likes, judged("energy", 0.9), judged("fid", 0.5)])
     assert together.title == "Comparing corpora (distribution or neighbours and known mixtures)"
-    assert set(together.averaged) == set(MEASURES)
-    row = next(row for row in together.ranking if row.metric == "fid")
+    assert set(list_averaged_columns(together)) == set(MEASURES)
+    row = next(row for row in together if row.metric == "fid")
     assert row.overall == pytest.approx(np.mean([m.share(row.measures[m.name]) for m in Ksc.measures]))
-    assert first_board(likes).averaged == ("distributionality",)
+    assert list_averaged_columns(first_board(likes)) == ["distributionality"]
 
 
 def test_several_data_sets_have_an_interval_for_new_ones():
@@ -92,16 +91,6 @@ def test_several_data_sets_have_an_interval_for_new_ones():
     board = first_board(items)
     table = make_board_table(board)
     place = [column.name for column in table.columns].index("new data sets")
-    row = board.ranking.rows[0]
+    row = board.rows[0]
     assert table.rows[0][place].shown == format_interval(row.new_data_low, row.new_data_high)
     assert all(len(cells) == len(table.columns) for cells in table.rows)
-
-
-def test_missing_cells_and_reasons_are_warned_of():
-    items = [judged("energy", 0.9, missing=2), judged("fid", math.nan, reason="too few texts")]
-    run = SimpleNamespace(count=16, warnings=["ensembles are not trained"])
-    lacking, missing, reason = collect_warnings([run, run], items)
-    assert lacking == "Ensembles are not trained."
-    assert missing == "2 of 32 results are missing; the same `textgauge run` command computes them."
-    assert reason == "`fid`, accuracy, weighted accuracy, monotonicity and 2 more (a,b): too few texts."
-    assert collect_warnings([], [judged("energy", 0.9)]) == []
