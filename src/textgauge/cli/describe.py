@@ -22,7 +22,8 @@ from textgauge.cli.output import (
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_atomically, write_table
-from textgauge.core.show import Row, format_cell, format_p, shorten_line
+from textgauge.core.result import Column, show_rows
+from textgauge.core.show import format_cell, format_p, shorten_line
 from textgauge.data.source import describe_accepted
 from textgauge.measure.describing import describe as run_describe
 from textgauge.measure.description import Description
@@ -36,6 +37,13 @@ _TITLES = {  # of lists, where their names do not say enough
     "shared": "texts with a near duplicate in the other file",
     "same_meaning": "texts with the meaning of another text",
 }
+_DIFFERENCES = (
+    *map(Column, ("property", "first", "second")),
+    Column("mean", "mean_first", format_cell),
+    Column("mean 2", "mean_second", format_cell),
+    Column("adjusted p, t", "p_t_holm", format_p),
+    Column("adjusted p, rank", "p_mann_whitney_holm", format_p),
+)
 _WIDTH = 60  # characters of a text that a table shows
 
 
@@ -159,9 +167,9 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
         for name, frame in found.lists().items():
             _print_examples(_TITLES.get(name, name.replace("_", " ")), frame, form)
         return
-    print_table([link.to_dict() for link in found.links], form)
+    print_table(found.links.to_dicts(), form)
     if len(found.generated) > 1:
-        print_table([_format_difference(row.to_dict()) for row in found.differences], form)
+        print_table(show_rows(found.differences.to_dicts(), _DIFFERENCES), form)
     examples = {"uncovered test texts": found.uncovered(), "groups of equal or nearly equal texts": found.modes()}
     if near_copies is not None:
         examples = {"near copies": found.near_copies()} | examples
@@ -180,18 +188,6 @@ def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
             ],
             form,
         )
-
-
-def _format_difference(row: Row) -> Row:
-    cells = {name: row[name] for name in ("property", "first", "second")}
-    numbers = {
-        "mean_first": "mean",
-        "mean_second": "mean 2",
-        "p_t_holm": "adjusted p, t",
-        "p_mann_whitney_holm": "adjusted p, rank",
-    }
-    write = {name: format_p if name.startswith("p_") else format_cell for name in numbers}
-    return cells | {title: write[name](row[name]) for name, title in numbers.items()}
 
 
 def _draw(found: Description, path: Path) -> None:

@@ -342,16 +342,12 @@ def _make_result(
         kind=check.kind,
         measured=number.what,
         outcome=outcome.value,
-        value=number.value,
-        low=number.low,
-        high=number.high,
         bound=bound.key,
         limit=float(bound.limit),
-        n=number.n,
         texts_needed=needed,
         note=note,
         evidence=() if outcome is Outcome.passed else tuple(number.worst()),
-        signature=number.signature,
+        **{name: getattr(number, name) for name in _KEPT},
     )
 
 

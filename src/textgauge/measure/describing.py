@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +16,20 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.parallel import map_parts, open_dask_executor
-from textgauge.core.progress import advance, begin_step, name_counts
+from textgauge.core.progress import begin_step, name_counts
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Corpus, load_corpus, load_texts
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
 from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.description import NO_TEST, Description, measure_properties
-from textgauge.measure.findings import correlate_ratings, find_warnings
+from textgauge.measure.findings import find_warnings
 from textgauge.measure.lists import check_threshold
 from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.meaning import find_nearest_meaning, find_nearest_wording
 from textgauge.metrics.properties.texts import number_forms
 
 Columns = tuple[Floats | Ints, Floats | Ints]
-BackendColumns = tuple[Floats, str]  # two numbers for each text, NaN where not needed, and the backend's signature
 
 Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
 
@@ -41,6 +40,17 @@ NO_TRAIN = "no train texts were given"
 YARDSTICKS = ("test", "train")
 _LEFT_OUT = "not asked for"
 _PORTION = 2_000  # texts between two messages of progress
+
+
+class BackendColumns(NamedTuple):
+    """Two numbers for each text of a pool, NaN where not needed, and the backend's signature."""
+
+    columns: Floats
+    signature: str
+
+    def of(self, corpus: Corpus) -> tuple[Floats, Floats]:
+        """Return both numbers of the texts of a corpus."""
+        return self.columns[0, corpus.index], self.columns[1, corpus.index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +106,7 @@ class Measuring:
 
             found["embeddings"] = get_embedder(self.embedder).identity
         rows = {"grammar": self._grammar, "plausibility": self._surprise}
-        return found | {name: row[1] for name, row in rows.items() if row is not None}
+        return found | {name: row.signature for name, row in rows.items() if row is not None}
 
     def _measure_corpus(self, name: str, corpus: Corpus) -> MeasuredCorpus:
         begin_step(f"forms and vocabulary of {name}", kind="forms and vocabulary")
@@ -109,8 +119,8 @@ class Measuring:
             forms=self._forms[corpus.index],
             train=None if wording is None else self.train,
             embedder=self.embedder,
-            grammar=_select_columns(self._grammar, corpus),
-            surprise=None if "plausibility" in missing else _select_columns(self._surprise, corpus),
+            grammar=None if self._grammar is None else self._grammar.of(corpus),
+            surprise=None if "plausibility" in missing or self._surprise is None else self._surprise.of(corpus),
             semantic=None if meaning is None else self._match_meaning(name, corpus, meaning),
             covered=None if meaning is None else self._match_meaning(name, meaning, corpus),
             syntactic=None if wording is None else self._match_wording(name, corpus, wording),
@@ -203,30 +213,23 @@ class Measuring:
             begin_step(f"{doing}: texts", place.stop, len(texts), doing)
         found = np.full((2, pool.size), np.nan)
         found[:, wanted] = np.concatenate(parts, axis=1)[:, inverse]
-        return found, backend
-
-    @cached_property
-    def _vectors(self) -> NDArray[np.float32]:
-        from textgauge.data.cache import encode_cached
-        from textgauge.encode.embedders import get_embedder
-
-        begin_step(f"embedding with {self.embedder}")
-        with name_counts(f"texts embedded with {self.embedder}"):
-            model, texts = get_embedder(self.embedder or ""), self.sets.pool.texts
-            return encode_cached(model, texts, progress=advance, executor=self.cluster)
+        return BackendColumns(found, backend)
 
     def embed(self) -> None:
-        """Embed all texts, with progress, so that whoever asks the pool for their vectors finds them."""
+        """Embed all texts, with progress: the pool keeps their vectors."""
         if self.embedder is not None:
-            self.sets.pool.set_rows("embeddings", self.embedder, self._vectors)
+            begin_step(f"embedding with {self.embedder}")
+            with name_counts(f"texts embedded with {self.embedder}"):
+                self.sets.pool.embeddings(self.embedder, executor=self.cluster)
 
     def _match_meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         """The nearest text by meaning, searched among the different texts of either side; of equal ones the first."""
-        vectors = self._vectors
+        self.embed()
         begin_step(f"nearest texts of {name} by meaning", kind="nearest texts by meaning")
         _, asking, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)
         given = np.sort(np.unique(documents.keys, return_index=True)[1])
-        found = find_nearest_meaning(vectors[queries.index[asking]], vectors[documents.index[given]])
+        sides = (queries.take(asking), documents.take(given))
+        found = find_nearest_meaning(*(side.embeddings(self.embedder or "") for side in sides))
         return NearestMatches(given[found.index], found.similarity).take(inverse)
 
     def _match_wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
@@ -245,10 +248,6 @@ def _compute_surprise(model: str, texts: Sequence[str]) -> Columns:
     from textgauge.encode.language_models import get_language_model
 
     return get_language_model(model).surprise(texts)
-
-
-def _select_columns(rows: BackendColumns | None, corpus: Corpus) -> tuple[Floats, Floats] | None:
-    return None if rows is None else (rows[0][0, corpus.index], rows[0][1, corpus.index])
 
 
 def describe(
@@ -352,9 +351,10 @@ def describe(
             generated=corpora,
             held_out=yardstick,
             train=learned,
-            links=tuple(correlate_ratings(corpora, marks := _check_ratings(sets, rated), level=level, seed=seed)),
             warnings=tuple(find_warnings(corpora, yardstick, learned)),
-            ratings=marks,
+            ratings=_check_ratings(sets, rated),
+            level=level,
+            seed=seed,
         )
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,19 +15,18 @@ from numpy.typing import NDArray
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.progress import begin_step
-from textgauge.core.result import Result
+from textgauge.core.result import Column, Result, show_rows
 from textgauge.core.show import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, join_words
 from textgauge.data import Corpus
 from textgauge.measure.findings import (
-    Difference,
-    RatingLink,
     compute_differences,
+    correlate_ratings,
     find_worse,
     format_answer,
     format_answer_alone,
 )
 from textgauge.measure.lists import check_threshold, list_matches, list_modes, list_templates, list_texts, pick_texts
-from textgauge.metrics.properties.base import MeasuredCorpus, PropertyValue, list_properties
+from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches, PropertyValue, list_properties
 from textgauge.metrics.properties.meaning import (
     SAME,
     find_nearest_against,
@@ -41,8 +41,21 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-_COLOURS = {"generated": BLUE, "test": VERMILION, "train": GREY}
 _COUNTS = ("texts", "vocab")  # written in full
+_VALUE = Column("value", form=format_cell)
+_INTERVAL = Column("interval", "low high", lambda low, high: "" if low is None else format_interval(low, high))
+_ALONE = (
+    Column("corpus"),
+    Column("property"),
+    Column(
+        "value",
+        "property value",
+        lambda name, value: f"{value:,.0f}" if name in _COUNTS and value is not None else format_cell(value),
+    ),
+    _INTERVAL,
+    Column("what it is", "value about reason", lambda value, about, reason: reason if value is None else about),
+)
+_COLOURS = {"generated": BLUE, "test": VERMILION, "train": GREY}
 NO_TEST = "no test texts were given"
 
 
@@ -91,7 +104,7 @@ def measure_properties(
         for number, known in enumerate(declared):
             begin_step(f"{measured.name}: {known.name}", number, len(declared), "properties")
             values[known.name] = known.of(measured, level)
-        worse = _find_worse(values, real, level, len(generated)) if ci and real else {}
+        worse = find_worse(values, real, level, len(generated)) if ci and real else {}
         for known in declared:
             found, reason = values[known.name]
             reason = reason or known.no_interval
@@ -112,13 +125,6 @@ def measure_properties(
             )
 
 
-def _find_worse(values: Mapping[str, Any], real: Mapping[str, Any], level: float, corpora: int) -> dict[str, str]:
-    def numbers(of: Mapping[str, Any]) -> dict[str, PropertyValue]:
-        return {name: value for name, (value, _) in of.items()}
-
-    return find_worse(numbers(values), {role: numbers(of) for role, of in real.items()}, level, corpora)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Description(Result):
     """Properties of one or several corpora, by themselves or next to those of train and held-out texts.
@@ -134,9 +140,10 @@ class Description(Result):
     generated: tuple[MeasuredCorpus, ...]
     held_out: MeasuredCorpus | None = None
     train: MeasuredCorpus | None = None
-    links: tuple[RatingLink, ...] = ()
     warnings: tuple[str, ...] = ()
     ratings: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    level: float = 0.95
+    seed: int = 0
 
     @property
     def answer(self) -> str:
@@ -170,23 +177,18 @@ class Description(Result):
     def readable(self) -> list[Row]:
         """Return one row per property, formatted for display: next to train with a column for each corpus."""
         about = {known.name: known.about for known in list_properties(alone=self.train is None)}
-        several, shown = len(self.generated) > 1, dict[Any, Row]()
-        for row in self.to_dicts():
-            name, value = row["property"], format_cell(row["value"])
-            interval = "" if row["low"] is None else format_interval(row["low"], row["high"])
-            if self.train is None:
-                counted = name in _COUNTS and row["value"] is not None
-                cells = {"corpus": row["corpus"]} if several else {}
-                cells |= {"property": name, "value": f"{row['value']:,.0f}" if counted else value, "interval": interval}
-                cells["what it is"] = about[name] if row["value"] is not None else row["reason"]
-                shown[row["corpus"], name] = cells
-            else:
-                cells = shown.setdefault(name, {"property": name})
-                cells |= {row["corpus"]: value} if several else {"value": value, "interval": interval}
-        for row in self.to_dicts() if self.train is not None else ():
-            shown[row["property"]] |= {name: format_cell(row[name]) for name in self._yardsticks}
-            shown[row["property"]]["what it is"] = about[row["property"]]
-        return list(shown.values())
+        rows = [row | {"about": about[row["property"]]} for row in self.to_dicts()]
+        if self.train is None:
+            return show_rows(rows, _ALONE[0 if len(self.generated) > 1 else 1 :])
+        beside = [Column(name, form=format_cell) for name in self._yardsticks]
+        names = [one.name for one in self.generated]
+        if len(names) == 1:
+            return show_rows(rows, [Column("property"), _VALUE, _INTERVAL, *beside, Column("what it is", "about")])
+        joined: dict[str, Row] = {}
+        for row in rows:
+            joined.setdefault(row["property"], row | {"of": {}})["of"][row["corpus"]] = format_cell(row["value"])
+        values = [Column(name, "of", itemgetter(name)) for name in names]
+        return show_rows(list(joined.values()), [Column("property"), *values, *beside, Column("what it is", "about")])
 
     def __str__(self) -> str:
         return "\n".join([super().__str__(), *(f"note: {text}" for text in self.notes)])
@@ -202,8 +204,6 @@ class Description(Result):
 
     def lists(self) -> dict[str, pl.DataFrame]:
         """Return the texts and tests behind the properties, by name."""
-        import polars as pl
-
         if self.train is None:
             has_other = any(one.against is not None for one in self.generated)
             return ({"shared": self.shared()} if has_other else {}) | {
@@ -219,51 +219,35 @@ class Description(Result):
             "uncovered": self.uncovered(),
             "modes": self.modes(),
             "curve": self.curve,
-            **{
-                name: pl.from_dicts([row.to_dict() for row in rows], infer_schema_length=None)
-                for name, rows in tests.items()
-                if rows
-            },
+            **{name: frame for name, frame in tests.items() if len(frame)},
         }
 
     def near_duplicates(self) -> pl.DataFrame:
         """List texts that have most of their words in common with another one, and that one; the most similar first."""
-
-        def of(one: MeasuredCorpus) -> pl.DataFrame:
-            found = one.derive(find_duplicates_within)
-            return list_matches(one.name, one.corpus, found, one.corpus, found.index >= 0)
-
-        return self._join_frames(of, "similarity", descending=True)
+        return self._list_matches(lambda one: (one.corpus, one.derive(find_duplicates_within), one.corpus), _is_matched)
 
     def shared(self) -> pl.DataFrame:
         """List texts that have most of their words in common with one of the other file, and that one."""
-
-        def of(one: MeasuredCorpus) -> pl.DataFrame:
-            found = None if one.against is None else one.derive(find_duplicates_across)
-            return list_matches(one.name, one.corpus, found, one.against, None if found is None else found.index >= 0)
-
-        return self._join_frames(of, "similarity", descending=True)
+        return self._list_matches(
+            lambda one: one.against and (one.corpus, one.derive(find_duplicates_across), one.against), _is_matched
+        )
 
     def restated(self) -> pl.DataFrame:
         """List texts that say the same as another one by their embeddings, and that one; of the other file if given."""
 
-        def of(one: MeasuredCorpus) -> pl.DataFrame:
+        def of(one: MeasuredCorpus) -> Any:
             nearest = find_nearest_other if one.against is None else find_nearest_against
-            found = None if one.embedder is None else one.derive(nearest)
-            hits = None if found is None else found.similarity >= SAME
-            return list_matches(one.name, one.corpus, found, one.against or one.corpus, hits)
+            return (one.corpus, one.derive(nearest), one.against or one.corpus) if one.embedder else None
 
-        return self._join_frames(of, "similarity", descending=True)
+        return self._list_matches(of, lambda _, found: found.similarity >= SAME)
 
     def outliers(self) -> pl.DataFrame:
         """List texts that are unlike all others, the farthest first, and the text nearest to each."""
-
-        def of(one: MeasuredCorpus) -> pl.DataFrame:
-            known = one.embedder is not None
-            found, hits = (one.derive(find_nearest_other), one.derive(find_outlying)) if known else (None, None)
-            return list_matches(one.name, one.corpus, found, one.corpus, hits)
-
-        return self._join_frames(of, "similarity")
+        return self._list_matches(
+            lambda one: one.embedder and (one.corpus, one.derive(find_nearest_other), one.corpus),
+            lambda one, _: one.derive(find_outlying),
+            descending=False,
+        )
 
     def templates(self) -> pl.DataFrame:
         """List runs of four words that many texts hold, the most frequent first, with an example of each."""
@@ -287,9 +271,14 @@ class Description(Result):
         return self._trained.derive(reach_of_train)
 
     @cached_property
-    def differences(self) -> tuple[Difference, ...]:
-        """Tests between all corpora, and of each against held-out texts, text by text."""
+    def differences(self) -> pl.DataFrame:
+        """Tests between all corpora, and of each against held-out texts, text by text; see `compute_differences`."""
         return compute_differences([*self.generated, *([] if self.held_out is None else [self.held_out])])
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """Spearman's ρ of each per-text property and the ratings of the same texts, with its bootstrap interval."""
+        return correlate_ratings(self.generated, self.ratings, level=self.level, seed=self.seed)
 
     @cached_property
     def curve(self) -> pl.DataFrame:
@@ -311,27 +300,27 @@ class Description(Result):
         least = train.near_copy if threshold is None else threshold
         check_threshold(least)
 
-        def of(one: MeasuredCorpus) -> pl.DataFrame:
-            found = one.syntactic
-            hits = None if found is None else found.similarity >= least
-            return list_matches(one.name, one.corpus, found, train.corpus, hits, ("text", "syntactic", "train"))
-
-        return self._join_frames(of, "syntactic", descending=True)
+        return self._list_matches(
+            lambda one: (one.corpus, one.syntactic, train.corpus),
+            lambda _, found: found.similarity >= least,
+            ("text", "syntactic", "train"),
+        )
 
     def uncovered(self, reach: float | None = None) -> pl.DataFrame:
         """List held-out texts that no generated text comes near; the default is how near train comes to 95 %."""
         least = self.reach if reach is None else reach
 
-        def of(one: MeasuredCorpus) -> pl.DataFrame:
-            found = one.covered
-            hits = None if found is None else found.similarity < least
-            return list_matches(one.name, self._test, found, one.corpus, hits, ("test", "semantic", "nearest"))
-
-        return self._join_frames(of, "semantic")
+        return self._list_matches(
+            lambda one: (self._test, one.covered, one.corpus),
+            lambda _, found: found.similarity < least,
+            ("test", "semantic", "nearest"),
+            descending=False,
+        )
 
     def modes(self, least: int = 2) -> pl.DataFrame:
         """List groups of equal or nearly equal texts, the largest first, each with an example."""
-        return self._join_frames(lambda one: list_modes(one, least), "texts", descending=True)
+        frame = self._join_frames(lambda one: list_modes(one, least))
+        return frame.sort("texts", descending=True, maintain_order=True)
 
     def pick(self, n: int, *, plausible: bool = False) -> pl.DataFrame:
         """Pick the n texts of each corpus that are nearest to held-out ones by meaning and farthest from train.
@@ -365,13 +354,31 @@ class Description(Result):
     def _test(self) -> Corpus | None:
         return None if self.held_out is None else self.held_out.corpus
 
-    def _join_frames(
-        self, of: Callable[[MeasuredCorpus], pl.DataFrame], by: str | None = None, *, descending: bool = False
+    def _list_matches(
+        self,
+        of: Callable[[MeasuredCorpus], Any],
+        is_hit: Callable[[MeasuredCorpus, NearestMatches], NDArray[np.bool_]],
+        columns: tuple[str, str, str] = ("text", "similarity", "match"),
+        *,
+        descending: bool = True,
     ) -> pl.DataFrame:
+        """List what `of` gives, queries, their nearest texts and where these are, or nothing; see `list_matches`."""
+
+        def make(one: MeasuredCorpus) -> pl.DataFrame:
+            found = of(one)
+            is_known = found is not None and all(part is not None for part in found)
+            return list_matches(one.name, (*found, is_hit(one, found[1])) if is_known else None, columns)
+
+        return self._join_frames(make).sort(columns[1], descending=descending, maintain_order=True)
+
+    def _join_frames(self, of: Callable[[MeasuredCorpus], pl.DataFrame]) -> pl.DataFrame:
         import polars as pl
 
-        frame = pl.concat(map(of, self.generated))
-        return frame if by is None else frame.sort(by, descending=descending, maintain_order=True)
+        return pl.concat(map(of, self.generated))
+
+
+def _is_matched(_: MeasuredCorpus, found: NearestMatches) -> NDArray[np.bool_]:
+    return found.index >= 0
 
 
 def draw_properties(rows: Sequence[Row]) -> alt.VConcatChart:

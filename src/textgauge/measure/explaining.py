@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +20,6 @@ from textgauge.core.show import (
     VERMILION,
     Row,
     Tabular,
-    drop_nonfinite,
     drop_nonfinite_values,
     render_html,
     shorten_line,
@@ -32,7 +31,7 @@ from textgauge.measure.compare_report import Terms, find_separating_terms
 from textgauge.measure.comparing import limit_blas_threads, prepare_two
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.grounds import CrossNearest, find_nearest_texts
-from textgauge.metrics.score import Contributions, SideTerms
+from textgauge.metrics.score import Contributions
 
 if TYPE_CHECKING:
     import altair as alt
@@ -149,7 +148,7 @@ class Explanation(Tabular):
         `side`, `index`, `text`, `contribution`, columns of the metric's family, and the nearest text of the other side:
         `nearest`, `nearest_index`, `distance`. None where nothing is known. Indices are rows of the source, from 0.
         """
-        return [self._row(side, index) for side in SIDES for index in range(len(self._terms(side).adds))]
+        return [*self._rows["reference"], *self._rows["candidate"]]
 
     def top(self, n: int, side: Side) -> list[Row]:
         """Return the texts of one side that drive the distance most, a repeated text once, with its number of `copies`.
@@ -157,19 +156,19 @@ class Explanation(Tabular):
         Texts that add nothing, or draw the corpora together, are not among them; of a part whose larger values mean
         closer, those that add less than the mean are.
         """
-        terms = self._terms(side)
+        terms = self.contributions.reference if side == "reference" else self.contributions.candidate
         adds = terms.adds if self.larger_is_farther else float(np.mean(terms.adds)) - terms.adds
         strength = self._get_distances(side) if terms.strength is None else terms.strength
         order = np.lexsort((-_put_missing_last(strength), -_put_missing_last(adds)))
-        return list(self._list_different(side, order[adds[order] > 0], n))
+        return self._list_different(side, order[adds[order] > 0], n)
 
     def uncovered(self, n: int) -> list[Row]:
         """Return the reference texts farthest from every candidate text, farthest first."""
-        return self._list_farthest(n, "reference")
+        return self._list_different("reference", np.argsort(-self._get_distances("reference"), kind="stable"), n)
 
     def outliers(self, n: int) -> list[Row]:
         """Return the candidate texts farthest from every reference text, farthest first."""
-        return self._list_farthest(n, "candidate")
+        return self._list_different("candidate", np.argsort(-self._get_distances("candidate"), kind="stable"), n)
 
     def plot(self, n: int = _SHOWN) -> alt.ConcatChart:
         """Return the texts of both sides that add most, and the words that separate the corpora."""
@@ -183,49 +182,41 @@ class Explanation(Tabular):
         head = render_html([{"metric": self.metric, self.of: self.total, "a text adds": self.formula}])
         return head + "".join(f"<h4>{title}</h4>{render_html(rows)}" for title, rows in tables if rows)
 
-    def _terms(self, side: Side) -> SideTerms:
-        return self.contributions.reference if side == "reference" else self.contributions.candidate
-
     def _get_distances(self, side: Side) -> Floats:
         return self.nearest.of_reference if side == "reference" else self.nearest.of_candidate
 
-    def _text(self, side: Side, index: int) -> str | None:
-        return None if self.texts is None else replace_surrogates(self.texts[SIDES.index(side)][index])
-
-    def _get_source_row(self, side: Side, index: int) -> int:
-        return int(self.rows[SIDES.index(side)][index])
-
-    def _row(self, side: Side, index: int) -> Row:
-        terms, other = self._terms(side), SIDES[side == "reference"]
-        indices = self.nearest.of_reference_index if side == "reference" else self.nearest.of_candidate_index
-        return {
-            "side": side,
-            "index": self._get_source_row(side, index),
-            "text": self._text(side, index),
-            "contribution": drop_nonfinite(float(terms.adds[index])),
-            **drop_nonfinite_values({name: column[index].item() for name, column in terms.detail.items()}),
-            "nearest": self._text(other, int(indices[index])),
-            "nearest_index": self._get_source_row(other, int(indices[index])),
-            "distance": drop_nonfinite(float(self._get_distances(side)[index])),
-        }
-
-    def _list_farthest(self, n: int, side: Side) -> list[Row]:
-        return list(self._list_different(side, np.argsort(-self._get_distances(side), kind="stable"), n))
-
-    def _list_different(self, side: Side, order: NDArray[Any], n: int) -> Iterator[Row]:
-        copies = self._copies[SIDES.index(side)]
-        seen: set[str | int] = set()
-        for index in order.tolist():
-            if len(seen) == n:
-                return
-            content = index if self.texts is None else self.texts[SIDES.index(side)][index]
-            if content not in seen:
-                seen.add(content)
-                yield {**self._row(side, index), "copies": copies[content] if copies else 1}
-
     @cached_property
-    def _copies(self) -> tuple[Counter[str | int], ...]:
-        return (Counter(), Counter()) if self.texts is None else tuple(Counter(texts) for texts in self.texts)
+    def _rows(self) -> dict[Side, list[Row]]:
+        sides, nearest = (self.contributions.reference, self.contributions.candidate), self.nearest
+        texts: list[list[Any]] = [[None] * len(rows) for rows in self.rows]
+        if self.texts is not None:
+            texts = [list(map(replace_surrogates, side)) for side in self.texts]
+        found: dict[Side, list[Row]] = {}
+        for own, (side, at) in enumerate(
+            zip(SIDES, (nearest.of_reference_index, nearest.of_candidate_index), strict=True)
+        ):
+            columns = {
+                "side": [side] * len(texts[own]),
+                "index": self.rows[own].tolist(),
+                "text": texts[own],
+                "contribution": sides[own].adds.tolist(),
+                **{name: column.tolist() for name, column in sides[own].detail.items()},
+                "nearest": [texts[1 - own][place] for place in at.tolist()],
+                "nearest_index": self.rows[1 - own][at].tolist(),
+                "distance": self._get_distances(side).tolist(),
+            }
+            rows = zip(*columns.values(), strict=True)
+            found[side] = [drop_nonfinite_values(dict(zip(columns, row, strict=True))) for row in rows]
+        return found
+
+    def _list_different(self, side: Side, order: NDArray[Any], n: int) -> list[Row]:
+        rows = self._rows[side]
+        content = [place if row["text"] is None else row["text"] for place, row in enumerate(rows)]
+        copies = Counter(content)
+        first = dict[Any, int]()
+        for place in order.tolist():
+            first.setdefault(content[place], place)
+        return [{**rows[place], "copies": copies[key]} for key, place in list(first.items())[:n]]
 
 
 def _put_missing_last(values: Floats) -> Floats:

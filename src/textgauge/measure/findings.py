@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textgauge.core.arrays import Floats
-from textgauge.core.show import FlatRow, Row, format_cell, format_count, format_percent, join_words
+from textgauge.core.show import Row, format_cell, format_count, format_percent, join_words
 from textgauge.data import Corpus
 from textgauge.metrics.properties.base import (
     TOKENIZER,
@@ -28,6 +28,11 @@ from textgauge.stats.correlation import estimate_correlation_interval, find_comp
 from textgauge.stats.decisions import ALPHA, format_properties, is_better
 from textgauge.stats.rankings import compute_difference_interval
 from textgauge.stats.resampling import adjust_by_holm
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Values = Mapping[str, tuple[PropertyValue, str | None]]  # of properties, by name, with the reason where there is none
 
 # Properties reported on the page, most serious first; the others say the same in other numbers.
 _SENTENCES = {
@@ -101,28 +106,25 @@ def _format_worse(row: Row) -> str | None:
     return f"{row['property']} {format_cell(row['value'])} ({against} {format_cell(row[against])})"
 
 
-def find_worse(
-    found: Mapping[str, PropertyValue], real: Mapping[str, Mapping[str, PropertyValue]], level: float, corpora: int = 1
-) -> dict[str, str]:
+def find_worse(found: Values, real: Mapping[str, Values], level: float, corpora: int = 1) -> dict[str, str]:
     """Find the properties that are worse than in `test`, or in `train` where test has no value.
 
     `real` are test and train. A property is worse where the interval of its difference lies on the worse side of 0; the
     intervals, given at `level`, are widened so that those of all properties of all `corpora` hold together at 95 %.
     """
     wanted = {known.name: known.better for known in list_properties()}
-    pairs = {name: pair for name in found if wanted.get(name) and (pair := _find_yardstick(name, real)) is not None}
+    pairs = {}
+    for name in filter(wanted.get, found):
+        known = [role for role, values in real.items() if name in values and not math.isnan(values[name][0].value)]
+        if known:
+            pairs[name] = known[0]
     times = compute_normal_reach(1.0 - ALPHA / max(len(pairs) * corpora, 1)) / compute_normal_reach(level)
     worse = {}
-    for name, (against, yardstick) in pairs.items():
-        low, high = compute_difference_interval(astuple(found[name]), astuple(yardstick), times)
+    for name, against in pairs.items():
+        low, high = compute_difference_interval(astuple(found[name][0]), astuple(real[against][name][0]), times)
         if is_better((low, high) if wanted[name] == "lower" else (-high, -low)):
             worse[name] = against
     return worse
-
-
-def _find_yardstick(name: str, real: Mapping[str, Mapping[str, PropertyValue]]) -> tuple[str, PropertyValue] | None:
-    known = ((against, values[name]) for against, values in real.items() if name in values)
-    return next((pair for pair in known if not math.isnan(pair[1].value)), None)
 
 
 @dataclass(frozen=True)
@@ -253,39 +255,14 @@ def _compute_unknown_share(corpus: Corpus, known: Corpus) -> float:
     return compute_unknown_share(corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Difference(FlatRow):
-    """Two corpora under one property: means per text, and p-values for "no difference", corrected for their number.
+def compute_differences(corpora: Sequence[MeasuredCorpus]) -> pl.DataFrame:
+    """Test all pairs of corpora under every property that both have, text by text: means and p-values.
 
     Welch's unpaired t-test and the Mann-Whitney test, each corrected over all its tests by Holm's method. Plausibility
-    is the surprise per token, the logarithm of perplexity.
+    is the surprise per token, the logarithm of perplexity. What does not exist is null.
     """
+    import polars as pl
 
-    property: str
-    first: str
-    second: str
-    mean_first: float
-    mean_second: float
-    p_t: float
-    p_mann_whitney: float
-    p_t_holm: float
-    p_mann_whitney_holm: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class RatingLink(FlatRow):
-    """Spearman's ρ of a property and the ratings of the same texts, with its bootstrap interval."""
-
-    corpus: str
-    property: str
-    rho: float
-    low: float
-    high: float
-    n: int
-
-
-def compute_differences(corpora: Sequence[MeasuredCorpus]) -> tuple[Difference, ...]:
-    """Test all pairs of corpora under every property that both have, text by text."""
     columns = {measured.name: measured.text_values() for measured in corpora}
     cases = [
         (name, first, second)
@@ -295,27 +272,33 @@ def compute_differences(corpora: Sequence[MeasuredCorpus]) -> tuple[Difference, 
     ]
     tests = np.array([_compute_p_values(columns[first][name], columns[second][name]) for name, first, second in cases])
     tests = tests.reshape(-1, 4)
-    numbers = np.column_stack([tests, adjust_by_holm(tests[:, 2]), adjust_by_holm(tests[:, 3])]).tolist()
-    names = [field.name for field in fields(Difference)]
-    return tuple(
-        Difference(**dict(zip(names, (*case, *row), strict=True))) for case, row in zip(cases, numbers, strict=True)
+    numbers = np.column_stack([tests, adjust_by_holm(tests[:, 2]), adjust_by_holm(tests[:, 3])])
+    names = ("mean_first", "mean_second", "p_t", "p_mann_whitney", "p_t_holm", "p_mann_whitney_holm")
+    frame = pl.DataFrame(cases, schema=dict.fromkeys(("property", "first", "second"), pl.String), orient="row")
+    return frame.with_columns(
+        pl.Series(name, column, nan_to_null=True) for name, column in zip(names, numbers.T, strict=True)
     )
 
 
 def correlate_ratings(
     corpora: Sequence[MeasuredCorpus], ratings: Mapping[str, Floats], *, level: float, seed: int
-) -> Iterator[RatingLink]:
-    """Yield ρ of each per-text property with the ratings, for every corpus that has them."""
-    for measured in corpora:
-        given = ratings.get(measured.name)
-        if given is None:
-            continue
+) -> pl.DataFrame:
+    """Correlate each per-text property with the ratings of the same texts, for every corpus that has them.
+
+    Spearman's ρ with its bootstrap interval; null where it does not exist.
+    """
+    import polars as pl
+
+    rows = []
+    for measured in (one for one in corpora if one.name in ratings):
+        given = ratings[measured.name]
         order = np.argsort(measured.corpus.keys, kind="stable")  # draws do not depend on the order of the texts
         for name, values in measured.text_values().items():
             known = order[find_complete_rows(values, given)[order]]
-            low, high = estimate_correlation_interval(spearman, given[known], values[known], level=level, seed=seed)
-            rho = spearman(given[known], values[known])
-            yield RatingLink(corpus=measured.name, property=name, rho=rho, low=low, high=high, n=len(known))
+            ends = estimate_correlation_interval(spearman, given[known], values[known], level=level, seed=seed)
+            rows.append((measured.name, name, spearman(given[known], values[known]), *ends, len(known)))
+    kinds = {"corpus": pl.String, "property": pl.String} | dict.fromkeys(("rho", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, schema=kinds | {"n": pl.Int64}, orient="row").fill_nan(None)
 
 
 def _compute_p_values(first: Floats, second: Floats) -> tuple[float, float, float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,33 +84,27 @@ def _make_nearest_columns(
 
 def list_matches(
     name: str,
-    queries: Corpus | None,
-    matches: Any,
-    documents: Corpus | None,
-    hits: NDArray[np.bool_] | None,
-    columns: Sequence[str] = ("text", "similarity", "match"),
+    matched: tuple[Corpus, NearestMatches, Corpus, NDArray[np.bool_]] | None,
+    columns: tuple[str, str, str],
 ) -> pl.DataFrame:
-    """Return the texts that `hits` marks, the similarity to their match, and the match.
+    """Return texts that are marked, the similarity to their match, and the match, under the names in `columns`.
 
-    `columns` are the names of these three; a `match` comes with its place.
+    `matched` are texts, their matches, the texts that these are of, and the marks. A `match` comes with its place.
     """
     import polars as pl
 
-    first, value, last = columns
-    placed = {"match_index": pl.Int64} if last == "match" else {}
-    kinds = {"corpus": pl.String, "index": pl.Int64, first: pl.String, value: pl.Float64, **placed, last: pl.String}
-    if matches is None or queries is None or documents is None or hits is None:
-        return pl.DataFrame(schema=kinds)
-    rows = np.flatnonzero(hits)
-    index = matches.index[rows]
-    values: dict[str, Any] = {
-        "corpus": [name] * len(rows),
-        "index": queries.source_rows[rows],
-        first: get_texts(queries, rows),
-        value: matches.similarity[rows],
-    }
-    values |= {"match_index": documents.source_rows[index]} if placed else {}
-    return pl.DataFrame(values | {last: get_texts(documents, index)}, schema=kinds)
+    nowhere = np.empty(0, dtype=np.int64)
+    index, places, similarity, texts, others = nowhere, nowhere, np.empty(0), list[str](), list[str]()
+    if matched is not None:
+        queries, matches, documents, hits = matched
+        rows = np.flatnonzero(hits)
+        nearest, similarity = matches.index[rows], matches.similarity[rows]
+        index, places = queries.source_rows[rows], documents.source_rows[nearest]
+        texts, others = get_texts(queries, rows), get_texts(documents, nearest)
+    values = {"corpus": [name] * len(texts), "index": index, columns[0]: texts, columns[1]: similarity}
+    values |= {"match_index": places} if columns[2] == "match" else {}
+    kinds = {"corpus": pl.String, columns[0]: pl.String, columns[1]: pl.Float64, columns[2]: pl.String}
+    return pl.DataFrame(values | {columns[2]: others}, schema_overrides=kinds)
 
 
 def list_modes(measured: MeasuredCorpus, least: int) -> pl.DataFrame:

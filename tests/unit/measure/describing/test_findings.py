@@ -14,40 +14,34 @@ COPIES = PropertyValue(0.55, 0.48, 0.62)
 NOTHING = PropertyValue(math.nan, math.nan, math.nan)
 
 
-def worse(found, *, test=NOTHING, train=NOTHING, name="near_copies", **more):
-    return find_worse({name: found, **more}, {"test": {name: test}, "train": {name: train}}, 0.95)
+def worse(found, *, test=NOTHING, train=NOTHING, names=("near_copies",), corpora=1):
+    values, *real = (dict.fromkeys(names, (value, None)) for value in (found, test, train))
+    return find_worse(values, dict(zip(("test", "train"), real, strict=True)), 0.95, corpora)
 
 
-def test_a_property_is_worse_than_test_or_than_train_where_test_has_none():
-    real = PropertyValue(0.115, 0.08, 0.17)
-    assert worse(COPIES, test=real) == {"near_copies": "test"}
-    assert worse(COPIES, train=real) == {"near_copies": "train"}
-    assert worse(real, test=COPIES) == {}
-    assert worse(real, test=COPIES, name="unique") == {"unique": "test"}
+REAL, NEAR = PropertyValue(0.115, 0.08, 0.17), PropertyValue(0.46, 0.43, 0.49)
+NAMES = ("near_copies", "unique", "distinct", "grammar", "plausibility", "covered")
 
 
 @pytest.mark.parametrize(
-    ("found", "real"),
+    ("found", "options", "expected"),
     [
-        (PropertyValue(0.55, 0.1, 0.9), PropertyValue(0.115, 0.1, 0.13)),  # its own interval is wide
-        (COPIES, PropertyValue(0.46, 0.40, 0.53)),  # the interval of real texts counts too
-        (PropertyValue(0.55), PropertyValue(0.115, 0.1, 0.13)),  # nothing is known about the error
-        (COPIES, PropertyValue(0.115)),
-        (COPIES, NOTHING),
+        (COPIES, {"test": REAL}, {"near_copies": "test"}),
+        (COPIES, {"train": REAL}, {"near_copies": "train"}),  # where test has none
+        (REAL, {"test": COPIES}, {}),
+        (REAL, {"test": COPIES, "names": ("unique",)}, {"unique": "test"}),
+        (PropertyValue(0.55, 0.1, 0.9), {"test": PropertyValue(0.115, 0.1, 0.13)}, {}),  # its own interval is wide
+        (COPIES, {"test": PropertyValue(0.46, 0.40, 0.53)}, {}),  # the interval of real texts counts too
+        (PropertyValue(0.55), {"test": PropertyValue(0.115, 0.1, 0.13)}, {}),  # nothing is known about the error
+        (COPIES, {"test": PropertyValue(0.115)}, {}),
+        (COPIES, {"test": NOTHING}, {}),
+        (COPIES, {"test": NEAR}, {"near_copies": "test"}),
+        (COPIES, {"test": NEAR, "names": NAMES}, {}),  # several properties hold together
+        (COPIES, {"test": NEAR, "corpora": len(NAMES)}, {}),  # and so does one property of as many corpora
     ],
 )
-def test_what_may_be_no_worse_is_not_called_so(found, real):
-    assert worse(found, test=real) == {}
-
-
-def test_several_properties_hold_together():
-    real = PropertyValue(0.46, 0.43, 0.49)
-    assert worse(COPIES, test=real) == {"near_copies": "test"}
-    names = ("near_copies", "unique", "distinct", "grammar", "plausibility", "covered")
-    several = find_worse(dict.fromkeys(names[:1], COPIES), {"test": dict.fromkeys(names[:1], real)}, 0.95, len(names))
-    assert several == {}  # one property of as many corpora is as many statements
-    many = find_worse(dict.fromkeys(names, COPIES), {"test": dict.fromkeys(names, real)}, 0.95)
-    assert many == {}
+def test_what_is_worse_by_the_interval_of_the_difference_is_called_so(found, options, expected):
+    assert worse(found, **options) == expected
 
 
 @pytest.mark.slow

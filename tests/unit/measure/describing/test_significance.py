@@ -22,47 +22,41 @@ def found(backends):
 
 
 def test_corpora_are_tested_against_each_other_and_against_test(found):
-    names = {(row.property, row.first, row.second) for row in found.differences}
+    rows = {(row["property"], row["first"], row["second"]): row for row in found.differences.to_dicts()}
     both = {(name, "one", "two") for name in ("grammar", "plausibility", "semantic", "syntactic")}
     with_test = {
         (name, corpus, "test") for name in ("grammar", "plausibility", "syntactic") for corpus in ("one", "two")
     }
-    assert names == both | with_test
-
-
-def test_p_values_are_scipys_and_corrected(found):
-    values = {one.name: one.text_values()["semantic"] for one in found.generated}
-    row = next(row for row in found.differences if row.property == "semantic")
-    assert row.p_t == pytest.approx(stats.ttest_ind(values["one"], values["two"], equal_var=False).pvalue)
-    assert row.p_mann_whitney == pytest.approx(stats.mannwhitneyu(values["one"], values["two"]).pvalue)
-    assert row.p_t_holm >= row.p_t
-    assert row.mean_first == pytest.approx(values["one"].mean())
-
-
-def test_equal_values_give_no_p_value_and_other_ones_a_small_one(found):
-    grammar = {(row.first, row.second): row for row in found.differences if row.property == "grammar"}
-    assert np.isnan(grammar["one", "test"].p_t)
-    assert grammar["one", "test"].to_dict()["p_t_holm"] is None
-    assert grammar["one", "two"].p_mann_whitney_holm < 1e-6
+    assert set(rows) == both | with_test
+    one, two = (measured.text_values()["semantic"] for measured in found.generated)
+    row = rows["semantic", "one", "two"]
+    assert row["p_t"] == pytest.approx(stats.ttest_ind(one, two, equal_var=False).pvalue)
+    assert row["p_mann_whitney"] == pytest.approx(stats.mannwhitneyu(one, two).pvalue)
+    assert row["p_t_holm"] >= row["p_t"]
+    assert row["mean_first"] == pytest.approx(one.mean())
+    equal = rows["grammar", "one", "test"]  # no text has an error
+    assert equal["p_t"] is equal["p_t_holm"] is None
+    assert rows["grammar", "one", "two"]["p_mann_whitney_holm"] < 1e-6
 
 
 def test_ratings_are_correlated_with_every_property(backends):
     ratings = [-len(text.split()) for text in ONE]
     options = {"train": TRAIN, "held_out": TEST, "embedder": "letters", "seed": 1}
     found = run(generated=ONE, ratings=ratings, **options)
-    links = {link.property: link for link in found.links}
-    assert set(links) == {"grammar", "plausibility", "semantic", "syntactic"}
+    links = {row["property"]: row for row in found.links.to_dicts()}
+    assert list(links) == ["grammar", "plausibility", "semantic", "syntactic"]
     values = found.generated[0].text_values()["semantic"]
-    assert links["semantic"].rho == pytest.approx(stats.spearmanr(ratings, values).statistic)
-    assert links["semantic"].low <= links["semantic"].rho <= links["semantic"].high
-    assert links["semantic"].n == len(ONE)
-    assert links["grammar"].to_dict()["rho"] is None  # no text has an error
-    turned = run(generated=ONE[::-1], ratings=ratings[::-1], **options)
-    assert turned.links[2].low == pytest.approx(links["semantic"].low)
+    semantic = links["semantic"]
+    assert semantic["rho"] == pytest.approx(stats.spearmanr(ratings, values).statistic)
+    assert semantic["low"] <= semantic["rho"] <= semantic["high"]
+    assert semantic["n"] == len(ONE)
+    assert links["grammar"]["rho"] is None  # no text has an error
+    turned = run(generated=ONE[::-1], ratings=ratings[::-1], **options).links
+    assert turned["low"][2] == pytest.approx(semantic["low"])
 
 
 def test_ratings_of_several_corpora_go_by_name_and_missing_ones_are_left_out(backends):
     ratings = {"two": [np.nan, *range(len(TWO) - 1)]}
     found = run(generated={"one": ONE, "two": TWO}, ratings=ratings, train=TRAIN, held_out=TEST, embedder="letters")
-    assert {link.corpus for link in found.links} == {"two"}
-    assert {link.n for link in found.links} == {len(TWO) - 1}
+    assert set(found.links["corpus"]) == {"two"}
+    assert set(found.links["n"]) == {len(TWO) - 1}
