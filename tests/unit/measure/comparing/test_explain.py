@@ -8,7 +8,6 @@ import pytest
 
 from textgauge import compare
 from textgauge.core.errors import InputError
-from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus
 from textgauge.measure.explaining import Explanation, explain
 
@@ -61,12 +60,6 @@ def test_nearest_texts_of_token_metrics_are_by_their_counts():
     assert rows[5]["distance"] == pytest.approx(1 - 2 / 3)
     assert (rows[7]["text"], rows[7]["distance"]) == (" ", 1.0)
     assert found.tokens[0]["contribution"] >= found.tokens[-1]["contribution"]
-
-
-def test_nearest_counts_do_not_depend_on_blocks():
-    whole = explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts()
-    with limit_sizes(2):
-        assert explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts() == whole
 
 
 def test_embeddings_without_texts_are_named_by_their_place():

@@ -87,13 +87,3 @@ def test_metrics_whose_interval_is_not_shown_to_hold_have_no_share():
     report = compare(rows(0, 40), mixture(1, 40, 0.3), foreign=rows(3, 40, 1.0), metrics="energy,fid")
     assert np.isnan(report["fid@given"].foreign_share)
     assert any("fid@given" in text for text in report.warnings)
-
-
-def test_the_command_reads_the_foreign_texts(tmp_path, run):
-    for name, values in (("a", rows(0, 80)), ("b", mixture(1, 80, 0.3)), ("c", rows(3, 80, 1.0))):
-        np.save(tmp_path / f"{name}.npy", values)
-    code, out, _ = run(
-        "compare", tmp_path / "a.npy", tmp_path / "b.npy", "--foreign", tmp_path / "c.npy", "-m", "energy"
-    )
-    assert code == 0
-    assert "foreign texts" in out

@@ -108,18 +108,6 @@ def test_duplicates_of_another_file_are_named():
     assert "shared" not in describe()
 
 
-def test_the_answer_says_what_the_rows_say():
-    found = describe()
-    assert found.answer.startswith("7 texts of 9 words (median; 90 % have ")
-    assert "2 (28.6 %) equal another one, 3 (42.9 %) are near duplicates" in found.answer
-    assert "as diverse as" in found.answer
-    assert "diverse" not in describe(embedder=None).answer
-    both = describe({"first": TEXTS, "second": OTHER})
-    assert both.answer.startswith("first: 7 texts")
-    assert "second: 2 texts" in both.answer
-    assert both["texts", "second"].value == 2
-
-
 def test_lists_show_templates_duplicates_and_scripts():
     found = describe([*TEXTS, "добрый день"])
     rows = {row["template"]: row for row in found.templates().to_dicts()}
@@ -130,6 +118,7 @@ def test_lists_show_templates_duplicates_and_scripts():
     languages = {row["language"]: row["texts"] for row in found.languages().to_dicts()}
     assert languages == {"English": 6, "not known": 1, "Cyrillic script": 1}
     assert found["main_language"].value == pytest.approx(6 / 8)
+    assert any("not in Latin script" in text for text in found.warnings)
     frame = found.per_text
     assert frame["duplicate"].to_list() == [1, 0, 0, None, None, None, None, None]
     assert frame["words"].to_list()[0] == 10
@@ -153,17 +142,9 @@ def test_models_see_a_sample_of_a_large_corpus(monkeypatch):
     assert any("grammar is that of 4 of the 7 texts" in text for text in found.warnings)
 
 
-def test_a_corpus_in_another_script_is_warned_of():
-    found = describe(["добрый день", "как дела", "hello there"])
-    assert any("not in Latin script" in text for text in found.warnings)
-
-
 @pytest.mark.parametrize(
     ("texts", "options", "said"),
     [
-        ([], {}, "there are no texts"),
-        (["", " "], {}, "all texts are empty"),
-        ({}, {}, "there is no corpus to describe"),
         (TEXTS, {"held_out": OTHER}, "`held_out` needs `train`"),
         (TEXTS, {"ratings": [1] * 7}, "`ratings` needs `train`"),
         (TEXTS, {"train": OTHER, "against": OTHER}, "`against` is for texts that are described by themselves"),
