@@ -97,11 +97,6 @@ def weigh_tables(tables: Sequence[MeasureTable], weights: Mapping[str, float]) -
     ]
 
 
-def compute_overall_scores(tables: Sequence[MeasureTable]) -> Floats:
-    """Return the weighted sum of shares; NaN for a metric that lacks one of them."""
-    return np.asarray(np.sum([table.weight * table.shares for table in tables], axis=0))
-
-
 def get_widest_scope(tables: Sequence[MeasureTable]) -> Scope:
     """Return the widest scope of one data set that all tables support."""
     return "sources" if {table.scope for table in tables} == {"sources"} else "texts"
@@ -127,7 +122,10 @@ def estimate_gaps(tables: Sequence[MeasureTable], scope: Scope) -> Gaps:
     size = len(tables[0].values) + 1
     own, satterthwaite = np.zeros((size, size)), np.zeros((size, size))
     pools: dict[str, Floats] = {}
-    for members in _group_by_trials(tables):
+    groups = defaultdict(list)
+    for table in tables:
+        groups[table.trials, table.draws is None, table.values.shape[1]].append(table)
+    for members in groups.values():
         variance, degrees = _compute_own_variance(members)
         first = members[0]
         share = first.pool_share if scope == "sources" and first.draws is None else None
@@ -140,7 +138,8 @@ def estimate_gaps(tables: Sequence[MeasureTable], scope: Scope) -> Gaps:
     fewest = min(table.values.shape[1] if table.draws is None else table.units for table in tables)
     with np.errstate(invalid="ignore", divide="ignore"):
         freedom = np.where(satterthwaite > 0, total**2 / satterthwaite, fewest - 1.0)
-    return Gaps(_compute_differences(compute_overall_scores(tables)), np.sqrt(total), freedom)
+    overall = np.sum([table.weight * table.shares for table in tables], axis=0)  # NaN where a metric lacks one
+    return Gaps(_compute_differences(overall), np.sqrt(total), freedom)
 
 
 def _estimate_between_data_sets(tables: Sequence[MeasureTable]) -> Gaps:
@@ -151,13 +150,6 @@ def _estimate_between_data_sets(tables: Sequence[MeasureTable]) -> Gaps:
     values = len(parts) * np.array(list(parts.values())).T
     spread, n = _compute_spread(values)
     return Gaps(_compute_differences(values.mean(axis=1)), np.sqrt(spread / n), np.full(spread.shape, n - 1.0))
-
-
-def _group_by_trials(tables: Sequence[MeasureTable]) -> list[list[MeasureTable]]:
-    groups = defaultdict(list)
-    for table in tables:
-        groups[table.trials, table.draws is None, table.values.shape[1]].append(table)
-    return list(groups.values())
 
 
 def _compute_own_variance(members: Sequence[MeasureTable]) -> tuple[Floats, float]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import altair as alt
 
@@ -117,8 +118,10 @@ _KINDS = (
     FigureKind("radar", measures.draw_radars),
     FigureKind("box", draw_each_group(measures.draw_box), "accuracy"),
     FigureKind("perturbation", sweeps.draw_perturbations, "early_rise"),
-    FigureKind("size", sweeps.draw_convergence("size"), "size_robustness"),
-    FigureKind("imbalance", sweeps.draw_convergence("imbalance"), "imbalance_robustness"),
+    FigureKind("size", draw_each_group(partial(sweeps.draw_convergence, sweep="size")), "size_robustness"),
+    FigureKind(
+        "imbalance", draw_each_group(partial(sweeps.draw_convergence, sweep="imbalance")), "imbalance_robustness"
+    ),
     FigureKind("tasks", pairs.draw_task_scores),
     FigureKind("sensitivity", sweeps.draw_sensitivities, "sensitivity"),
     FigureKind("contributions", pairs.draw_contributions),

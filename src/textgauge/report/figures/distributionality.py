@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from textgauge.bench.protocols.base import Observations
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
 from textgauge.core.show import BLUE, VERMILION
@@ -54,7 +53,8 @@ def standardise_distances(group: Group, metric: str, sample: int = 0) -> tuple[F
 
     NaN where a distance does not exist, or everywhere where all are equal.
     """
-    here = _of_sample(group.observed[metric], sample)
+    here = group.observed[metric]
+    here = here.of("sample", sample) if "sample" in here.columns else here
     return compute_z_scores(drop_infinite(here.value)), here.columns["j"] - here.columns["i"]
 
 
@@ -107,17 +107,16 @@ def draw_density(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatCha
     chosen = steps[np.unique(np.linspace(0, len(steps) - 1, min(PANELS, len(steps))).round().astype(int))]
     parts = prepare_data(rows).partition_by("step", as_dict=True)
     lines = _draw_density_lines(tuple(compared))
-    panels = [_draw_density(int(step), parts[(step,)], lines) for step in chosen]
+    panels = [
+        draw_panel([alt.Chart(parts[(at,)], mark=lines.mark, encoding=lines.encoding)], f"ℓ = {at}", height=90)
+        for at in chosen.tolist()
+    ]
     fewer = f"{len(chosen)} of {len(steps)} steps are drawn." if len(chosen) < len(steps) else ""
     missing = name_left_out(
         [names[shown] for shown, frame in frames.items() if not len(frame)], "constant or undefined"
     )
     title = f"Densities of {metric} at each step, with two prototypes"
     return join_panels(panels, title, group, _choose_prototype(group, sample), fewer, missing)
-
-
-def _of_sample(observed: Observations, sample: int) -> Observations:
-    return observed.of("sample", sample) if "sample" in observed.columns else observed
 
 
 def list_prototypes(group: Group, metric: str) -> dict[str, str]:
@@ -166,11 +165,6 @@ def _draw_density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
             tooltip=tip,
         )
     )
-
-
-def _draw_density(step: int, rows: pl.DataFrame, lines: alt.Chart) -> alt.LayerChart:
-    drawn = alt.Chart(rows, mark=lines.mark, encoding=lines.encoding)
-    return draw_panel([drawn], f"ℓ = {step}", height=90)
 
 
 def collect_component_rows(group: Group) -> pl.DataFrame:

@@ -65,8 +65,11 @@ def draw_radar(groups: Sequence[Group]) -> alt.ConcatChart | None:
     values = collect_radar_values(groups)
     if values["measure"].n_unique() < FEWEST:
         return None
-    parts = values.partition_by("metric", maintain_order=True)
-    panels = [_draw_radar_panel(place_measures(part)) for part in parts]
+    parts = [place_measures(part) for part in values.partition_by("metric", maintain_order=True)]
+    panels = [
+        draw_panel([*_draw_web(p), *_draw_shape(p), *_draw_labels(p)], p["metric"][0], height=PANEL * _HIGH / _WIDE)
+        for p in parts
+    ]
     line = "Centre: worst possible; rim: best possible; numbers: the measures themselves, mean over repetitions."
     data = groups[0].data + (f", seed {groups[0].seed}" if groups[0].seed else "")
     mixed = {getattr(group.protocol, "k", 0): group.protocol.summary for group in groups if _order(group)}
@@ -102,11 +105,6 @@ def compute_rings(corners: int) -> pl.DataFrame:
     return pl.DataFrame(
         {"level": level, "order": order, "x": level * np.sin(angle[order]), "y": level * np.cos(angle[order])}
     )
-
-
-def _draw_radar_panel(values: pl.DataFrame) -> alt.LayerChart:
-    layers = [*_draw_web(values), *_draw_shape(values), *_draw_labels(values)]
-    return draw_panel(layers, values["metric"][0], height=PANEL * _HIGH / _WIDE)
 
 
 def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:

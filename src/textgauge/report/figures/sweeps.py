@@ -28,12 +28,10 @@ from textgauge.report.figures.ksc import compute_regression_band
 from textgauge.report.figures.style import (
     DARK,
     PALETTE,
-    Draw,
     Drawn,
     compute_mean_interval,
     describe_group,
     draw_band,
-    draw_each_group,
     draw_level,
     draw_metrics,
     draw_panel,
@@ -106,7 +104,7 @@ def compute_asymptote(group: Group, metric: str) -> float:
     return float(large.mean()) if len(large) else float("nan")
 
 
-def draw_convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
+def draw_convergence(group: Group, sweep: Sweep) -> alt.ConcatChart:
     """Return one panel per metric: its value over the size of the samples, with that of large ones."""
     title, across = _SWEEPS[sweep]
 
@@ -117,11 +115,6 @@ def draw_convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
     total = require_protocol(group, "total").total
     uneven = f"The two samples have {total:,} texts together." if sweep == "imbalance" else ""
     return draw_metrics(group, partial(collect_sweep_points, sweep=sweep), "value", draw, title, line, uneven)
-
-
-def draw_convergence(sweep: Sweep) -> Draw:
-    """Return a chart of a sweep for each group."""
-    return draw_each_group(partial(draw_convergence_figure, sweep=sweep))
 
 
 def _draw_convergence_panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.LayerChart:

@@ -275,15 +275,12 @@ def _prepare_drawing(name: str, spec: dict[str, Any]) -> Drawing:
     sentences = [line if line.endswith(".") else f"{line}." for line in lines if line]
     words = " ".join([*sentences, _describe_panels(spec)]).strip()
     data = {key: _split_columns(rows) for key, rows in spec.pop("datasets", {}).items()}
-    return Drawing(name, title or name, lines[0] if lines else "", words, pack_json({"spec": spec, "data": data}))
-
-
-def pack_json(value: Any) -> str:
-    """Return a value as compressed JSON in base 64: a fifth of the size, and no character of it can end an element."""
-    return _pack(json.dumps(value, separators=(",", ":")))
+    packed = _pack(json.dumps({"spec": spec, "data": data}, separators=(",", ":")))
+    return Drawing(name, title or name, lines[0] if lines else "", words, packed)
 
 
 def _pack(text: str) -> str:
+    """Return a text compressed in base 64: a fifth of the size, and no character of it can end an element."""
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
