@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from textgauge.bench.inputs import TaskTable
 from textgauge.bench.protocols.base import Measure, make_generator, register_protocol
 from textgauge.bench.protocols.batch import PairBatch
-from textgauge.bench.protocols.task import Columns, Examples, Task, Units, divide_known, make_pairs
+from textgauge.bench.protocols.task import Columns, Examples, Task, TaskUnits, divide_known, make_pairs
 from textgauge.bench.sources import TaskSources
 from textgauge.bench.transformations import PLACES, fits, get_transformation, insert, pieces, remove
 from textgauge.core.arrays import Floats
@@ -68,9 +68,9 @@ class RatedAlignment(Task):
         scores = {f"score_{aspect}": np.array(data.ratings[aspect]) for aspect in ASPECTS if aspect in data.ratings}
         yield make_pairs(data.summaries, data.texts, **scores)
 
-    def units(self, value: Floats, columns: Columns) -> Units:
+    def units(self, value: Floats, columns: Columns) -> TaskUnits:
         parts = [_list_moments(value, columns.get(f"score_{aspect}")) for aspect in ASPECTS]
-        return Units.of_rows(columns["document"], np.hstack(parts))
+        return TaskUnits.of_rows(columns["document"], np.hstack(parts))
 
     def of_sums(self, sums: Floats) -> Floats:
         blocks = [sums[:, start : start + _SUMS] for start in range(0, sums.shape[1], _SUMS)]
@@ -132,14 +132,14 @@ class ComparedAlignment(Task):
             chosen=np.repeat(np.array(data.chosen, dtype=np.int64), 2),
         )
 
-    def units(self, value: Floats, columns: Columns) -> Units:
+    def units(self, value: Floats, columns: Columns) -> TaskUnits:
         first, second = value[::2], value[1::2]
         known = np.isfinite(first + second)
         says = np.where(second > first, 1.0, np.where(second < first, 0.0, 0.5))
         chosen = columns["chosen"][::2].astype(np.float64)
         right = np.where(chosen == 1, says, 1.0 - says)
         rows = np.column_stack([np.ones(len(says)), right, says, chosen, says * chosen]) * known[:, None]
-        return Units.of_rows(columns["document"][::2], rows)
+        return TaskUnits.of_rows(columns["document"][::2], rows)
 
     def of_sums(self, sums: Floats) -> Floats:
         n, right, says, chosen, both = sums.T
@@ -240,12 +240,12 @@ class Robustness(Task):
         originals = [text for text in summaries for _ in self._kinds]
         yield make_pairs(variants, originals, kind=np.array(self._kinds * len(summaries)))
 
-    def units(self, value: Floats, columns: Columns) -> Units:
+    def units(self, value: Floats, columns: Columns) -> TaskUnits:
         table = value.reshape(-1, len(self._kinds))
         summary, noise, change = table[:, 0], table[:, 1:4].min(axis=1), table[:, 4:].max(axis=1)
         rows = np.column_stack([np.ones(len(table)), summary > change, noise > change, noise > summary])
         known = np.isfinite(table).all(axis=1, keepdims=True)
-        return Units.of_rows(columns["document"][:: len(self._kinds)], np.where(known, rows, 0.0))
+        return TaskUnits.of_rows(columns["document"][:: len(self._kinds)], np.where(known, rows, 0.0))
 
     def of_sums(self, sums: Floats) -> Floats:
         rates = divide_known(sums[:, 1:], sums[:, :1])
@@ -320,12 +320,12 @@ class Sensitivity(Task):
         known = {name: np.tile(np.array(cells), len(texts)) for name, cells in columns}
         yield make_pairs(changed, [text for text in texts for _ in CHANGES], **known)
 
-    def units(self, value: Floats, columns: Columns) -> Units:
+    def units(self, value: Floats, columns: Columns) -> TaskUnits:
         error, inserted = np.abs(value - self.targets(columns)), columns["change"] == "insert"
         known = np.isfinite(error)
         sides = [known & inserted, known & ~inserted]
         rows = np.column_stack([part for side in sides for part in (side, np.where(side, error, 0.0))])
-        return Units.of_rows(columns["document"], rows)
+        return TaskUnits.of_rows(columns["document"], rows)
 
     def of_sums(self, sums: Floats) -> Floats:
         n_in, in_error, n_out, out_error = sums.T

@@ -13,7 +13,7 @@ from textgauge.bench.inputs import TaskTable
 from textgauge.bench.protocols.base import Measure, make_generator, register_protocol
 from textgauge.bench.protocols.batch import MatrixBatch
 from textgauge.bench.protocols.document_tasks import INSERTED, REMOVED, SEMANTIC, SUPERFICIAL
-from textgauge.bench.protocols.task import Columns, Examples, Keys, Task, Units, divide_known
+from textgauge.bench.protocols.task import Columns, Examples, Keys, Task, TaskUnits, divide_known
 from textgauge.bench.sources import TaskSources
 from textgauge.bench.transformations import get_transformation
 from textgauge.core.arrays import Floats, Ints, Masks
@@ -89,11 +89,11 @@ class Clustering(Task):
             }
             yield MatrixBatch(fold, texts, None, columns, texts)
 
-    def units(self, value: Floats, columns: Columns) -> Units:
+    def units(self, value: Floats, columns: Columns) -> TaskUnits:
         folds = np.unique(columns["fold"])
         parts = [columns["fold"] == fold for fold in folds]
         labels, others = columns["label"], columns["other_label"]
-        return Units(folds, np.array([self._score(value[here], labels[here], others[here]) for here in parts]))
+        return TaskUnits(folds, np.array([self._score(value[here], labels[here], others[here]) for here in parts]))
 
     def of_sums(self, sums: Floats) -> Floats:
         return divide_known(sums[:, 1:], sums[:, :1])
@@ -217,7 +217,7 @@ class Retrieval(Task):
             texts, queries = [data.texts[row] for row in rows], [data.queries[query] for query in asked]
             yield texts, queries, asked, wanted[np.ix_(asked, rows)], blocks
 
-    def units(self, value: Floats, columns: Columns) -> Units:
+    def units(self, value: Floats, columns: Columns) -> TaskUnits:
         """Return sums over folds of the share of ideal documents at the top before and after, by query.
 
         What a query finds in one fold hints at what it finds in another, so folds of one query are one unit.
@@ -226,7 +226,7 @@ class Retrieval(Task):
         order = np.argsort(query_rows, kind="stable")
         starts = np.unique(query_rows[order], return_index=True)[1]
         found = np.array([self._found(value[part], columns, part) for part in np.split(order, starts[1:])])
-        return Units.of_rows(columns["query"][order[starts]], found)
+        return TaskUnits.of_rows(columns["query"][order[starts]], found)
 
     def _found(self, value: Floats, columns: Columns, part: NDArray[np.int64]) -> list[float]:
         original = columns["copy"][part] == ""

@@ -26,7 +26,7 @@ Model = Literal["linear", "forest"]
 WORD_METRICS = "levenshtein,rouge@whitespace,jaccard@whitespace,bm25plus(scale=corpus)@whitespace"
 
 
-class Units(NamedTuple):
+class TaskUnits(NamedTuple):
     """What is resampled (documents, queries, folds), and the statistics of each whose sums give the score.
 
     A unit in which the metric is undefined has zeros: it does not count.
@@ -36,10 +36,10 @@ class Units(NamedTuple):
     sums: Floats
 
     @classmethod
-    def of_rows(cls, labels: NDArray[Any], rows: Floats) -> Units:
+    def of_rows(cls, labels: NDArray[Any], rows: Floats) -> TaskUnits:
         """Return the statistics of units as sums over rows, each of the unit of its label.
 
-        >>> Units.of_rows(np.array([7, 5, 7]), np.array([[1.0], [2.0], [3.0]])).sums.tolist()
+        >>> TaskUnits.of_rows(np.array([7, 5, 7]), np.array([[1.0], [2.0], [3.0]])).sums.tolist()
         [[2.0], [4.0]]
         """
         units, place = np.unique(labels, return_inverse=True)
@@ -87,7 +87,7 @@ class Task(Protocol):
     def batch_numbers(self, sources: Any, seed: int) -> Sequence[int]:
         return range(1)
 
-    def units(self, value: Floats, columns: Columns) -> Units:
+    def units(self, value: Floats, columns: Columns) -> TaskUnits:
         """Return the statistics of every unit."""
         raise NotImplementedError
 
