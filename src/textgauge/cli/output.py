@@ -165,14 +165,14 @@ def name_sources(sources: Sequence[str]) -> dict[str, str]:
     >>> name_sources(["out/a.txt", "out/b.txt"]), name_sources(["1/a.txt", "2/a.txt"])
     ({'a': 'out/a.txt', 'b': 'out/b.txt'}, {'1/a.txt': '1/a.txt', '2/a.txt': '2/a.txt'})
     """
-    from textgauge.data.packing import get_packing
+    from textgauge.data.packing import split_endings
     from textgauge.data.source import split_column
 
     twice = next((source for source in sources if sources.count(source) > 1), None)
     if twice is not None:
         raise InputError(f"{twice} is given twice")
     files = [split_column(source)[0] for source in sources]
-    short = [Path(file[: len(file) - len(get_packing(file))]).stem or file for file in files]
+    short = [Path(file[: len(file) - len(split_endings(file)[1])]).stem or file for file in files]
     return {name if short.count(name) == 1 else source: source for name, source in zip(short, sources, strict=True)}
 
 

@@ -55,8 +55,10 @@ class FlatRow:
     """What a row of a result can do; rows are dataclasses of plain fields."""
 
     def to_dict(self) -> Row:
-        """Return a flat dictionary; NaN becomes None."""
-        return {field.name: drop_nonfinite(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        """Return a flat dictionary; NaN becomes None, and a mapping `parts` becomes `part.NAME`."""
+        flat = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        parts = {f"part.{name}": value for name, value in flat.pop("parts", {}).items()}
+        return drop_nonfinite_values(flat | parts)
 
 
 class Tabular:

@@ -16,7 +16,7 @@ import hashlib
 import re
 import shutil
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -42,7 +42,7 @@ Removable = Literal["embeddings", "models", "all"]
 _CHUNK = 1_024  # texts computed between two writes: what a killed process loses
 _SMALL = 2**25  # bytes; smaller files are merged
 _MOST_SMALL = 32
-_NAME = re.compile(r"\d+x\d+-[0-9a-f]{8}-[0-9a-f]{12}\.rows")
+_NAME = re.compile(r"(\d+)x(\d+)-[0-9a-f]{8}-[0-9a-f]{12}\.rows")
 
 
 def encode_cached(
@@ -52,56 +52,49 @@ def encode_cached(
     progress: Progress | None = None,
     cache_dir: Path | None = None,
     executor: Executor | None = None,
+    is_kept: bool = True,
 ) -> Floats32:
     """Return the vectors of texts, from the cache where it has them; new ones are kept chunk by chunk.
 
     The result is that of `embedder.encode`, cache or not; equal texts are computed once. What is computed faster than
     it is looked up (`cheap`) is not kept. The workers of an `executor` get the embedder by its name.
+    Without `is_kept` the cache is neither read nor written.
     """
+    if not len(texts):
+        return np.empty((0, embedder.dimension), dtype=np.float32)
     first: dict[str, int] = {}
     inverse = np.fromiter((first.setdefault(text, len(first)) for text in texts), dtype=np.intp, count=len(texts))
-    with_store = keeps_cache() and not getattr(embedder, "cheap", False)
+    different, with_store = list(first), is_kept and keeps_cache() and not getattr(embedder, "cheap", False)
     store = EmbeddingStore.of(embedder, cache_dir) if with_store else None
-    vectors = _encode_different(embedder, list(first), store, progress, executor)
-    return vectors if len(first) == len(texts) else vectors[inverse]
-
-
-def _encode_different(
-    embedder: Embedder,
-    texts: list[str],
-    store: EmbeddingStore | None,
-    progress: Progress | None,
-    executor: Executor | None,
-) -> Floats32:
-    if not texts:
-        return np.empty((0, embedder.dimension), dtype=np.float32)
-    keys = compute_text_keys(texts) if store else np.empty((len(texts), 2), dtype=np.uint64)
-    known, vectors = store.read(keys) if store else (np.zeros(len(texts), bool), np.empty((len(texts), 0), np.float32))
+    keys = compute_text_keys(different) if store else np.empty((len(different), 2), dtype=np.uint64)
+    known, vectors = np.zeros(len(different), dtype=bool), np.empty((len(different), 0), dtype=np.float32)
+    if store:
+        known, vectors = store.read(keys)
     # Neighbours in length share batches without padding.
-    missing = sorted(np.flatnonzero(~known).tolist(), key=lambda row: len(texts[row]))
-    before = len(texts) - len(missing)
+    missing = sorted(np.flatnonzero(~known).tolist(), key=lambda row: len(different[row]))
+    before = len(different) - len(missing)
     if progress is not None and before:
-        progress(before, len(texts))
+        progress(before, len(different))
     places = split_into_blocks(len(missing), _CHUNK)
-    chunks = ([texts[row] for row in missing[some]] for some in places)
+    chunks = ([different[row] for row in missing[some]] for some in places)
     if executor is None:
-        counts = (_shift_progress(progress, before + some.start, len(texts)) for some in places)
+        counts = (_shift_progress(progress, before + some.start, len(different)) for some in places)
         parts: Iterator[Floats32] = map(partial(encode_rows, embedder), chunks, counts)
     else:
         parts = map_parts(executor, partial(_encode_by_name, embedder.name), chunks)
     for some, fresh in zip(places, parts, strict=True):
         rows = missing[some]
         if not vectors.shape[1]:
-            vectors = np.empty((len(texts), fresh.shape[1]), dtype=np.float32)
+            vectors = np.empty((len(different), fresh.shape[1]), dtype=np.float32)
         if fresh.shape[1] != vectors.shape[1]:
             # The model behind this identity has changed its dimension: nothing kept under it can be used.
-            return _encode_different(embedder, texts, None, progress, executor)
+            return encode_cached(embedder, texts, progress=progress, executor=executor, is_kept=False)
         vectors[rows] = fresh
         if progress is not None and executor is not None:
-            progress(before + some.stop, len(texts))
+            progress(before + some.stop, len(different))
         if store:
             store.write(keys[rows], fresh)
-    return vectors
+    return vectors if len(different) == len(texts) else vectors[inverse]
 
 
 def encode_rows(embedder: Embedder, texts: Sequence[str], progress: Progress | None = None) -> Floats32:
@@ -145,7 +138,7 @@ class EmbeddingStore:
         order = np.argsort(keys[:, 0])
         seen: set[Path] = set()
         # What a merge removes meanwhile is found in the file that it wrote.
-        while fresh := [path for path in self.list_files() if path not in seen]:
+        while fresh := {path: shape for path, shape in self.list_files().items() if path not in seen}:
             seen.update(fresh)
             for file in self._open(fresh):
                 if vectors.shape[1] not in (0, file.rows.shape[1]):
@@ -173,9 +166,10 @@ class EmbeddingStore:
             message = f"cannot write the embedding cache {self.folder.parent} ({error.strerror}); continuing without it"
             warn(message, RuntimeWarning)
 
-    def list_files(self) -> list[Path]:
-        """Return the files of rows; others are left alone."""
-        return [path for path in self.folder.glob("*.rows") if _NAME.fullmatch(path.name)]
+    def list_files(self) -> dict[Path, tuple[int, int]]:
+        """Return the files of rows, each with the number of its rows and their dimension; others are left alone."""
+        named = ((path, _NAME.fullmatch(path.name)) for path in self.folder.glob("*.rows"))
+        return {path: (int(name[1]), int(name[2])) for path, name in named if name}
 
     def _write(self, keys: TextKeys, vectors: Floats32) -> None:
         content = np.ascontiguousarray(keys, "<u8").tobytes() + np.ascontiguousarray(vectors, "<f4").tobytes()
@@ -183,10 +177,9 @@ class EmbeddingStore:
         with replace_file(self.folder / name, named_by_user=False) as part:
             part.write_bytes(content)
 
-    def _open(self, paths: Sequence[Path]) -> Iterator[_RowsFile]:
+    def _open(self, shapes: Mapping[Path, tuple[int, int]]) -> Iterator[_RowsFile]:
         """Map files; those whose size is not the one that their names say are removed."""
-        for path in paths:
-            count, dimension = _get_shape(path)
+        for path, (count, dimension) in shapes.items():
             try:
                 with open_stored(path) as stream:
                     content = np.memmap(stream, dtype=np.uint8, mode="r")
@@ -211,8 +204,8 @@ class EmbeddingStore:
 
     def _merge(self) -> None:
         """Make one file of many small ones; what two processes merge at once is there twice until the next time."""
-        shapes = {path: _get_shape(path) for path in self.list_files()}
-        small = [path for path, (count, dimension) in shapes.items() if count * (16 + 4 * dimension) < _SMALL]
+        shapes = self.list_files().items()
+        small = {path: (count, width) for path, (count, width) in shapes if count * (16 + 4 * width) < _SMALL}
         if len(small) <= _MOST_SMALL:
             return
         remove_unfinished(self.folder)
@@ -232,12 +225,6 @@ class _RowsFile(NamedTuple):
     content: NDArray[np.uint8]
     keys: TextKeys
     rows: Floats32
-
-
-def _get_shape(path: Path) -> tuple[int, int]:
-    """Return the number of rows and their dimension, from the name of a file."""
-    count, dimension = path.name.split("-")[0].split("x")
-    return int(count), int(dimension)
 
 
 @dataclass(frozen=True)

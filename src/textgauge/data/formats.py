@@ -35,11 +35,10 @@ from textgauge.data.packing import (
     count_lines,
     decode_text,
     format_path,
-    get_packing,
-    get_suffix,
     read_bytes,
     read_pieces,
     read_text,
+    split_endings,
 )
 from textgauge.data.tables import TextTable, describe_cell, format_column_names, parse_number, sanitize_text
 
@@ -108,25 +107,13 @@ def list_glob(path: PathLike) -> list[str]:
     return files
 
 
-def list_batch_files(path: str) -> tuple[str, ...] | None:
-    """List the files of a path that can be read in batches: itself, those of a glob, a folder's tables."""
-    if os.path.isfile(path):
-        files = [path]
-    elif os.path.isdir(path):
-        files = [os.path.join(path, name) for name in sorted(os.listdir(path)) if not name.startswith(".")]
-        files = [file for file in files if os.path.isfile(file) and is_table(file)]
-    else:
-        files = list_glob(path) if is_glob(path) else []
-    return tuple(files) if files and all(get_format(file).batches for file in files) else None
-
-
 def get_format(path: PathLike) -> FileFormat:
     """Return the format of a file; that of plain text where the ending is unknown.
 
     >>> get_format("Data.CSV.gz").ending, get_format("-").ending
     ('.csv', '.txt')
     """
-    return _BY_ENDING.get(get_suffix(path), FORMATS[0])
+    return _BY_ENDING.get(split_endings(path)[0], FORMATS[0])
 
 
 def list_endings(*, embeddings: bool = False) -> list[str]:
@@ -136,7 +123,7 @@ def list_endings(*, embeddings: bool = False) -> list[str]:
 
 def holds_texts(path: PathLike) -> bool:
     """Return True if a file of a folder is one of texts, by its ending; a .json file mostly describes the texts."""
-    known = _BY_ENDING.get(get_suffix(path))
+    known = _BY_ENDING.get(split_endings(path)[0])
     return known is not None and known.holds != "embeddings" and known.ending != ".json"
 
 
@@ -195,7 +182,7 @@ def map_embeddings(path: PathLike) -> NDArray[Any]:
 
 
 def _refuse_embeddings(path: PathLike, *_: object) -> Iterator[TextTable]:
-    raise InputError(f"{format_path(path)}: an {get_suffix(path)} file holds embeddings, not texts")
+    raise InputError(f"{format_path(path)}: an {split_endings(path)[0]} file holds embeddings, not texts")
 
 
 def _join_files(name: str, files: Sequence[PathLike]) -> TextTable:
@@ -212,14 +199,14 @@ def _read_folder(folder: Path) -> TextTable:
     """Read the tables of a folder, or the texts of its `.txt` files, in the order of their names."""
     name = format_path(folder)
     paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    arrows = [path for path in paths if get_suffix(path) == ".arrow"]
+    arrows = [path for path in paths if split_endings(path)[0] == ".arrow"]
     if tables := arrows or [path for path in paths if is_table(path)]:
         FILE_BYTES.check(sum(path.stat().st_size for path in arrows), f"{name}: a dataset")
         return _join_files(name, tables)
     if splits := sorted({path.parent for path in folder.glob("*/*.arrow")}):
         places = ", ".join(map(format_path, splits))
         raise InputError(f"{name}: a saved dataset with splits; give one of them: {places}")
-    texts = [path for path in paths if get_suffix(path) == ".txt"]
+    texts = [path for path in paths if split_endings(path)[0] == ".txt"]
     if not texts:
         raise InputError(f"{name}: no .txt files in this folder; give a file, or a folder with one text a file")
     FILE_BYTES.check(sum(path.stat().st_size for path in texts), f"{name}: texts")
@@ -490,7 +477,7 @@ def _read_slices(
     import polars
 
     name = format_path(path)
-    is_file = not (whole or get_packing(path) or os.fspath(path) == STDIN)
+    is_file = not (whole or split_endings(path)[1] or os.fspath(path) == STDIN)
     source = Path(path) if is_file else io.BytesIO(read_bytes(path))
     first, size = 0, 2**31 if whole else cap_size(_FRAME_ROWS)
     try:

@@ -14,15 +14,15 @@ from textgauge.core.errors import InputError, warn
 from textgauge.core.progress import begin_step
 from textgauge.core.settings import cap_size
 from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
-from textgauge.data.formats import get_format, list_batch_files, map_embeddings, read_batches
-from textgauge.data.packing import format_path, get_packing
+from textgauge.data.formats import get_format, is_glob, is_table, list_glob, map_embeddings, read_batches
+from textgauge.data.packing import format_path, split_endings
 from textgauge.data.pool import Pool, StoredRows, StoredTexts, check_embeddings, iterate_rows
 from textgauge.data.source import (
     Source,
     check_comparable,
-    find_place,
     has_builtin_columns,
     load_corpus,
+    split_column,
 )
 from textgauge.data.view import Comparison, Corpus
 
@@ -58,7 +58,7 @@ class TextBatches:
         most = cap_size(_LARGE)
         if self.texts is not None:
             return len(self.texts) > most
-        packed = any(get_packing(path) or get_format(path).ending in (".parquet", ".arrow") for path in self.paths)
+        packed = any(split_endings(path)[1] or get_format(path).ending in (".parquet", ".arrow") for path in self.paths)
         if not packed and sum(os.path.getsize(path) for path in self.paths if os.path.isfile(path)) < 2 * most:
             return False
         return any(total > most for total in accumulate(map(len, self._batches())))
@@ -89,11 +89,17 @@ def open_batches(source: object, *, column: str | None = None) -> TextBatches | 
         return None
     if get_format(source).holds == "embeddings":
         return map_embeddings(source)
-    path, column = find_place(os.fspath(source), column)
-    files = fetch_hub_files(path) if path.startswith(HUB_PREFIX) else list_batch_files(path)
-    if files is None or not all(get_format(file).batches for file in files):
+    path, column = split_column(os.fspath(source), column)
+    if path.startswith(HUB_PREFIX):
+        files = list(fetch_hub_files(path) or ())
+    elif os.path.isdir(path):
+        files = [os.path.join(path, name) for name in sorted(os.listdir(path)) if not name.startswith(".")]
+        files = [file for file in files if os.path.isfile(file) and is_table(file)]
+    else:
+        files = [path] if os.path.isfile(path) else list_glob(path) if is_glob(path) else []
+    if not files or not all(get_format(file).batches for file in files):
         return None
-    return TextBatches(format_path(path), files, column)
+    return TextBatches(format_path(path), tuple(files), column)
 
 
 def load_comparison(

@@ -30,16 +30,14 @@ _MOST_NEIGHBOURS = 10_000  # files of a folder that a mistyped name is looked fo
 PathLike = str | os.PathLike[str]
 
 
-def get_suffix(path: PathLike) -> str:
-    """Return the file's ending in lower case, without that of packing: `.csv` for `Data.CSV.gz`."""
-    name = os.fspath(path).lower()
-    return Path(name.removesuffix(get_packing(name))).suffix
+def split_endings(path: PathLike) -> tuple[str, str]:
+    """Return the ending of a file and the one that says how it is packed, in lower case; empty where it has none.
 
-
-def get_packing(path: PathLike) -> str:
-    """Return the ending that says how the file is packed, in lower case; empty if it is not."""
-    ending = Path(os.fspath(path).lower()).suffix
-    return ending if ending in PACKINGS else ""
+    >>> split_endings("Data.CSV.gz"), split_endings("notes")
+    (('.csv', '.gz'), ('', ''))
+    """
+    name = Path(os.fspath(path).lower())
+    return (Path(name.stem).suffix, name.suffix) if name.suffix in PACKINGS else (name.suffix, "")
 
 
 def format_path(path: PathLike) -> str:
@@ -82,7 +80,7 @@ def read_bytes(path: PathLike) -> bytes:
 
 def read_pieces(path: PathLike, *, limited: bool = False) -> Iterator[bytes]:
     """Yield the bytes of a file, unpacked, a few megabytes at a time; no more than fit in memory where `limited`."""
-    name, ending, total = format_path(path), get_packing(path), 0
+    name, ending, total = format_path(path), split_endings(path)[1], 0
     try:
         unpack = PACKINGS[ending] if ending else contextlib.nullcontext
         with _open_source(path) as stream, unpack(stream) as unpacked:

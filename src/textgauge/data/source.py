@@ -29,7 +29,7 @@ from textgauge.data.datasets import (
     read_hub_table,
 )
 from textgauge.data.formats import get_format, is_glob, list_endings, read_embeddings, read_table
-from textgauge.data.packing import PACKINGS, STDIN, find_similar_files, format_path, get_suffix
+from textgauge.data.packing import PACKINGS, STDIN, find_similar_files, format_path, split_endings
 from textgauge.data.pool import Pool
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
 from textgauge.data.tables import (
@@ -87,10 +87,10 @@ def load_texts(
     name = os.fspath(spec)
     if name.startswith(PREFIX):
         return sample(name, n=limit, seed=seed)
-    if is_published(name):
+    if has_builtin_columns(name):
         found = load_published_texts(name)
     else:
-        path, column = find_place(name, column)
+        path, column = split_column(name, column)
         found = _load_table(path).drop_blanks(column, labels)
     return found if limit is None else found.draw(limit, seed)
 
@@ -108,7 +108,7 @@ def load_aligned(source: Source, *, column: str | None = None) -> TextsLike:
         return load_texts(source).texts
     if get_format(source).holds == "embeddings":
         return read_embeddings(source)
-    path, column = find_place(os.fspath(source), column)
+    path, column = split_column(os.fspath(source), column)
     return tuple(_load_table(path).get_filled(column))
 
 
@@ -127,15 +127,6 @@ def load_references(sources: Sequence[Source], *, column: str | None = None) -> 
         counts = ", ".join(f"{name} {size}" for name, size in zip(names, sizes, strict=True))
         raise InputError(f"several references need as many texts each; they have: {counts}")
     return [list(texts) for texts in zip(*columns, strict=True)]
-
-
-def find_place(name: str, column: str | None) -> tuple[str, str | None]:
-    """Return the path and the column to read: that of `PATH:COLUMN`, else `column`, which is for tables only."""
-    path, named = split_column(name)
-    if named is None and column is not None:
-        is_split = path.startswith(HUB_PREFIX) and not is_hub_file(path)
-        named = column if is_split or os.path.isdir(path) or get_format(path).holds == "columns" else None
-    return path, named
 
 
 def load_pairs(
@@ -160,41 +151,44 @@ def load_pairs(
         return sample_pairs(name, n=limit, seed=seed)
     found = (
         load_published_pairs(name)
-        if is_published(name)
+        if has_builtin_columns(name)
         else _make_pairs(_load_table(name), left, right, rating, scores)
     )
     return found if limit is None else found.draw(limit, seed)
 
 
-def split_column(name: str) -> tuple[str, str | None]:
-    """Return the path and the column of `PATH:COLUMN`; a file whose name holds the colon wins.
+def split_column(name: str, column: str | None = None) -> tuple[str, str | None]:
+    """Return the path and the column to read: that of `PATH:COLUMN`, else `column`, which is for tables only.
+
+    A file whose name holds the colon wins.
 
     >>> split_column("answers.csv:reply"), split_column("answers.csv")
     (('answers.csv', 'reply'), ('answers.csv', None))
     """
-    if os.path.exists(name) or (name.startswith(HUB_PREFIX) and not is_hub_file(name)):
-        return name, None
-    heads = [name[:place] for place, character in enumerate(name) if character == ":"]
-    found = [head for head in heads if os.path.exists(head)]
-    path = next(iter(found or [head for head in heads if get_format(head).holds == "columns"]), None)
-    return (name, None) if path is None else (path, name[len(path) + 1 :])
+    is_split = name.startswith(HUB_PREFIX) and not is_hub_file(name)
+    if not os.path.exists(name) and not is_split:
+        heads = [name[:place] for place, character in enumerate(name) if character == ":"]
+        found = [head for head in heads if os.path.exists(head)]
+        found = found or [head for head in heads if get_format(head).holds == "columns"]
+        if found:
+            return found[0], name[len(found[0]) + 1 :]
+    if column is None or is_split or os.path.isdir(name) or get_format(name).holds == "columns":
+        return name, column
+    return name, None
 
 
 def has_builtin_columns(spec: Named) -> bool:
-    """Return whether this names a sample or a published dataset, whose columns nobody need name."""
-    return os.fspath(spec).startswith(PREFIX) or is_published(spec)
-
-
-def is_published(spec: Named) -> bool:
-    """Return whether this names a published dataset; a file of that name wins."""
+    """Return whether this names a sample, or a published dataset and no file: their columns nobody need name."""
     name = os.fspath(spec)
+    if name.startswith(PREFIX):
+        return True
     return not os.path.isfile(name) and name.partition("/")[0] in {card.name for card in list_published()}
 
 
 def is_path(spec: Named) -> bool:
     """Return whether this can only mean a file, not a name that was mistyped."""
     name = os.fspath(spec)
-    return name == STDIN or os.path.exists(name) or bool(get_suffix(name)) or os.sep in name or is_glob(name)
+    return name == STDIN or os.path.exists(name) or bool(split_endings(name)[0]) or os.sep in name or is_glob(name)
 
 
 def get_source_name(source: Source, otherwise: str) -> str:

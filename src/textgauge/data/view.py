@@ -194,16 +194,12 @@ class Draws:
     def __len__(self) -> int:
         return len(self.left)
 
-    @cached_property
-    def unit_sizes(self) -> Ints | None:
-        """The number of texts of each group."""
-        return None if self.groups is None else np.bincount(self.groups, minlength=self.left.shape[1])
-
     @property
     def sizes(self) -> tuple[Ints, Ints]:
         """The number of texts of the sides of each draw."""
-        if self.groups is None or (sizes := self.unit_sizes) is None:
+        if self.groups is None:
             return self.left.sum(axis=1), self.right.sum(axis=1)
+        sizes = np.bincount(self.groups, minlength=self.left.shape[1])  # texts of each group
         return self.left @ sizes, self.right @ sizes
 
     @property

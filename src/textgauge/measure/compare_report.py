@@ -47,6 +47,7 @@ _PRIOR = 0.2  # the prior's words per word of the smaller corpus: z-scores of li
 IN_PARTS = "read in parts, no text kept in memory"
 _NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "effect", "p_value", "p_adjusted")
 _RANKS = ("rank", "rank_low", "rank_high", "tier")
+_SLICED = ("slice", "share_reference", "share_candidate")
 
 
 def _format_parts(row: Row) -> str:
@@ -188,9 +189,9 @@ class CandidateScore(Score):
 
     def to_dict(self) -> Row:
         """Return a flat dictionary; NaN becomes None, parts become `part.NAME`."""
-        names = _RANKS if self.slice is None else ("slice", "share_reference", "share_candidate", "differs")
+        names = _RANKS if self.slice is None else (*_SLICED, "differs")
         named = {"metric": self.metric, "candidate": self.candidate, **{name: getattr(self, name) for name in names}}
-        return named | super().to_dict()
+        return named | {name: value for name, value in super().to_dict().items() if name not in (*_RANKS, *_SLICED)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -278,9 +279,10 @@ class CompareReport(Result):
 
     def _list_typical_words(self) -> str:
         """Return the words that are typical of one corpus, where both have such words; punctuation marks are none."""
+        words, z = self.terms.words, self.terms.z
         sides = []
-        for side in ("reference", "candidate"):
-            terms = [row["term"] for row in self.terms.top(_LOOKED_AT, side) if abs(row["z"]) >= _TYPICAL]
+        for place, sign in ((slice(None, -_LOOKED_AT - 1, -1), -1), (slice(_LOOKED_AT), 1)):
+            terms = [word for word, value in zip(words[place], sign * z[place], strict=True) if value >= _TYPICAL]
             sides.append([term for term in terms if any(map(str.isalnum, term))][:_WORDS])
         reference, candidate = map(", ".join, sides)
         return f"Typical words of the reference: {reference}; of the candidate: {candidate}." if all(sides) else ""

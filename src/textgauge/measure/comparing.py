@@ -468,11 +468,9 @@ def find_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> l
                     "judge it by its null range only, or use fid(correct=extrapolate)"
                 )
             break
-    return found + (_find_text_confounds(comparison, metrics) if comparison.joint.pool.has_texts else [])
-
-
-def _find_text_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
-    pool, found = comparison.joint.pool, []
+    pool = comparison.joint.pool
+    if not pool.has_texts:
+        return found
     counts = pool.get_or_compute("words", "", lambda _: np.array([len(text.split()) for text in pool.texts], int))
     means = [float(np.mean(counts[side.index])) for side in comparison.sides]
     if max(means) > _LENGTH_RATIO * max(min(means), 1.0):

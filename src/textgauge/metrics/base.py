@@ -93,10 +93,6 @@ class Metric:
                 raise ParameterError(f"{self.name}: {name}={value} is not {_describe_kind(kind)}")
         for known in (*self.ranges, *([Range("seed", 0)] if "seed" in parameters else [])):
             known.check(self.name, getattr(self, known.name))
-        self.check()
-
-    def check(self) -> None:
-        """Refuse parameter values that make no sense, where `ranges` cannot say it."""
 
     @property
     def shown(self) -> Part:

@@ -66,11 +66,6 @@ def compute_unknown_shares(texts: Sequence[str]) -> Floats:
     return shares
 
 
-def has_pieces(metric: Metric) -> bool:
-    """Return whether the metric's encoder or tokenizer has word pieces that it may not know."""
-    return get_reader(metric) in _PIECE_ENCODERS
-
-
 def find_unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:
     """Tell the texts of which an encoder knows not one piece; none where the encoder has no unknown pieces."""
     if reader.removeprefix("whole:") not in _PIECE_ENCODERS or not corpus.pool.has_texts:

@@ -153,7 +153,7 @@ class CorpusMetric(Metric):
         joint, draws = comparison.derive(order_by_content), comparison.derive(draw_exchanges, permutations, seed)
         values = np.asarray(self.select(self.compute_draws(joint, draws)), dtype=np.float64)
         method = PERMUTATION if comparison.units.are_texts else GROUPS
-        return NullValues(float(values[0]), values[1:], method, int(self.orient(1)))
+        return NullValues(float(values[0]), values[1:], method, 1 if self.closer == "smaller" else -1)
 
     def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:
         """p-value for "both corpora come from one distribution", and the method's name."""

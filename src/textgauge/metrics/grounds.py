@@ -13,7 +13,7 @@ from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
-from textgauge.metrics.numerics.moments import GROUNDS, Subsets, prepare
+from textgauge.metrics.numerics.moments import GROUNDS, Subsets
 from textgauge.metrics.numerics.neighbours import (
     BallCounts,
     Cloud,
@@ -106,20 +106,6 @@ def get_pair_distances(pool: Pool, name: str) -> Callable[[Floats, Floats], Floa
     return lambda X, Y: matrix.block(X[:, 0].astype(np.int64), Y[:, 0].astype(np.int64))
 
 
-def get_ground_rows(corpus: Corpus, metric: CorpusMetric) -> Floats:
-    """Return rows as the ground's block function takes them."""
-    if metric.pair_ground is not None:
-        return get_places(corpus, metric.pair_ground)
-    return prepare(corpus.embeddings(metric.embedder), metric.ground)
-
-
-def get_ground_blocks(pool: Pool, metric: CorpusMetric) -> Callable[[Floats, Floats], Floats]:
-    """Return the block function of a metric's ground."""
-    if metric.pair_ground is not None:
-        return get_pair_distances(pool, metric.pair_ground)
-    return GROUNDS[metric.ground]
-
-
 class MatrixSide(Points):
     """The texts of a corpus, each for itself, whose distances are read off the matrix."""
 
@@ -205,9 +191,7 @@ class NeighbourMetric(GroundMetric):
         raise NotImplementedError
 
     def _one_by_one(self, joint: Corpus, draws: Draws) -> ManyValues:
-        rows = [
-            self.values_or_nan(pair) for pair in joint.derive(_make_comparisons, Subsets.of(draws.left, draws.right))
-        ]
+        rows = [self.values_or_nan(pair) for pair in joint.derive(_make_comparisons, Subsets.of(draws))]
         return {name: np.array([row[name] for row in rows]) for name in self.value_names}
 
     def _from_lists(self, joint: Corpus, draws: Draws) -> ManyValues:

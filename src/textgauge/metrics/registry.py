@@ -46,6 +46,11 @@ _ELSEWHERE = {  # names that other packages use, without signs between their let
     "geval": "use judge, or give its scores as a column of the pairs: column:NAME",
 }
 
+_INSTEAD = {  # of a metric where one of the other scope is asked for
+    "pair": "scores pairs of texts: use `score`, or `energy@{key}` for corpora",
+    "corpus": "compares corpora, not pairs of texts: use `compare`",
+}
+
 
 def register(kind: _Kind) -> _Kind:
     """Make a metric class known by its name; used as a decorator. A taken name is refused."""
@@ -86,8 +91,11 @@ def _strip_signs(name: str) -> str:
     return re.sub("[-_ ]", "", name.lower())
 
 
-def get_metrics(names: str | Iterable[str | Metric]) -> list[Metric]:
-    """Return all metrics that names, comma-separated lists and grids stand for, each once, in order."""
+def get_metrics(names: str | Iterable[str | Metric], *, scope: Scope | None = None) -> list[Any]:
+    """Return all metrics that names, comma-separated lists and grids stand for, each once, in order.
+
+    With a `scope` there must be one at least, and those of the other scope are refused with what to do instead.
+    """
     items = [names] if isinstance(names, str) else names
     metrics: list[Metric] = []
     for item in items:
@@ -96,17 +104,22 @@ def get_metrics(names: str | Iterable[str | Metric]) -> list[Metric]:
         else:
             pieces = split_names(item)
             metrics += [get_metric(name) for piece in pieces for name in (expand(piece) if "|" in piece else [piece])]
+    if scope is not None and not metrics:
+        raise ArgumentError("name at least one metric with {metrics}; `textgauge ls metrics` lists them")
+    wrong = next((metric for metric in metrics if scope not in (None, metric.scope)), None)
+    if wrong is not None:
+        raise InputError(f"{wrong.key} {_INSTEAD[wrong.scope].format(key=wrong.key)}")
     return list(dict.fromkeys(metrics))
 
 
 def get_corpus_metrics(names: str | Iterable[str | Metric]) -> list[CorpusMetric]:
     """Return the same for metrics of two corpora; a pair metric is refused with what to do instead."""
-    return _require_scope("corpus", names, "scores pairs of texts: use `score`, or `energy@{key}` for corpora")
+    return get_metrics(names, scope="corpus")
 
 
 def get_pair_metrics(names: str | Iterable[str | Metric]) -> list[PairMetric]:
     """Return the same for metrics of two texts; a corpus metric is refused with what to do instead."""
-    return _require_scope("pair", names, "compares corpora, not pairs of texts: use `compare`")
+    return get_metrics(names, scope="pair")
 
 
 def list_metrics(*, kind: Scope | None = None, needs: str | None = None, symmetric: bool | None = None) -> list[Any]:
@@ -133,13 +146,3 @@ def list_explained_metrics() -> list[str]:
 def get_known_metrics() -> Mapping[str, type[Metric]]:
     """Return the metric classes by name."""
     return METRICS
-
-
-def _require_scope(scope: Scope, names: str | Iterable[str | Metric], otherwise: str) -> list[Any]:
-    metrics = get_metrics(names)
-    if not metrics:
-        raise ArgumentError("name at least one metric with {metrics}; `textgauge ls metrics` lists them")
-    wrong = next((metric for metric in metrics if metric.scope != scope), None)
-    if wrong is not None:
-        raise InputError(f"{wrong.key} {otherwise.format(key=wrong.key)}")
-    return metrics

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from textgauge.core.arrays import Floats
-from textgauge.core.show import Tabular, drop_nonfinite, format_cell, format_count, format_p
+from textgauge.core.show import FlatRow, Tabular, drop_nonfinite, format_cell, format_count, format_p
 
 NAN = float("nan")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Score(Tabular):
+class Score(FlatRow, Tabular):
     """The value of one metric on one comparison, with what is known about it.
 
     `label` says what the number is. `value` is NaN where the metric is undefined, and `reason` says why; `closer` says
@@ -32,19 +32,14 @@ class Score(Tabular):
     """
 
     metric: str
-    value: float
     label: str = ""
+    value: float
     closer: str = "smaller"
-    parts: Mapping[str, float] = field(default_factory=dict)
     low: float = NAN
     high: float = NAN
-    interval: str | None = None
-    no_interval: str | None = None
     p_value: float = NAN
-    p_error: float = NAN
-    test: str | None = None
     p_adjusted: float = NAN
-    adjustment: str | None = None
+    p_error: float = NAN
     null: float = NAN
     null_low: float = NAN
     null_high: float = NAN
@@ -56,8 +51,13 @@ class Score(Tabular):
     n_reference: int = 0
     n_candidate: int = 0
     seconds: float = NAN
-    signature: str = ""
+    interval: str | None = None
+    no_interval: str | None = None
+    test: str | None = None
+    adjustment: str | None = None
     reason: str | None = None
+    signature: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     def __float__(self) -> float:
         return self.value
@@ -106,16 +106,6 @@ class Score(Tabular):
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the score as a table of one row."""
         return [self.to_dict()]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a flat dictionary; NaN becomes None, parts become `part.NAME`."""
-        names = (
-            "metric", "label", "value", "closer", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low",
-            "null_high", "times", "effect", "foreign_share", "foreign_low", "foreign_high", "n_reference",
-            "n_candidate", "seconds", "interval", "no_interval", "test", "adjustment", "reason", "signature",
-        )  # fmt: skip
-        flat = {name: drop_nonfinite(getattr(self, name)) for name in names}
-        return flat | {f"part.{name}": drop_nonfinite(value) for name, value in self.parts.items()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -15,17 +15,11 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import PADDED, PARTITION, iterate_rows
 from textgauge.metrics.base import VALUE, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues, TokenMetric, Values
-from textgauge.metrics.numerics.moments import Subsets
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from textgauge.encode.tokenizers import Tokens
-
-
-def list_sides(draws: Draws) -> Subsets:
-    """Return the different sides of draws, of texts or of groups."""
-    return Subsets.of(draws.left, draws.right, draws.unit_sizes)
 
 
 def sum_by_group(rows: Embeddings, groups: Ints, total: Callable[[Embeddings], Floats]) -> Floats:

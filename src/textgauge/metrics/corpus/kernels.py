@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from math import comb
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.parallel import map_threads
-from textgauge.data import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.data.pool import iterate_rows
 from textgauge.metrics.base import DEFAULT_SEED, INFINITY, VALUE, Part, Range, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
-from textgauge.metrics.grounds import get_ground_blocks, get_ground_rows
+from textgauge.metrics.grounds import get_pair_distances, get_places
 from textgauge.metrics.numerics.kernel_sums import (
     Kernel,
     RowSums,
@@ -28,7 +28,7 @@ from textgauge.metrics.numerics.kernel_sums import (
     compute_discrepancy_interval,
     compute_row_sums,
 )
-from textgauge.metrics.numerics.moments import scale_to_units, squared_euclidean
+from textgauge.metrics.numerics.moments import GROUNDS, move_near_zero, scale_to_units, squared_euclidean
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
 from textgauge.metrics.token_counts import sum_by_group
@@ -52,18 +52,22 @@ class Discrepancy(CorpusMetric):
 
     min_texts_interval = 30
 
-    @property
-    def counts_self_pairs(self) -> bool:
-        """Whether A and B are means over all pairs, those of a text with itself among them."""
-        return True
+    counts_self_pairs: ClassVar[bool] = True  # whether A and B are means over all pairs, those with itself among them
 
     def kernel(self, joint: Corpus) -> Kernel:
         """Return the kernel, with what it takes from the joint corpus."""
         raise NotImplementedError
 
     def rows(self, corpus: Corpus) -> Floats:
-        """Return rows as the kernel takes them."""
-        return get_ground_rows(corpus, self)
+        """Return rows as the kernel takes them; those that are to be compared must be prepared together."""
+        if self.pair_ground is not None:
+            return get_places(corpus, self.pair_ground)
+        X = corpus.embeddings(self.embedder)
+        return move_near_zero(np.asarray(X, dtype=np.float64)) if self.ground == "euclidean" else scale_to_units(X)
+
+    def distances(self, pool: Pool) -> Kernel:
+        """Return the distances of rows by the metric's ground."""
+        return GROUNDS[self.ground] if self.pair_ground is None else get_pair_distances(pool, self.pair_ground)
 
     def sum_rows(self, comparison: Comparison) -> tuple[Floats, Floats, RowSums]:
         """Return the rows of both corpora and the sums of the kernel over them, which are computed once."""
@@ -141,7 +145,7 @@ class Energy(Discrepancy, GroundMetric):
 
     def kernel(self, joint: Corpus) -> Kernel:
         """Return −δ."""
-        return partial(negate, get_ground_blocks(joint.pool, self))
+        return partial(negate, self.distances(joint.pool))
 
     def compute(self, comparison: Comparison) -> Values:
         """Compute a closed form for cosine, blocks of distances for the other grounds."""
@@ -231,11 +235,11 @@ def compute_median_distance(distances: Floats) -> float:
     return median if median > 0 else 1.0
 
 
-def compute_bandwidth(joint: Corpus, metric: GroundMetric) -> float:
+def compute_bandwidth(joint: Corpus, metric: Discrepancy) -> float:
     """Return the median heuristic on the different texts of the joint corpus; on the first in content order of many."""
     _, first = np.unique(joint.keys, return_index=True)
-    rows = get_ground_rows(joint.take(first[:_MEDIAN_ROWS]), metric)
-    return compute_median_distance(get_ground_blocks(joint.pool, metric)(rows, rows))
+    rows = metric.rows(joint.take(first[:_MEDIAN_ROWS]))
+    return compute_median_distance(metric.distances(joint.pool)(rows, rows))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,7 +249,7 @@ class KernelDiscrepancy(Discrepancy):
     estimator: Literal["unbiased", "biased"] = "unbiased"
 
     @property
-    def counts_self_pairs(self) -> bool:
+    def counts_self_pairs(self) -> bool:  # type: ignore[override]
         """Whether the estimate is biased."""
         return self.estimator == "biased"
 
@@ -292,7 +296,7 @@ class Mmd(KernelDiscrepancy, GroundMetric):
         width = self.scale * joint.derive(compute_bandwidth, self)
         if self.ground == "euclidean" and self.pair_ground is None:
             return partial(gaussian, width)
-        return partial(gaussian_of, get_ground_blocks(joint.pool, self), width)
+        return partial(gaussian_of, self.distances(joint.pool), width)
 
 
 @register

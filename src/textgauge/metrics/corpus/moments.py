@@ -23,7 +23,7 @@ from textgauge.metrics.numerics.moments import (
     get_moments_of_scatter,
 )
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import list_sides, sum_by_group
+from textgauge.metrics.token_counts import sum_by_group
 from textgauge.metrics.uncertainty import PERMUTATION, NullValues
 
 UNBOUNDED = (float("-inf"), float("inf"))
@@ -129,7 +129,7 @@ class Frechet(EmbeddingMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         if self.correct != "none":
             return super().compute_many(joint, draws)
-        X, sides = joint.embeddings(self.embedder), list_sides(draws)
+        X, sides = joint.embeddings(self.embedder), Subsets.of(draws)
         centre = compute_mean_rows(X)  # the distance does not move with the origin, and cancels less
         if draws.groups is None:
             return {VALUE: frechet_many(sides, lambda side: compute_moments(X[sides.rows[side]] - centre))}
@@ -192,7 +192,7 @@ class Medoid(CentreDistance):
         return {VALUE: float(compute_cosine_distance(*means))}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        sides, X = list_sides(draws), joint.embeddings(self.embedder)
+        sides, X = Subsets.of(draws), joint.embeddings(self.embedder)
         rows = X.astype(np.float64) if draws.groups is None else sum_by_group(X, draws.groups, sum_rows)
         sums = sides.masks.astype(np.float64) @ rows
         empty = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
@@ -251,7 +251,7 @@ class TTest(EmbeddingMetric):
         else:
             sums = sum_by_group(X, draws.groups, lambda rows: (rows - centre).sum(axis=0))
             squares = sum_by_group(X, draws.groups, lambda rows: sum_of_squares(rows, centre))
-        sides = list_sides(draws)
+        sides = Subsets.of(draws)
         small = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
         with np.errstate(divide="ignore", invalid="ignore"):
             of_sides = compute_mean_and_variance(sides, sums, squares)

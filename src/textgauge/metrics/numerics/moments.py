@@ -18,6 +18,7 @@ from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import map_threads
 from textgauge.core.settings import split_into_blocks
 from textgauge.data.pool import compute_mean_rows, iterate_rows
+from textgauge.data.view import Draws
 
 # A column whose middle is this many times the widest range of a column costs squared distances six digits or more.
 _FAR = 1e3
@@ -79,11 +80,6 @@ def euclidean(X: Floats, Y: Floats) -> Floats:
 GROUNDS: dict[str, Callable[[Floats, Floats], Floats]] = {"cosine": cosine, "angular": angular, "euclidean": euclidean}
 
 
-def prepare(X: NDArray[np.floating], ground: str) -> Floats:
-    """Bring embedding rows into the form the ground's block function takes; rows to be compared, together."""
-    return move_near_zero(np.asarray(X, dtype=np.float64)) if ground == "euclidean" else scale_to_units(X)
-
-
 def move_near_zero(X: Floats) -> Floats:
     """Return rows as they are, but columns that lie far from zero are moved to it, which changes no distance."""
     if not len(X):
@@ -110,19 +106,17 @@ class Subsets:
     masks: Masks
     left: Ints
     right: Ints
-    unit_sizes: Ints | None = None  # texts of each group where masks mark groups
+    sizes: Ints  # texts of each sub-corpus
 
     @classmethod
-    def of(cls, left: Masks, right: Masks, unit_sizes: Ints | None = None) -> Subsets:
-        """Return the sides of draws, one pair of masks a row, in the order in which they are first met."""
-        both = np.concatenate([left, right])
+    def of(cls, draws: Draws) -> Subsets:
+        """Return the sides of draws, in the order in which they are first met."""
+        both = np.concatenate([draws.left, draws.right])
         numbers: dict[bytes, int] = {}
         which = [numbers.setdefault(row.tobytes(), len(numbers)) for row in np.packbits(both, axis=1)]
         first = np.unique(which, return_index=True)[1]
-        return cls(both[first], np.array(which[: len(left)]), np.array(which[len(left) :]), unit_sizes)
-
-    def __len__(self) -> int:
-        return len(self.masks)
+        left, right = np.split(np.array(which), 2)
+        return cls(both[first], left, right, np.concatenate(draws.sizes)[first])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Subsets) and self._content == other._content
@@ -133,12 +127,6 @@ class Subsets:
     @cached_property
     def _content(self) -> bytes:
         return b"".join(part.tobytes() for part in (self.masks, self.left, self.right))
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """How many texts each side has."""
-        sizes: Ints = self.masks.sum(axis=1) if self.unit_sizes is None else self.masks @ self.unit_sizes
-        return sizes
 
     @cached_property
     def rows(self) -> list[Ints]:
@@ -173,25 +161,19 @@ def frechet(X: NDArray[np.floating], Y: NDArray[np.floating]) -> float:
 
 def _compute_between(first: Moments, second: Moments) -> float:
     gap = float(((first.mean - second.mean) ** 2).sum())
-    root = _compute_nuclear_norm(first.factor @ second.factor.T)
+    M, root = first.factor @ second.factor.T, 0.0
+    if M.size:  # a constant sample has a factor without rows
+        # The sum of singular values, from the smaller Gram matrix. Eigenvalues below rounding (the usual numerical
+        # rank) are zeros and must not enter as square roots of noise.
+        ascending = np.linalg.eigvalsh(M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M)
+        noise = len(ascending) * np.finfo(np.float64).eps * ascending[-1]
+        root = float(np.sqrt(ascending[ascending > noise]).sum())
     return max(gap + first.trace + second.trace - 2.0 * root, 0.0)
-
-
-def _compute_nuclear_norm(M: Floats) -> float:
-    """Return the sum of singular values, from the eigenvalues of the smaller Gram matrix.
-
-    Eigenvalues below rounding (the usual numerical rank) are zeros and must not enter as square roots of noise.
-    """
-    if not M.size:  # a constant sample has a factor without rows
-        return 0.0
-    ascending = np.linalg.eigvalsh(M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M)
-    noise = len(ascending) * np.finfo(np.float64).eps * ascending[-1]
-    return float(np.sqrt(ascending[ascending > noise]).sum())
 
 
 def frechet_many(sides: Subsets, moments: Callable[[int], Moments]) -> Floats:
     """`frechet` of all draws, given the moments of each side; NaN where a side has fewer than two rows."""
-    of_side = cache(moments) if len(sides) < _FEW_SIDES else moments
+    of_side = cache(moments) if len(sides.masks) < _FEW_SIDES else moments
 
     def compute_one(draw: int) -> float:
         pair = int(sides.left[draw]), int(sides.right[draw])

@@ -73,8 +73,9 @@ class Levenshtein(GridMetric):
     kind: Kind = "levenshtein"
     norm: Norm = "sum"
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse a norm that would give values below 0."""
+        super().__post_init__()
         if self.kind == "indel" and self.norm == "max":
             raise ParameterError("levenshtein: kind=indel takes up to |s| + |t| edits, so its norm is sum")
 

@@ -299,8 +299,9 @@ class BertScore(GridMetric):
     layer: int = CHOSEN
     compat: Literal["none", "bert_score"] = "none"
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse rescaling where no baseline is known."""
+        super().__post_init__()
         if self.rescale:
             self._baseline()
 

@@ -131,8 +131,9 @@ class Judge(PairMetric):
     repeats: int = 1
     swap: bool = False
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Require a model by an address without secrets, and a prompt file that can be read."""
+        super().__post_init__()
         if not self.on.startswith("api:"):
             Chat.named(self.on)
         if self.prompt and not Path(self.prompt).is_file():

@@ -20,7 +20,7 @@ from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.core.registry import Registry
 from textgauge.core.show import ARROWS, Row, format_cell
 from textgauge.data.formats import read_table
-from textgauge.data.packing import get_suffix
+from textgauge.data.packing import split_endings
 from textgauge.data.tables import parse_number
 from textgauge.measure.findings import WorseThanReal, find_worse_rows
 from textgauge.metrics import get_metric
@@ -197,7 +197,7 @@ def read_texts(path: str | os.PathLike[str]) -> list[PageTable]:
     Rows of a `kind` (text, token, term), as `compare --explain-to` writes them, give a table per kind and metric, those
     that add most first. Rows with a nearest training text begin with the nearest.
     """
-    if get_suffix(path) == ".json":
+    if split_endings(path)[0] == ".json":
         rows = [{name: write_flat(value) for name, value in row.items()} for row in load(path).rows]
     else:
         columns = {name: _parse_numbers(cells) for name, cells in read_table(path).columns.items()}
