@@ -83,6 +83,7 @@ def test_a_small_demo_leaves_what_it_says(tmp_path, commands, run, monkeypatch):
 
     for name in ("compare", "explain"):
         commands[name][commands[name].index("--limit") + 1] = "40"
+    commands["compare"] += ["--permutations", "19"]
     commands["generate"][commands["generate"].index("-n") + 1] = "40"
     assert call("compare")[0].startswith(load(tmp_path / "compare.json").answer)
     assert "0 were there" in call("run")[1]

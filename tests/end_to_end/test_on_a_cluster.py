@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.encode.conftest import save_word_tokenizer
 
 from textgauge import compare, describe, score
 from textgauge.core.errors import InputError, ResourceError
@@ -26,17 +27,12 @@ NUMBERS = ("value", "low", "high", "null", "null_low", "p_value")
 def corpora(tmp_path, monkeypatch):
     """Two files and a small static model; workers are other processes, so it is no stand-in of this one."""
     from safetensors.numpy import save_file
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
 
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
     rng = np.random.default_rng(0)
-    library = Tokenizer(WordLevel({"[UNK]": 0} | {word: i + 1 for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
-    library.pre_tokenizer = Whitespace()
     model = tmp_path / "model"
     model.mkdir()
-    library.save(str(model / "tokenizer.json"))
+    save_word_tokenizer(model, {"[UNK]": 0} | {word: i + 1 for i, word in enumerate(WORDS)})
     save_file({"embeddings": rng.normal(size=(41, 6)).astype(np.float32)}, model / "model.safetensors")
     (model / "config.json").write_text(json.dumps({"normalize": False}))
     for name, size in (("a.txt", 230), ("b.txt", 220)):

@@ -8,7 +8,7 @@ import pytest
 
 from textgauge.bench import Verdict, summarise_repetitions
 from textgauge_papers import beyond
-from textgauge_papers.beyond import GROWTH, OTHER, SAME, STUDIES, BeyondEvidence, claims
+from textgauge_papers.beyond import GROWTH, OTHER, SAME, BeyondEvidence, claims
 from textgauge_papers.ledger import ledger
 
 SEEN, NEW = 0, 1
@@ -92,8 +92,3 @@ def test_differences_of_two_studies_are_not_paired():
     assert gap.value == pytest.approx(0.2)
     assert gap.low < gap.value < gap.high
     assert math.isnan(found.gap((OTHER.name, "irpr"), 0.5, NEW).value)
-
-
-def test_every_study_names_two_data_sets_that_differ():
-    assert len({study.name for study in STUDIES}) == len(STUDIES)
-    assert all(study.seen is not study.new for study in STUDIES)

@@ -11,37 +11,22 @@ import pytest
 
 from textgauge.core import MissingExtra, ResourceError
 from textgauge.encode import get_token_encoder
-from textgauge_papers.elmo import (
-    ROWS,
-    ElmoTokens,
-    character_ids,
-    find_files,
-    read_network,
-    words_of,
-)
+from textgauge_papers.elmo import ROWS, ElmoTokens, find_files, read_network, words_of
 
 h5py = pytest.importorskip("h5py", reason="h5py reads ELMo weights (extra elmo)")
 
 FILTERS = [[1, 3], [2, 4], [3, 2]]
+LETTERS = {"max_characters_per_token": 50, "n_characters": 262, "n_highway": 2}
+CELLS = {"dim": 5, "n_layers": 2, "projection_dim": 3, "use_skip_connections": True}
 OPTIONS: dict[str, Any] = {
-    "char_cnn": {
-        "activation": "relu",
-        "embedding": {"dim": 4},
-        "filters": FILTERS,
-        "max_characters_per_token": 50,
-        "n_characters": 262,
-        "n_highway": 2,
-    },
-    "lstm": {
-        "cell_clip": 0.5,
-        "dim": 5,
-        "n_layers": 2,
-        "proj_clip": 0.25,
-        "projection_dim": 3,
-        "use_skip_connections": True,
-    },
+    "char_cnn": {"activation": "relu", "embedding": {"dim": 4}, "filters": FILTERS, **LETTERS},
+    "lstm": {"cell_clip": 0.5, "proj_clip": 0.25, **CELLS},
 }
-TEXTS = ["The cat sat.", "", "naïve 猫 cat", "It's a dog", "cat", "a " * 3, "\ud800 dog"]
+TEXTS = ["The cat sat.", "", "naïve 猫 cat", "It's a dog", "cat", "a " * 3, "\ud800 dog", "x" * 80]
+
+
+def changed(section: str, **values: Any) -> dict[str, Any]:
+    return OPTIONS | {section: OPTIONS[section] | values}
 
 
 def shapes():
@@ -137,34 +122,21 @@ def plain_text(w: dict[str, np.ndarray], words: list[str], activation: str = "re
     return np.concatenate([np.array(sides[0]), np.array(sides[1])], axis=2)[:, 1:-1]
 
 
-@pytest.mark.parametrize("layer", [-1, 0, 1, 2])
-def test_equals_loops_over_single_numbers(folder: Path, layer: int):
-    found = ElmoTokens(str(folder), layer).encode(TEXTS)
-    weights = arrays()
+@pytest.mark.parametrize(("layer", "activation"), [(-1, "relu"), (0, "relu"), (1, "relu"), (2, "relu"), (-1, "tanh")])
+def test_equals_loops_over_single_numbers(tmp_path: Path, layer: int, activation: str):
+    options = changed("char_cnn", activation=activation)
+    found = ElmoTokens(str(write(tmp_path / "elmo", options=options)), layer).encode(TEXTS)
     for row, text in enumerate(TEXTS):
-        words = words_of(text)
-        if words:
-            layers = plain_text(weights, words)
-            expected = layers.mean(axis=0) if layer == -1 else layers[layer]
-            np.testing.assert_allclose(found[row], expected, rtol=0, atol=2e-5)
-        else:
-            assert len(found[row]) == 0
+        layers = plain_text(arrays(), words_of(text), activation)
+        expected = layers.mean(axis=0) if layer == -1 else layers[layer]
+        np.testing.assert_allclose(found[row], expected, rtol=0, atol=2e-5)
     assert not found.special.any()
-
-
-def test_the_other_activation(tmp_path: Path):
-    options = json.loads(json.dumps(OPTIONS))
-    options["char_cnn"]["activation"] = "tanh"
-    found = ElmoTokens(str(write(tmp_path / "tanh", options=options))).encode(["a cat"])
-    np.testing.assert_allclose(found[0], plain_text(arrays(), ["a", "cat"], "tanh").mean(axis=0), rtol=0, atol=2e-5)
 
 
 @pytest.mark.filterwarnings("ignore:LSTM with projections")
 def test_one_side_is_torchs_lstm_with_projection(folder: Path):
     torch = pytest.importorskip("torch")
-    options = json.loads(json.dumps(OPTIONS))
-    options["lstm"] |= {"cell_clip": None, "proj_clip": None}
-    network = read_network(*find_files(write(folder, options=options)))
+    network = read_network(*find_files(write(folder, options=changed("lstm", cell_clip=None, proj_clip=None))))
     weights = arrays()
     cell = "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell"
     order = np.concatenate([np.arange(5), np.arange(10, 15), np.arange(5, 10), np.arange(15, 20)])  # torch: i, f, g, o
@@ -192,13 +164,6 @@ def test_company_changes_no_bit(folder: Path):
     assert encoder.encode([]).vectors.shape == (0, 6)
 
 
-def test_characters():
-    assert character_ids("é".encode())[:5] == [259, 0xC3 + 1, 0xA9 + 1, 260, 261]
-    long = character_ids(b"x" * 80)
-    assert (len(long), long[0], long[-1], set(long[1:-1])) == (50, 259, 260, {ord("x") + 1})
-    assert character_ids(256) == [259, 257, 260, *[261] * 47]
-
-
 def test_by_name_with_identity(folder: Path):
     encoder = get_token_encoder(f"elmo:{folder}", layer=1)
     assert isinstance(encoder, ElmoTokens)
@@ -218,10 +183,8 @@ def test_by_name_with_identity(folder: Path):
     ],
 )
 def test_wrong_options_are_refused(tmp_path: Path, section: str, name: str, value: Any):
-    options = json.loads(json.dumps(OPTIONS))
-    options[section][name] = value
     with pytest.raises(ResourceError, match="tiny_options"):
-        ElmoTokens(str(write(tmp_path / "wrong", options=options))).encode(["a"])
+        ElmoTokens(str(write(tmp_path / "wrong", options=changed(section, **{name: value})))).encode(["a"])
 
 
 @pytest.mark.parametrize("change", ["missing", "shape", "kind", "nan"])

@@ -1,11 +1,13 @@
 """Verdicts follow from intervals; what fails comes first."""
 
+import json
 import math
 
 import numpy as np
 import pytest
 
 from textgauge.bench import Verdict
+from textgauge.report.page import read_result, render_page
 from textgauge_papers.ledger import (
     Claim,
     Finding,
@@ -106,3 +108,18 @@ def test_a_summary_counts_by_finding_and_names_few_failures():
         ("held", "1 of 1", None),
         ("no", "not testable here", None),
     ]
+
+
+def test_a_page_has_a_table_for_each_paper_with_failures_first_and_escaped(tmp_path):
+    sure, unsure = claim("a is above b", Finding(True)), claim("<b>c</b> is below d", Finding(False, why="includes 0"))
+    rows = [{"source": source, **row} for source in ("first", "second") for row in ledger([sure, unsure], None)]
+    (tmp_path / "rows.json").write_text(json.dumps({"schema": 1, "command": "reproduce", "rows": rows}))
+    found = read_result(tmp_path / "rows.json")
+    titles = ["What holds of first", "Claims of first", "What holds of second", "Claims of second"]
+    assert [table.title for table in found.tables] == titles
+    html = render_page(results=[found])
+    assert html.index("1 of 2</td>") < html.index("not replicated</td>") < html.index("a is above b")
+    assert "&lt;b&gt;c&lt;/b&gt; is below d" in html
+    assert "<b>c</b>" not in html
+    (tmp_path / "rows.json").write_text('{"schema": 1, "command": "reproduce", "rows": [{"claim": "x", "value": 1}]}')
+    assert [table.title for table in read_result(tmp_path / "rows.json").tables] == ["rows"]

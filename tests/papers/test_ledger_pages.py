@@ -34,14 +34,6 @@ def test_a_run_gives_a_page_with_failures_first(docs):
     assert page.count("- above 0") == 1
 
 
-def test_what_is_the_same_in_all_rows_is_said_once():
-    row = {**ROW, "why": None, "deviation": "other data"}
-    found = ledgers.section([row, row | {"claim": "c", "ours": "2"}])
-    assert found.startswith("All: paper 1.\n\nAll: interval +1 to +2.\n\nAll: deviation other data.\n")
-    assert "| claim | ours |\n| --- | --- |\n| a \\| b |  |\n| c | 2 |" in found
-    assert ledgers.section([row]).startswith("| claim | paper |")
-
-
 def test_the_table_has_every_paper_and_keeps_pages_without_a_run(docs):
     page = (docs / "results.md").read_text()
     assert "| [second](results/second.md) | 3 replicated (3 claims) |  |" in page

@@ -64,15 +64,6 @@ def rows(made):
     return [row for row in made if row["source"] == "our data"]
 
 
-def ours(rows, table, metric, measure, task=None):
-    (found,) = (
-        row["ours"]
-        for row in rows
-        if (row["table"], row["metric"], row["measure"], row.get("task")) == (table, metric, measure, task)
-    )
-    return found
-
-
 def test_every_published_number_has_its_row(rows):
     counts = {table: sum(row["table"] == table for row in rows) for table in PAPERS["usmb"].tables}
     assert counts == {"1": 24, "2": 24, "3": 24, "4": 36, "6-7": 20}
@@ -81,49 +72,44 @@ def test_every_published_number_has_its_row(rows):
         assert (row["difference"] is None) == (row["ours"] is None)
 
 
-def test_measures_are_means_over_the_data_sets_that_give_them(rows):
-    assert ours(rows, "1", "jaccard", "overall") == pytest.approx(0.7)
-    assert ours(rows, "1", "jaccard", "accuracy") == pytest.approx(0.7)
-    assert ours(rows, "2", "jaccard", "f1") == pytest.approx(0.4)
-    assert ours(rows, "4", "jaccard", "alignment") == pytest.approx(0.6)
-    assert ours(rows, "4", "jaccard", "overall") is None
+@pytest.mark.parametrize(
+    ("table", "metric", "measure", "task", "expected"),
+    [
+        # Means over the data sets that give a measure.
+        ("1", "jaccard", "overall", None, 0.7),
+        ("1", "jaccard", "accuracy", None, 0.7),
+        ("2", "jaccard", "f1", None, 0.4),
+        ("4", "jaccard", "alignment", None, 0.6),
+        ("4", "jaccard", "overall", None, None),
+        # Cosine is that of the encoders, the ensemble that of each task.
+        ("1", "cosine", "overall", None, 0.9),
+        ("3", "ensemble", "overall", None, 0.97),
+        ("3", "ensemble", "summary_gt_semantic", None, 0.95),
+        ("4", "ensemble", "robustness", None, 0.97),
+        # Other data and parameters do not count; retrieval from whole corpora has rows of its own.
+        ("1", "rouge", "overall", None, None),
+        ("4", "rouge", "clustering", None, None),
+        ("4", "rouge", "retrieval", None, 0.5),
+        # Weights are those of the task ensembles.
+        ("6-7", "cosine", "share", "alignment_comparisons", 0.6),
+        ("6-7", "rouge", "share", "alignment_comparisons", 0.25),
+        ("6-7", "rouge", "share", "robustness", None),
+    ],
+)
+def test_numbers_find_their_rows(rows, table, metric, measure, task, expected):
+    keys = (table, metric, measure, task)
+    (row,) = (row for row in rows if (row["table"], row["metric"], row["measure"], row.get("task")) == keys)
+    assert row["ours"] == (None if expected is None else pytest.approx(expected))
+    assert row["ours"] is None or row["data"]
+    if keys == ("1", "jaccard", "overall", None):
+        assert row["data"] == "cnndm_chaganty, summeval"
 
 
-def test_cosine_is_that_of_the_encoders_and_the_ensemble_that_of_each_task(rows):
-    assert ours(rows, "1", "cosine", "overall") == pytest.approx(0.9)
-    assert ours(rows, "3", "ensemble", "overall") == pytest.approx(0.97)
-    assert ours(rows, "3", "ensemble", "summary_gt_semantic") == pytest.approx(0.95)
-    assert ours(rows, "4", "ensemble", "robustness") == pytest.approx(0.97)
-
-
-def test_every_number_of_ours_names_its_data(rows):
-    known = [row for row in rows if row["ours"] is not None]
-    assert all(row["data"] for row in known)
-    (axis,) = (row for row in rows if (row["table"], row["metric"], row["measure"]) == ("1", "jaccard", "overall"))
-    assert axis["data"] == "cnndm_chaganty, summeval"
-
-
-def test_the_row_that_table_7_repeats_is_flagged(rows):
-    flagged = {row["task"] for row in rows if "misprint" in (row["note"] or "")}
-    assert flagged == {"alignment_comparisons"}
-
-
-def test_other_data_and_parameters_do_not_count(rows):
-    assert ours(rows, "1", "rouge", "overall") is None
-    assert ours(rows, "4", "rouge", "clustering") is None
-
-
-def test_retrieval_from_whole_corpora_has_rows_of_its_own(made, rows):
+def test_misprints_and_whole_corpora_are_named(made, rows):
+    assert {row["task"] for row in rows if "misprint" in (row["note"] or "")} == {"alignment_comparisons"}
     (whole,) = (row for row in made if "whole" in row["source"])
     assert (whole["table"], whole["metric"], whole["measure"], whole["ours"]) == ("4", "rouge", "retrieval", 0.2)
     assert whole["data"] == "whole scifact_beir, cranfield, vaswani_npl"
-    assert ours(rows, "4", "rouge", "retrieval") == pytest.approx(0.5)
-
-
-def test_weights_are_those_of_the_task_ensembles(rows):
-    assert ours(rows, "6-7", "cosine", "share", "alignment_comparisons") == pytest.approx(0.6)
-    assert ours(rows, "6-7", "rouge", "share", "alignment_comparisons") == pytest.approx(0.25)
-    assert ours(rows, "6-7", "rouge", "share", "robustness") is None
 
 
 def test_published_tables_agree_with_each_other_as_far_as_rounding_and_misprints_go():

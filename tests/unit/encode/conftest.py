@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -31,6 +34,20 @@ def need() -> Callable[[str], Path]:
     return folder
 
 
+def save_word_tokenizer(folder: Path, words: dict[str, int], *, begin: str = "") -> None:
+    """Write a tokenizer that splits at space and knows these words; `begin` is put before every text."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from tokenizers.processors import TemplateProcessing
+
+    library = Tokenizer(WordLevel(words, unk_token="[UNK]"))
+    library.pre_tokenizer = Whitespace()
+    if begin:
+        library.post_processor = TemplateProcessing(f"{begin} $A", special_tokens=[(begin, words[begin])])
+    library.save(str(folder / "tokenizer.json"))
+
+
 def sha(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
@@ -45,6 +62,49 @@ def publish(www: Path, package: str, archive: Path) -> None:
 class QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, *args: object) -> None:
         pass
+
+
+class Endpoint(ThreadingHTTPServer):
+    """Answers as `usual` says, or as is prescribed for the next requests: status, headers, content."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), EndpointHandler)
+        self.address = f"http://127.0.0.1:{self.server_port}"
+        self.requests: list[dict[str, Any]] = []
+        self.prescribed: list[tuple[int, dict[str, str], Any] | None] = []
+        self.usual: Callable[[dict[str, Any]], Any] = dict
+
+
+class EndpointHandler(BaseHTTPRequestHandler):
+    server: Endpoint
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers["content-length"])).decode()
+        body = json.loads(sent) if sent[:1] == "{" else {name: value for name, (value,) in parse_qs(sent).items()}
+        self.server.requests.append({"path": self.path, "key": self.headers["authorization"], **body})
+        answer = self.server.prescribed.pop(0) if self.server.prescribed else None
+        status, headers, content = answer or (200, {}, self.server.usual(body))
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content.encode() if isinstance(content, str) else json.dumps(content).encode())
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    pytest.importorskip("httpx")
+    server = Endpoint()
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
 
 
 @pytest.fixture

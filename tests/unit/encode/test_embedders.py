@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import builtins
 import re
 import sys
 import tomllib
@@ -249,12 +248,13 @@ def test_sentence_transformers_tell_where_they_stop_reading(
         WholeEmbedder.of(SentenceTransformersEmbedder("other")).encode([text])
 
 
-def test_a_folder_is_known_by_its_content(fake_module: None, tmp_path: Path) -> None:
-    (tmp_path / "weights").write_text("1")
-    first = SentenceTransformersEmbedder(str(tmp_path)).identity
-    assert str(tmp_path.parent) not in first
-    (tmp_path / "weights").write_text("2")
-    assert SentenceTransformersEmbedder(str(tmp_path)).identity != first
+@pytest.mark.parametrize(
+    ("name", "package", "extra"), [("st:any", "sentence_transformers", "st"), ("api:any", "httpx", "api")]
+)
+def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, name: str, package: str, extra: str) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=rf"textgauge\[{extra}\]"):
+        get_embedder(name).encode(["a"])
 
 
 @pytest.mark.parametrize("given", ["", "1"])
@@ -263,18 +263,3 @@ def test_models_are_loaded_as_the_user_allows(fake_module: None, monkeypatch: py
     assert SentenceTransformersEmbedder("org/model")._encoder.local_files_only is bool(given)
     with pytest.raises(ResourceError, match=r"^cannot load st:nowhere: nowhere is not a model$"):
         SentenceTransformersEmbedder("nowhere").encode(["a"])
-
-
-def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name in {"sentence_transformers", "httpx"}:
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtra, match=r"textgauge\[st\]"):
-        get_embedder("st:any").encode(["a"])
-    with pytest.raises(MissingExtra, match=r"textgauge\[api\]"):
-        get_embedder("api:any").encode(["a"])

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.encode.conftest import Endpoint
 
 from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.encode.grammar import (
@@ -126,68 +122,36 @@ def test_wrong_names(name: str, says: str) -> None:
     assert list_grammar_checkers() == ["harper", "languagetool:URL"]
 
 
-class Server(ThreadingHTTPServer):
+@pytest.fixture
+def server(endpoint: Endpoint) -> Endpoint:
     """A LanguageTool whose every `teh` is a misspelling and every lower-case beginning a matter of casing."""
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.forms: list[dict[str, list[str]]] = []
-        self.answer: tuple[int, Any] | None = None
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        form = parse_qs(self.rfile.read(int(self.headers["content-length"])).decode(), keep_blank_values=True)
-        self.server.forms.append(form | {"path": [self.path]})
-        text = form["text"][0]
-        categories = ["TYPOS"] * text.count("teh") + ["CASING"] * text[:1].islower()
+    def check(form: dict[str, str]) -> dict[str, Any]:
+        categories = ["TYPOS"] * form["text"].count("teh") + ["CASING"] * form["text"][:1].islower()
         matches = [{"rule": {"category": {"id": category}}} for category in categories]
-        usual = 200, {"software": {"name": "LanguageTool", "version": "6.4"}, "matches": matches}
-        status, content = self.server.answer or usual
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(content.encode() if isinstance(content, str) else json.dumps(content).encode())
+        return {"software": {"name": "LanguageTool", "version": "6.4"}, "matches": matches}
 
-    def log_message(self, *args: object) -> None:
-        pass
+    endpoint.usual = check
+    return endpoint
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    pytest.importorskip("httpx")
-    server = Server()
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-def address(server: Server) -> str:
-    return f"http://127.0.0.1:{server.server_port}"
-
-
-def test_a_server_is_asked_once_for_each_text(server: Server) -> None:
-    checker = get_grammar_checker(f"languagetool:{address(server)}/")
+def test_a_server_is_asked_once_for_each_text(server: Endpoint) -> None:
+    checker = get_grammar_checker(f"languagetool:{server.address}/")
     texts = ["teh cat saw teh dog", "Fine.", "", "teh cat saw teh dog", "\ud800 teh"]
     assert checker.errors(texts).tolist() == [2, 0, 0, 2, 1]
-    assert sorted(form["text"][0] for form in server.forms) == ["Fine.", "teh cat saw teh dog", "\ufffd teh"]
-    assert {form["language"][0] for form in server.forms} == {"en-US"}
-    assert {form["path"][0] for form in server.forms} == {"/v2/check"}
+    assert sorted(form["text"] for form in server.requests) == ["Fine.", "teh cat saw teh dog", "\ufffd teh"]
+    assert {form["language"] for form in server.requests} == {"en-US"}
+    assert {form["path"] for form in server.requests} == {"/v2/check"}
     assert checker.lengths(texts).tolist() == [5, 1, 0, 5, 1]
     assert checker.signature.startswith("languagetool(server=6.4,language=en-US,")
     assert checker.errors([]).tolist() == []
 
 
-def test_other_languages_and_addresses(server: Server) -> None:
-    checker = get_grammar_checker(f"languagetool:{address(server)}/v2/check#de-DE")
+def test_other_languages_and_addresses(server: Endpoint) -> None:
+    checker = get_grammar_checker(f"languagetool:{server.address}/v2/check#de-DE")
     assert checker.errors(["Gut."]).tolist() == [0]
-    assert server.forms[0]["language"] == ["de-DE"]
-    assert checker.name == f"languagetool:{address(server)}#de-DE"
+    assert server.requests[0]["language"] == "de-DE"
+    assert checker.name == f"languagetool:{server.address}#de-DE"
     secret = get_grammar_checker("languagetool:https://user:password@host.example/lt")
     assert secret.name == "languagetool:https://host.example/lt"
 
@@ -203,10 +167,11 @@ def test_other_languages_and_addresses(server: Server) -> None:
         (200, {"matches": [{}]}),
     ],
 )
-def test_a_server_that_fails(server: Server, answer: tuple[int, Any]) -> None:
-    server.answer = answer
-    with pytest.raises(ResourceError, match=address(server)):
-        get_grammar_checker(f"languagetool:{address(server)}").errors(["Some text."])
+def test_a_server_that_fails(server: Endpoint, answer: tuple[int, Any]) -> None:
+    status, content = answer
+    server.prescribed = [(status, {}, content)] * 9
+    with pytest.raises(ResourceError, match=server.address):
+        get_grammar_checker(f"languagetool:{server.address}").errors(["Some text."])
 
 
 @pytest.mark.parametrize(

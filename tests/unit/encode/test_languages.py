@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from textgauge.encode import languages
 from textgauge.encode.languages import (
-    compute_features,
     find_nouns_of_text,
     split_sentence,
     stem_porter,
@@ -113,20 +112,6 @@ def test_a_long_text_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(languages, "tag", lambda pieces: lengths.append(len(pieces[0])) or [["NN"] * len(pieces[0])])
     assert len(list(find_nouns_of_text("one two. three! " + "word " * 450))) == 455
     assert lengths == [3, 2, 200, 200, 50]
-
-
-def test_features_of_a_word_hold_two_neighbours_on_either_side() -> None:
-    rows = compute_features(["A", "b1", ",", "42"])
-    assert rows[1]["-1:word:QQ=="] == rows[1]["+1:word.ispunctuation"] == rows[1]["+2:word.isdigit()"] == 1.0
-    assert rows[1]["len(word)"] == 2.0
-    assert not any(name.startswith("-2:") for name in rows[1])
-    assert [("BOS" in row, "EOS" in row) for row in rows] == [
-        (True, False),
-        (False, False),
-        (False, False),
-        (False, True),
-    ]
-    assert compute_features([]) == []
 
 
 @pytest.mark.parametrize(

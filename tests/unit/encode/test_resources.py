@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from tests.unit.encode.conftest import publish, sha
 
-from textgauge.core.errors import ResourceError, UnknownName
+from textgauge.core.errors import ResourceError
 from textgauge.core.settings import get_cache_root, make_cache_folder
 from textgauge.data.cache import EmbeddingStore, compute_text_keys
 from textgauge.data.pool import StoredRows
@@ -254,11 +254,6 @@ def test_every_declaration_is_whole(entry: Resource) -> None:
     assert entry.packages or entry.hub
 
 
-def test_unknown_names_get_the_nearest(tiny: Resource) -> None:
-    with pytest.raises(UnknownName, match="tiny"):
-        resources.locate("tinny")
-
-
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 def test_a_new_cache_is_closed_to_other_users_and_one_that_is_there_is_left_as_it_is(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "new" / "cache"))
@@ -308,14 +303,6 @@ def test_a_cache_of_another_user_is_noticed(tmp_path, monkeypatch, mode):
 def test_the_home_of_nobody_is_a_name_like_others(monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", "~no such user/cache")
     assert get_cache_root() == Path("~no such user/cache")
-
-
-def test_ls_gives_flat_objects_only(run, tiny: Resource) -> None:
-    rows = json.loads(run("resources", "ls", "--format", "json")[1])["rows"]
-    assert [row["name"] for row in rows] == ["tiny", "tiny-part"]
-    assert rows[0]["here"] is False
-    assert not any(isinstance(value, dict | list) for row in rows for value in row.values())
-    assert "two small files" in run("resources", "ls")[1]
 
 
 def test_fetch_then_verify(run, tiny_here: Resource) -> None:

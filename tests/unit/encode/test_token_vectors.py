@@ -10,7 +10,7 @@ from scipy.special import erf, softmax
 from textgauge.core.errors import UnknownName
 from textgauge.encode.embedders import get_embedder
 from textgauge.encode.embedders.transformer import HEAD, HEADS, LAYERS, WIDTH, read_minilm_weights
-from textgauge.encode.token_vectors import MINILM_LAYER, get_token_encoder
+from textgauge.encode.token_vectors import get_token_encoder
 
 TEXTS = [
     "The old bridge was closed.",
@@ -84,14 +84,6 @@ def test_special_tokens_frame_every_text() -> None:
         assert [seen.tokens.strings(row)[end] for end in (0, -1)] == ["[CLS]", "[SEP]"]
     assert encoder.encode([]).vectors.shape == (0, 384)
     assert encoder.tokenize(["word " * 1_000]).words.tolist() == [254]
-
-
-def test_identities_name_the_layer() -> None:
-    assert f"layer={MINILM_LAYER})" in get_token_encoder("minilm").identity
-    assert "layer=2)" in get_token_encoder("minilm", layer=2).identity
-    assert "pooling" not in get_token_encoder("minilm").identity
-    assert get_token_encoder("minilm", layer=3) is get_token_encoder("minilm", layer=3)
-    assert "layer=last)" in get_token_encoder("minilm-int8").identity
 
 
 @pytest.mark.parametrize(

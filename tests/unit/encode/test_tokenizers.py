@@ -78,15 +78,6 @@ def test_a_selection_is_the_same_as_tokens_of_the_selection(texts: list[str], da
     assert chosen.lengths.tolist() == [len(split_folded_words(texts[row])) for row in rows]
 
 
-def test_types_are_compact() -> None:
-    tokens = get_tokenizer("words").encode(["a b", "", "b"])
-    assert tokens.ids.dtype == np.int32
-    assert tokens.offsets.dtype == np.int64
-    assert tokens[2].tolist() == [1]
-    assert list(tokens.vocabulary) == ["a", "b"]
-    assert len(get_tokenizer("words").encode([])) == 0
-
-
 def test_word_pieces_have_no_special_tokens_and_no_end(need: Callable[[str], Path]) -> None:
     need("wordpiece")
     tokens = get_tokenizer("wordpiece").encode(["Unbelievable!", "", "word " * 600, "\ud800"])

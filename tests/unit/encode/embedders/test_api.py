@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import json
-import threading
 from base64 import b64encode
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.encode.conftest import Endpoint
 
 from textgauge.core.errors import ResourceError
 from textgauge.encode.endpoint import ATTEMPTS, ApiEmbedder
@@ -16,50 +13,17 @@ from textgauge.encode.endpoint import ATTEMPTS, ApiEmbedder
 KEY = "secret-key-of-the-test"
 
 
-class Server(ThreadingHTTPServer):
-    """An endpoint whose next answers can be prescribed: (status, headers, body) or None for the usual one."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.requests: list[dict[str, Any]] = []
-        self.prescribed: list[tuple[int, dict[str, str], Any] | None] = []
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.requests.append({"path": self.path, "key": self.headers["authorization"], **body})
-        answer = self.server.prescribed.pop(0) if self.server.prescribed else None
-        status, headers, content = answer or (200, {}, usual(body["input"]))
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content.encode() if isinstance(content, str) else json.dumps(content).encode())
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
-def usual(texts: list[str]) -> dict[str, Any]:
-    rows = [{"index": index, "embedding": [float(len(text)), 0.5]} for index, text in enumerate(texts)]
+def usual(request: dict[str, Any]) -> dict[str, Any]:
+    rows = [{"index": index, "embedding": [float(len(text)), 0.5]} for index, text in enumerate(request["input"])]
     return {"data": rows[::-1], "model": "m"}
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    server = Server()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    monkeypatch.setenv("TEXTGAUGE_API_BASE", f"http://127.0.0.1:{server.server_port}/v1/")
+def server(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
+    endpoint.usual = usual
+    monkeypatch.setenv("TEXTGAUGE_API_BASE", f"{endpoint.address}/v1/")
     monkeypatch.setenv("TEXTGAUGE_API_KEY", KEY)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    return endpoint
 
 
 @pytest.fixture
@@ -72,7 +36,7 @@ def encoder(pauses: list[float]) -> ApiEmbedder:
     return ApiEmbedder("small", sleep=pauses.append)
 
 
-def test_batches_are_put_in_order(server: Server, encoder: ApiEmbedder) -> None:
+def test_batches_are_put_in_order(server: Endpoint, encoder: ApiEmbedder) -> None:
     seen: list[tuple[int, int]] = []
     texts = ["a", "bb", "", "dddd", "e\ud800"]
     vectors = encoder.encode(texts, batch_size=2, progress=lambda done, total: seen.append((done, total)))
@@ -85,7 +49,7 @@ def test_batches_are_put_in_order(server: Server, encoder: ApiEmbedder) -> None:
     assert encoder.encode([]).shape == (0, 2)
 
 
-def test_busy_servers_are_asked_again(server: Server, encoder: ApiEmbedder, pauses: list[float]) -> None:
+def test_busy_servers_are_asked_again(server: Endpoint, encoder: ApiEmbedder, pauses: list[float]) -> None:
     server.prescribed = [(429, {"retry-after": "7"}, "slow down"), (503, {}, ""), (500, {"retry-after": "soon"}, "")]
     assert encoder.encode(["abc"]).tolist() == [[3, 0.5]]
     assert pauses == [7, 1, 2]
@@ -93,7 +57,7 @@ def test_busy_servers_are_asked_again(server: Server, encoder: ApiEmbedder, paus
 
 @pytest.mark.parametrize(("status", "asked"), [(500, ATTEMPTS), (401, 1)])
 def test_a_server_that_stays_away_is_asked_again_and_a_refusal_is_not(
-    server: Server, encoder: ApiEmbedder, pauses: list[float], status: int, asked: int
+    server: Endpoint, encoder: ApiEmbedder, pauses: list[float], status: int, asked: int
 ) -> None:
     server.prescribed = [(status, {}, f"bad key {KEY}")] * ATTEMPTS
     with pytest.raises(ResourceError, match=f"status {status} from 127") as caught:
@@ -110,7 +74,7 @@ def test_without_a_key_nothing_is_sent_to_openai(monkeypatch: pytest.MonkeyPatch
 
 
 def test_offline_only_this_machine_is_asked(
-    monkeypatch: pytest.MonkeyPatch, server: Server, encoder: ApiEmbedder
+    monkeypatch: pytest.MonkeyPatch, server: Endpoint, encoder: ApiEmbedder
 ) -> None:
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     assert encoder.encode(["abc"]).tolist() == [[3, 0.5]]
@@ -149,7 +113,7 @@ def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch, encoder: ApiEmbedder)
         "[" * 100_000,
     ],
 )
-def test_wrong_answers_are_refused(server: Server, encoder: ApiEmbedder, answer: Any) -> None:
+def test_wrong_answers_are_refused(server: Endpoint, encoder: ApiEmbedder, answer: Any) -> None:
     server.prescribed = [(200, {}, answer)]
     with pytest.raises(ResourceError, match="api:small answered"):
         encoder.encode(["a", "b"])
@@ -164,7 +128,7 @@ def test_wrong_answers_are_refused(server: Server, encoder: ApiEmbedder, answer:
     ],
 )
 def test_answers_that_cannot_be_unpacked_are_one_line(
-    server: Server, encoder: ApiEmbedder, status: int, headers: dict[str, str], said: str
+    server: Endpoint, encoder: ApiEmbedder, status: int, headers: dict[str, str], said: str
 ) -> None:
     server.prescribed = [(status, headers, "oops")] * ATTEMPTS
     with pytest.raises(ResourceError, match=said):
@@ -172,7 +136,7 @@ def test_answers_that_cannot_be_unpacked_are_one_line(
 
 
 def test_an_answer_is_neither_too_large_nor_too_slow(
-    server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
+    server: Endpoint, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEXTGAUGE_MAX_ANSWER_BYTES", "9")
     with pytest.raises(ResourceError, match="TEXTGAUGE_MAX_ANSWER_BYTES allows more"):
@@ -183,13 +147,13 @@ def test_an_answer_is_neither_too_large_nor_too_slow(
         encoder.encode(["a"])
 
 
-def test_batches_of_different_dimensions_are_refused(server: Server, encoder: ApiEmbedder) -> None:
+def test_batches_of_different_dimensions_are_refused(server: Endpoint, encoder: ApiEmbedder) -> None:
     server.prescribed = [None, (200, {}, {"data": [{"index": 0, "embedding": [1.0]}]})]
     with pytest.raises(ResourceError, match="different dimensions"):
         encoder.encode(["a", "b"], batch_size=1)
 
 
-def test_the_key_is_sent_and_never_shown(server: Server, encoder: ApiEmbedder) -> None:
+def test_the_key_is_sent_and_never_shown(server: Endpoint, encoder: ApiEmbedder) -> None:
     encoder.encode(["a"])
     assert server.requests[0]["key"] == f"Bearer {KEY}"
     assert KEY not in encoder.identity + repr(encoder)
@@ -197,7 +161,7 @@ def test_the_key_is_sent_and_never_shown(server: Server, encoder: ApiEmbedder) -
 
 
 def test_a_password_of_the_address_is_never_shown(
-    server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
+    server: Endpoint, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEXTGAUGE_API_BASE", f"http://me:pass%2Fword@127.0.0.1:{server.server_port}/v1")
     assert encoder.identity == f"api:small(base=127.0.0.1:{server.server_port}/v1,dtype=float32)"
@@ -210,7 +174,7 @@ def test_a_password_of_the_address_is_never_shown(
 
 @pytest.mark.parametrize("scheme", ["http://", ""])
 def test_a_password_of_a_proxy_is_never_shown(
-    server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch, scheme: str
+    server: Endpoint, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch, scheme: str
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "")
     monkeypatch.setenv("ALL_PROXY", f"{scheme}me:password@127.0.0.1:{server.server_port}")
@@ -242,7 +206,7 @@ def test_what_is_no_address_is_refused_without_repeating_it(
     ],
 )
 def test_what_is_no_key_or_proxy_is_refused_without_repeating_it(
-    variable: str, value: str, server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
+    variable: str, value: str, server: Endpoint, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "")
     monkeypatch.setenv(variable, value)

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.unit.encode.conftest import save_word_tokenizer
 
 from textgauge.core.errors import ResourceError
 from textgauge.encode.embedders.transformer import make_onnx
@@ -17,16 +18,9 @@ TABLE = np.arange(18, dtype=np.float32).reshape(6, 3) ** 2 / 10
 @pytest.fixture
 def write(tmp_path):
     from onnx import TensorProto, helper, numpy_helper, save
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
-    from tokenizers.processors import TemplateProcessing
 
     def folder(*, extra=(), **files):
-        library = Tokenizer(WordLevel(WORDS, unk_token="[UNK]"))
-        library.pre_tokenizer = Whitespace()
-        library.post_processor = TemplateProcessing("[CLS] $A", special_tokens=[("[CLS]", 1)])
-        library.save(str(tmp_path / "tokenizer.json"))
+        save_word_tokenizer(tmp_path, WORDS, begin="[CLS]")
         shape = ["texts", "length"]
         inputs = [
             helper.make_tensor_value_info(name, TensorProto.INT64, shape)

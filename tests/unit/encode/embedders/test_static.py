@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.unit.encode.conftest import save_word_tokenizer
 
 from textgauge import compare
 from textgauge.core.errors import ResourceError
@@ -19,14 +20,9 @@ TABLE = np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 2.0], [3.0, 4.0]], dtype=np.floa
 @pytest.fixture
 def write(tmp_path):
     from safetensors.numpy import save_file
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
 
     def folder(*, normalize=False, **arrays):
-        library = Tokenizer(WordLevel(WORDS, unk_token="[UNK]"))
-        library.pre_tokenizer = Whitespace()
-        library.save(str(tmp_path / "tokenizer.json"))
+        save_word_tokenizer(tmp_path, WORDS)
         save_file(arrays or {"embeddings": TABLE}, tmp_path / "model.safetensors")
         (tmp_path / "config.json").write_text(json.dumps({"normalize": normalize}))
         return tmp_path
