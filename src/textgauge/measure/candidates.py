@@ -97,26 +97,15 @@ def compare_many(
     if options.test:
         scores = _adjust_all(scores)
     warnings += [f"no ranks by {metric}: {reason}" for metric, reason in unranked.items()]
-    rows = [
-        row for metric in zip(*scores.values(), strict=True) for row in _rank_scores(metric, list(candidates), rankings)
-    ]
+    rows, names = list[CandidateScore](), list(candidates)
+    for found in zip(*scores.values(), strict=True):  # by one metric, nearest first
+        ranking = rankings.get(found[0].metric)
+        for placing in ranking.placings() if ranking else [{"place": place} for place in range(len(names))]:
+            place = placing.pop("place")
+            rows.append(_extend_score(found[place], candidate=names[place], **placing))
     return CompareReport(
         tuple(rows), tuple(warnings), rankings=rankings, candidates=tuple(candidates), level=options.level
     )
-
-
-def _rank_scores(
-    scores: Sequence[Score], names: Sequence[str], rankings: Mapping[str, Ranking]
-) -> list[CandidateScore]:
-    """Return the scores of one metric, nearest first, with the ranks that they may have."""
-    ranking = rankings.get(scores[0].metric)
-    placings = ranking.placings() if ranking else [{"place": place} for place in range(len(scores))]
-    return [
-        _extend_score(
-            scores[row["place"]], candidate=names[row["place"]], **{k: v for k, v in row.items() if k != "place"}
-        )
-        for row in placings
-    ]
 
 
 def _extend_score(score: Score, **more: Any) -> CandidateScore:
@@ -177,7 +166,8 @@ def compare_slices(
     first = _group_by_label(reference, by, column, "reference")
     others = {name: _group_by_label(source, by, column, name) for name, source in candidates.items()}
     jobs = [(label, name) for name in others for label in sorted(set(first) & set(others[name]))]
-    large = [(label, name) for label, name in jobs if _is_enough(first[label]) and _is_enough(others[name][label])]
+    sides = {(label, name): (first[label], others[name][label]) for label, name in jobs}
+    large = [job for job in jobs if all(len(side) >= _LABEL_TEXTS and len(set(side)) > 1 for side in sides[job])]
     if not large:
         raise InputError(f"no label of `{by}` has {_LABEL_TEXTS} texts in the reference and in a candidate")
     total = {name: sum(map(len, groups.values())) for name, groups in {"": first, **others}.items()}
@@ -196,7 +186,8 @@ def compare_slices(
     more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
     named = ", ".join(shorten_line(label, 40) for label in small[:_NAMED])
     left_out = f"left out, with fewer than {_LABEL_TEXTS} texts in a corpus, or one text alone: {named}{more}"
-    rows = sorted(_adjust_discoveries(rows), key=_get_sort_key)
+    rows = _adjust_discoveries(rows)
+    rows.sort(key=lambda row: (not row.differs, -row.effect if np.isfinite(row.effect) else np.inf))
     return CompareReport(tuple(rows), (left_out,) if small else (), candidates=tuple(candidates), is_sliced=True)
 
 
@@ -216,10 +207,6 @@ def _group_by_label(source: Source | LabelledTexts, by: str, column: str | None,
     return groups
 
 
-def _is_enough(texts: list[str]) -> bool:
-    return len(texts) >= _LABEL_TEXTS and len(set(texts)) > 1
-
-
 def _adjust_discoveries(rows: Sequence[CandidateScore]) -> list[CandidateScore]:
     """Adjust p-values for the false discovery rate of all slices that have one."""
     from scipy.stats import false_discovery_control
@@ -231,10 +218,6 @@ def _adjust_discoveries(rows: Sequence[CandidateScore]) -> list[CandidateScore]:
     return [
         replace(row, p_adjusted=q, adjustment="Benjamini–Hochberg") for row, q in zip(rows, p.tolist(), strict=True)
     ]
-
-
-def _get_sort_key(row: CandidateScore) -> tuple[bool, float]:
-    return not row.differs, -row.effect if np.isfinite(row.effect) else np.inf
 
 
 def rank_candidates(

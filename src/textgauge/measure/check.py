@@ -14,7 +14,7 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.show import drop_nonfinite, format_about, format_cell, join_words, shorten_line
-from textgauge.data import Corpus, Pairs, load_aligned, load_corpus
+from textgauge.data import Corpus, Pairs, load_corpus
 from textgauge.data.source import Source
 from textgauge.measure.comparing import compare
 from textgauge.measure.describing import describe
@@ -22,8 +22,8 @@ from textgauge.measure.description import Description
 from textgauge.measure.explaining import explain
 from textgauge.measure.lists import check_threshold
 from textgauge.measure.score_report import Bootstrap, ItemScores, Summed, measure_items
-from textgauge.measure.scoring import References, list_references, make_pairs, require_texts
-from textgauge.measure.systems import resample_differences
+from textgauge.measure.scoring import References, require_texts
+from textgauge.measure.systems import load_systems, resample_differences
 from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
 from textgauge.metrics.properties.base import NEAR_COPY, list_properties
 from textgauge.stats.rankings import compute_difference_interval
@@ -395,10 +395,13 @@ def _list_worst(description: Description, name: str) -> list[str]:
 
 def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
     """`value`, the score; `drop`, how far it lies behind that of the baseline texts."""
-    references: Any = load_aligned(check.get("reference"), column=check.column)
-    fitted = Corpus.of(list_references(references))
-    pairs, system = _score(check, check.candidate, references, fitted)
-    metric, summed = system.metric, _get_summed(system)
+    texts = {"candidate": check.candidate, "baseline": check.baseline}
+    given: Any = {f"{check.label}: the {role}": side for role, side in texts.items() if side is not None}
+    pairs, *others = load_systems(given, check.get("reference"), check.column).values()
+    (metric,) = _require_one(check, [metric.on_given(pairs) for metric in get_pair_metrics([check.get("metric")])])
+    require_texts(pairs, [metric])
+    system, fitted = measure_items(metric, pairs), pairs.background
+    summed = _get_summed(system)
     low, high = summed.interval(how)
     value = Measured(
         what=metric.key,
@@ -411,20 +414,10 @@ def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
         items=_list_items(system),
         paired_drop=lambda stored: _measure_drop(value, pairs, system, stored, how),
     )
-    if check.baseline is None:
+    if not others:
         return {"value": value}
-    _, other = _score(check, check.baseline, references, fitted)
-    return {"value": value, "drop": _measure_drop(value, pairs, system, _list_items(other), how)}
-
-
-def _score(check: Check, texts: Any, references: Any, fitted: Corpus) -> tuple[Pairs, ItemScores]:
-    loaded = load_aligned(texts, column=check.column)
-    if len(loaded) != len(references):
-        raise InputError(f"{check.label}: {len(loaded)} texts, but {len(references)} references")
-    pairs = make_pairs(loaded, references, fitted)
-    (metric,) = _require_one(check, [metric.on_given(pairs) for metric in get_pair_metrics([check.get("metric")])])
-    require_texts(pairs, [metric])
-    return pairs, measure_items(metric, pairs)
+    theirs = _list_items(measure_items(metric, others[0]))
+    return {"value": value, "drop": _measure_drop(value, pairs, system, theirs, how)}
 
 
 def _require_one(check: Check, metrics: list[_M]) -> list[_M]:

@@ -131,7 +131,7 @@ def contrast(
     0.667
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    systems = list(_load_systems({"the system": left, "the baseline": baseline}, right, column).values())
+    systems = list(load_systems({"the system": left, "the baseline": baseline}, right, column).values())
     chosen = [metric.on_given(systems[0]) for metric in get_pair_metrics(metrics)]
     require_texts(systems[0], chosen)
     rows = []
@@ -282,7 +282,7 @@ def score_systems(
     [0]
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    pairs = _load_systems(systems, right, column)
+    pairs = load_systems(systems, right, column)
     first = next(iter(pairs.values()))
     chosen = [metric.on_given(first) for metric in get_pair_metrics(metrics)]
     require_texts(first, chosen)
@@ -326,7 +326,8 @@ def score_systems(
     )
 
 
-def _load_systems(systems: Mapping[str, Source], right: References, column: str | None) -> dict[str, Pairs]:
+def load_systems(systems: Mapping[str, Source], right: References, column: str | None) -> dict[str, Pairs]:
+    """Return the pairs of each system with the references, which fitted weights come from."""
     if not systems:
         raise InputError("there is no system to score")
     references: Any = load_aligned(right, column=column)  # type: ignore[arg-type]
