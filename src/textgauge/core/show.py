@@ -58,7 +58,7 @@ class FlatRow:
         """Return a flat dictionary; NaN becomes None, and a mapping `parts` becomes `part.NAME`."""
         flat = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         parts = {f"part.{name}": value for name, value in flat.pop("parts", {}).items()}
-        return drop_nonfinite_values(flat | parts)
+        return {name: drop_nonfinite(value) for name, value in (flat | parts).items()}
 
 
 class Tabular:

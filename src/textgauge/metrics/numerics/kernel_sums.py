@@ -124,7 +124,11 @@ def compute_discrepancy_interval(
     means. The error of a small estimate is small by the same luck that made it small; asking for the error at δ, as
     Wilson did for shares, keeps that luck out.
     """
-    estimate, second = sums.discrepancy(with_self=False), _estimate_second_order(X, Y, kernel)
+    n, m, estimate = len(X), len(Y), sums.discrepancy(with_self=False)
+    A, B = (rows[:_MOMENT_ROWS].astype(np.float64, copy=False) for rows in (X, Y))
+    xx, yy = (_compute_centred_square(kernel(rows, rows), True) for rows in (A, B))
+    xy = _compute_centred_square(kernel(A, B))
+    second = 2.0 * xx / (n * (n - 1)) + 2.0 * yy / (m * (m - 1)) + 4.0 * xy / (n * m)
     kappa = _estimate_slope(X, Y, kernel, sums, second)
     middle = estimate + reach**2 * kappa / 2.0
     width = np.sqrt(max(middle**2 - estimate**2 + reach**2 * second, 0.0))
@@ -154,17 +158,6 @@ def _compute_largest_variance(kernel: Kernel, X: Floats) -> float:
     for _ in range(_STEPS + 1):
         vector = K @ (vector / max(float(np.linalg.norm(vector)), 1e-300))
     return float(np.linalg.norm(vector) / len(A))
-
-
-def _estimate_second_order(X: Floats, Y: Floats, kernel: Kernel) -> float:
-    n, m = len(X), len(Y)
-    A, B = (rows[:_MOMENT_ROWS].astype(np.float64, copy=False) for rows in (X, Y))
-    xx, yy, xy = (
-        _compute_centred_square(kernel(A, A), True),
-        _compute_centred_square(kernel(B, B), True),
-        _compute_centred_square(kernel(A, B)),
-    )
-    return 2.0 * xx / (n * (n - 1)) + 2.0 * yy / (m * (m - 1)) + 4.0 * xy / (n * m)
 
 
 def _compute_centred_square(K: Floats, symmetric: bool = False) -> float:
