@@ -25,7 +25,7 @@ Decide: TypeAlias = Callable[[Rows, Sequence[TrainTest]], list[Floats]]
 
 _CHUNK = 256
 _SHARED_ROWS = 4_096  # whose distances are computed once for all tasks: 64 MiB
-_KERNEL_ROWS = 8_192  # training rows whose kernel is made at once: 512 MiB; libsvm takes more in bounded memory, slowly
+_KERNEL_ROWS = 2_048  # training rows whose kernel is made at once: 32 MiB; libsvm computes that of more as it needs it
 _NO_VARIANCE = 1e-13  # where all entries are equal, any gamma gives the same decisions
 _FEWEST_RELABELLINGS = 999
 _FORMULAS = {

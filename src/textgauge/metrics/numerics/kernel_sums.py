@@ -20,7 +20,7 @@ from textgauge.core.settings import split_into_blocks
 Kernel = Callable[[Floats, Floats], Floats]
 
 
-MANY_ROWS = 4_000  # from here on sums of distances are taken from float32 blocks
+MANY_ROWS = 1_000  # from here on sums of distances are taken from float32 blocks
 _BLOCK = 1_024  # rows of a block: 1,024 × 1,024 float64 is 8 MB, within reach of the cache
 _MOMENT_ROWS = 2_000  # rows that estimate the second-order moments; they enter only divided by n²
 _STEPS = 30  # of the power method
