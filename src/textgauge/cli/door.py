@@ -198,11 +198,14 @@ def _make_terminal_parameter(
 def get_terminal_type(annotation: Any, default: Any) -> Any:
     """Return the type that words of a terminal are converted to for a parameter of a Python function.
 
+    What is a name or a tuple in Python is a name on a terminal.
+
     >>> get_terminal_type(int | None, None), get_terminal_type(str | Sequence[str], "bleu")
     (int | None, list[str])
     """
     members = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
     members = tuple(member for member in members if member is not type(None))
+    members = tuple(member for member in members if str not in members or get_origin(member) is not tuple)
     origins = [get_origin(member) or member for member in members]
     if isinstance(default, bool):
         shown: Any = bool

@@ -81,7 +81,7 @@ def compare_many(
     rankings, unranked = dict[str, Ranking](), dict(missing)
     with limit_blas_threads(next(iter(pairs.values()))):
         for name, pair in pairs.items():
-            scores[name], confounds = measure_all(Views(pair), chosen, missing, options, on_score, name)
+            scores[name], confounds, _ = measure_all(Views(pair), chosen, missing, options, on_score, name)
             warnings += [f"{name}: {text}" for text in (*find_undefined(scores[name]), *confounds)]
         ranked = [metric for metric in chosen if metric.key not in missing]
         for number, metric in enumerate(ranked):
@@ -176,7 +176,7 @@ def compare_slices(
         begin_step(f"{name}: {label}", number, len(large), "comparing slices")
         comparison, chosen, missing = prepare_two(first[label], others[name][label], metrics, options.seed)
         with limit_blas_threads(comparison):
-            scores, _ = measure_all(Views(comparison), chosen, missing, options, on_score, f"{name}: {label}")
+            scores, _, _ = measure_all(Views(comparison), chosen, missing, options, on_score, f"{name}: {label}")
         shares = {
             "share_reference": len(first[label]) / total[""],
             "share_candidate": len(others[name][label]) / total[name],

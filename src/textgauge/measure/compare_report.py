@@ -202,7 +202,8 @@ class CompareReport(Result):
     `report["ships"]` that of a slice. `explanations`, with `compare(explain=True)`, are by the key of their metric; a
     metric whose value is not a sum over texts has none. `terms` are the words that separate the corpora. `rankings` of
     several candidates are by metric; their statements about all pairs and metrics hold together at `level`.
-    `is_sliced` says that the texts of each label were compared alone.
+    `is_sliced` says that the texts of each label were compared alone, `sign` that texts seem to depend on each other in
+    a way that the test does not know.
     """
 
     command: ClassVar[str] = "compare"
@@ -216,6 +217,7 @@ class CompareReport(Result):
     level: float = 0.95
     is_sliced: bool = False
     parts: bool = False
+    sign: str | None = None
 
     @property
     def scores(self) -> tuple[Score, ...]:
@@ -263,7 +265,7 @@ class CompareReport(Result):
         if not tested:
             return "Not tested: the values alone do not say whether the corpora differ."
         method = next((score.adjustment for score in self.rows if score.adjustment), None)
-        sentence = format_comparison(tested, method)
+        sentence = format_comparison(tested, method, self.sign)
         return (
             f"{sentence} {self._list_typical_words()}".rstrip() if any(map(is_different, tested.values())) else sentence
         )

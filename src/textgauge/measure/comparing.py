@@ -22,11 +22,13 @@ from textgauge.data.pool import PADDED
 from textgauge.data.source import Source
 from textgauge.encode.embedders import get_window
 from textgauge.measure.compare_report import IN_PARTS, CompareReport, Terms, find_separating_terms
+from textgauge.measure.dependence import add_units, find_sign
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.cautions import list_script_warnings
 from textgauge.metrics.grounds import get_ground_matrix
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
+from textgauge.stats.decisions import ALIKE_ROWS
 
 Missing: TypeAlias = ResourceError | MissingExtra
 Metrics: TypeAlias = str | Iterable[str | CorpusMetric]
@@ -75,6 +77,8 @@ def compare(
     foreign: Source | None = None,
     explain: bool = False,
     by: str | None = None,
+    group: str | tuple[Sequence[Any], Sequence[Any]] | None = None,
+    block: str | tuple[Sequence[Any], Sequence[Any]] | None = None,
     paired: bool = False,
     column: str | None = None,
     limit: int | None = None,
@@ -124,8 +128,15 @@ def compare(
     by
         A column of labels: compare the texts of each label separately, and say which labels differ. A label needs 20
         texts in both corpora.
+    group
+        A column that says which texts belong together: of a document, a user, a conversation. The test exchanges whole
+        groups. In Python also the labels of the reference's and of the candidate's texts.
+    block
+        A column that says which texts of both corpora belong to the same prompt or item. The test exchanges texts, or
+        groups, within it.
     paired
-        Text i of each candidate has the same prompt or parent, and so has text i of a reference as long.
+        Text i of the candidate, or of each candidate, has the same prompt or parent as text i of the reference: a block
+        for every row.
     column
         The column that holds the texts, for tables; by default `text`, or the only column of texts.
     limit
@@ -156,7 +167,8 @@ def compare(
     [('near', 1), ('far', 2)]
     """
     options = UncertaintyOptions(ci, test, level, permutations, seed)
-    alone = {"foreign": foreign, "explain": explain, "approx": approx, "scheduler": scheduler}
+    belong = {"group": group, "block": block}
+    alone = {"foreign": foreign, "explain": explain, "approx": approx, "scheduler": scheduler} | belong
     several = isinstance(candidate, Mapping)
     if by is not None:
         from textgauge.measure.candidates import compare_slices
@@ -173,14 +185,16 @@ def compare(
         how: dict[str, Any] = {"paired": paired, "column": column, "limit": limit}
         report = compare_many(reference, candidate, metrics, options, on_score, **how)  # type: ignore[arg-type]
     else:
-        _refuse("one candidate", {"paired": paired})
+        if group is not None or block is not None or paired:
+            _refuse("a comparison of texts that belong together", {"foreign": foreign, "limit": limit})
         given = [reference, candidate, foreign]
         if limit is not None:
             given = [
                 source if source is None else load_corpus(source, column=column, limit=limit, seed=seed)  # type: ignore[arg-type]
                 for source in given
             ]
-        report = _compare_two(given, metrics, options, alone | {"column": column}, on_score)  # type: ignore[arg-type]
+        how = alone | {"column": column, "paired": paired}
+        report = _compare_two(given, metrics, options, how, on_score)  # type: ignore[arg-type]
     return replace(report, parts=True) if parts else report
 
 
@@ -248,6 +262,8 @@ def _compare_two(
     explain, column = how["explain"], how["column"]
     in_memory = foreign is not None or explain
     comparison = load_comparison(reference, candidate, column=column, seed=options.seed, in_memory=in_memory)
+    named = {name: how[name] for name in ("group", "block", "paired", "column")}
+    comparison, cut = add_units(comparison, sources[:2], **named)
     is_large = comparison.joint.pool.is_stored
     views = Views(comparison, how["approx"], options.seed)
     chosen, left_out = choose_metrics(metrics, comparison, options.seed), list[str]()
@@ -256,7 +272,9 @@ def _compare_two(
     with open_dask_executor(how["scheduler"]) as cluster:
         missing = prepare_rows(views, chosen, cluster)
     with limit_blas_threads(comparison):
-        scores, warnings = measure_all(views, chosen, missing, options, on_score)
+        scores, warnings, nulls = measure_all(views, chosen, missing, options, on_score)
+        usable = [metric for metric in chosen if metric.key not in missing]
+        sign = find_sign(comparison, usable, nulls, options.seed) if options.test else None
         if foreign is not None:
             from textgauge.measure.foreign_share import add_shares
 
@@ -264,8 +282,9 @@ def _compare_two(
             scores, notes = add_shares(scores, chosen, comparison, third, options)
             warnings = [*notes, *warnings]
         terms = find_separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
-        seen = views.describe([metric for metric in chosen if metric.key not in missing]) if is_large else []
-        report = CompareReport(tuple(scores), (*seen, *left_out, *find_undefined(scores), *warnings), terms=terms)
+        seen = views.describe(usable) if is_large else []
+        said = [*seen, *cut, *left_out, *find_undefined(scores), *([sign] if sign == ALIKE_ROWS else []), *warnings]
+        report = CompareReport(tuple(scores), tuple(said), terms=terms, sign=sign)
         if not explain:
             return report
         from textgauge.measure.explaining import explain_score
@@ -359,8 +378,11 @@ def measure_all(
     options: UncertaintyOptions,
     on_score: Callable[[Score], None] = lambda _: None,
     of: str = "",
-) -> tuple[list[Score], list[str]]:
-    """Return the scores of all metrics, p-values adjusted for them, and what confounds them; `of` is said of steps."""
+) -> tuple[list[Score], list[str], list[NullValues | None]]:
+    """Return the scores of all metrics, p-values adjusted for them, what confounds them, and the null values.
+
+    `of` is said of steps.
+    """
     usable = [metric for metric in metrics if metric.key not in missing]
     doing = f"{of and f'{of}: '}{'measuring and testing' if options.test else 'measuring'}"
     scores, nulls = list[Score](), list[NullValues | None]()
@@ -381,7 +403,7 @@ def measure_all(
             score if null is None else replace(score, p_adjusted=next(p), adjustment=method)
             for score, null in zip(scores, nulls, strict=True)
         ]
-    return scores, find_confounds(views.comparison, usable)
+    return scores, find_confounds(views.comparison, usable), nulls
 
 
 def make_missing_score(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:

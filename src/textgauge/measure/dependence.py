@@ -13,16 +13,14 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.data import Comparison, Corpus, load_texts
 from textgauge.data.source import Source
-from textgauge.data.tables import LabelledTexts, get_cells
+from textgauge.data.tables import LabelledTexts, get_cells, is_frame
 from textgauge.data.units import FEWEST_GROUPS, Labels
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.numerics.moments import scale_to_units
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
+from textgauge.stats.decisions import ALIKE_ROWS, TOO_CLOSE
 
 LabelSource: TypeAlias = "str | tuple[Sequence[Any], Sequence[Any]]"
-ALIKE_ROWS = "rows that follow each other are alike"
-MADE_FROM_EACH_OTHER = "closer than two samples of one source can be"
-
 _UNEVEN, _NEARLY = 1.25, 1.1  # ratios of texts a group from which groups are cut, and to which
 _FEWEST_ROWS, _MOST_ROWS = 20, 1_000  # of a corpus, of which neighbours in the file are compared
 _ORDERS = 399  # random orders of the rows
@@ -38,7 +36,7 @@ def add_units(
     paired: bool,
     column: str | None,
 ) -> tuple[Comparison, list[str]]:
-    """Return the comparison with named groups and blocks, and what was left out to make groups comparable."""
+    """Return the comparison with named groups and blocks, what was left out for that, and what is exchanged."""
     if group is None and block is None and not paired:
         return comparison, []
     if comparison.dealt or comparison.joint.pool.is_stored:
@@ -57,7 +55,9 @@ def add_units(
         comparison, groups, notes = _cut_uneven_groups(comparison, groups)
     found = Comparison(*comparison.sides, groups=groups, blocks=blocks)
     _require_units(found)
-    return found, notes
+    kind, (n, m) = "texts" if groups is None else "groups", found.units.counts
+    within = "" if blocks is None else f" within {found.units.fewest} blocks"
+    return found, [*notes, f"{n} and {m} {kind} are exchanged{within}"]
 
 
 def _read_labels(
@@ -81,10 +81,14 @@ def _read_side(corpus: Corpus, source: Source | LabelledTexts, label: Any, colum
             found = load_texts(source, column=column, labels=label)
         elif isinstance(source, LabelledTexts):
             found = source
-        else:
+        elif is_frame(source):
             return _take_labels(corpus, get_cells(source, label), label, role)
-        if found.labels is None:
-            raise InputError(f"the {role} has no column {label!r}: give a table that has it")
+        else:
+            found = None
+        if found is None or found.labels is None:
+            raise InputError(
+                f"the {role} has no column {label!r}: give a table that has it, or the labels of its texts"
+            )
         rows = found.rows or range(len(found.labels))
         cells = dict(zip(rows, found.labels, strict=True))
         return _take_labels(corpus, cells, label, role)
@@ -153,7 +157,7 @@ def find_sign(
 ) -> str | None:
     """Return a sign that texts depend on each other in a way that the test does not know; None where there is none."""
     if comparison.blocks is None and _is_too_close([null for null in nulls if null is not None]):
-        return MADE_FROM_EACH_OTHER
+        return TOO_CLOSE
     if comparison.groups is not None or comparison.blocks is not None or comparison.joint.pool.is_stored:
         return None
     p = [_test_neighbouring_rows(side, metrics, seed) for side in comparison.sides]

@@ -22,8 +22,17 @@ def is_different(p_adjusted: float, alpha: float = ALPHA) -> bool:
     return p_adjusted <= alpha + _ROUNDING
 
 
-def format_comparison(p_adjusted: Mapping[str, float], adjustment: str | None, alpha: float = ALPHA) -> str:
+ALIKE_ROWS = "rows that follow each other are alike"
+TOO_CLOSE = "closer than two samples of one source can be"
+_OUTCOMES = ("Different", "Different, if the texts are independent", "No difference found")
+
+
+def format_comparison(
+    p_adjusted: Mapping[str, float], adjustment: str | None, sign: str | None = None, alpha: float = ALPHA
+) -> str:
     """Return the answer of one comparison of two corpora, from the adjusted p-values of all metrics that were tested.
+
+    `sign` is a sign that texts depend on each other: `ALIKE_ROWS` or `TOO_CLOSE`.
 
     >>> format_comparison({"energy": 0.002, "fid": 0.004, "zipf": 0.3}, "max-T")
     'Different: 2 of 3 metrics reject "same source" (5 % level, adjusted by max-T).'
@@ -37,6 +46,16 @@ def format_comparison(p_adjusted: Mapping[str, float], adjustment: str | None, a
         tested = f"{name} {'rejects' if rejecting else 'does not reject'}"
     else:
         tested = f"{rejecting or 'none'} of {len(p_adjusted)} metrics {'reject' if rejecting > 1 else 'rejects'}"
+    if sign == TOO_CLOSE:
+        return (
+            "Closer than two samples of one source can be: these texts were made from each other, or for the same "
+            "prompts; compare them with --paired or --block."
+        )
+    if rejecting and sign == ALIKE_ROWS:
+        return (
+            f'Different, if the texts are independent: {tested} "same source" {how}. But rows that follow each other '
+            "are alike: name the document, user or conversation they belong to with --group."
+        )
     if rejecting:
         return f'Different: {tested} "same source" {how}.'
     return f'No difference found: {tested} "same source" {how}; that does not prove that there is none.'
@@ -55,7 +74,7 @@ def split_answer(sentence: str) -> tuple[str, str]:
     ('', 'Of 60 texts: 3 are copies.')
     """
     outcome, _, rest = sentence.partition(": ")
-    return (outcome, rest) if outcome in ("Different", "No difference found") else ("", sentence)
+    return (outcome, rest) if outcome in _OUTCOMES else ("", sentence)
 
 
 def format_baseline(p_adjusted: Mapping[str, float], closer: Mapping[str, bool], alpha: float = ALPHA) -> str:

@@ -1,0 +1,102 @@
+"""Texts that belong together: groups and blocks by name, and signs of dependence that nobody named."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import textgauge
+from textgauge.core.errors import InputError
+from textgauge.stats.decisions import ALIKE_ROWS, TOO_CLOSE
+
+METRICS = "jsd@words"
+
+
+def make_documents(rng, count, sentences):
+    """Return texts whose words come from their document, and the documents' labels."""
+    labels = np.repeat(np.arange(count), sentences)
+    themes = [rng.integers(400, size=8) for _ in range(count)]
+    return [" ".join(f"w{word}" for word in rng.choice(themes[label], 6)) for label in labels], labels.tolist()
+
+
+def compare_documents(seed, counts=(20, 20), sentences=(5, 5), **how):
+    rng = np.random.default_rng(seed)
+    sides = [make_documents(rng, count, size) for count, size in zip(counts, sentences, strict=True)]
+    texts, labels = zip(*sides, strict=True)
+    group = {"group": tuple(labels)} if how.pop("named", True) else {}
+    return textgauge.compare(*texts, metrics=METRICS, permutations=99, seed=seed, **group, **how)
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentences"), [((20, 20), (5, 5)), ((30, 10), (5, 5)), ((12, 60), (10, 1)), ((40, 10), (2, 8))]
+)
+def test_documents_of_one_source_are_seldom_different_if_they_are_named(counts, sentences):
+    p = [compare_documents(seed, counts, sentences)[0].p_value for seed in range(40)]
+    assert np.mean(np.array(p) <= 0.05) <= 0.15
+    alone = [compare_documents(seed, counts, sentences, named=False) for seed in range(10)]
+    assert np.mean([report[0].p_value <= 0.05 for report in alone]) > 0.5
+    assert all(report.sign == ALIKE_ROWS for report in alone)
+    assert all("--group" in report.answer for report in alone if report[0].p_value <= 0.05)
+
+
+def test_independent_texts_give_few_notices():
+    signs = [compare_documents(seed, (60, 60), (1, 1), named=False).sign for seed in range(60)]
+    assert sum(sign is not None for sign in signs) <= 8
+
+
+def test_rewrites_are_noticed_and_pairs_find_the_difference():
+    rng = np.random.default_rng(1)
+    texts, _ = make_documents(rng, 60, 1)
+    rewritten = [text.replace("w1", "v1") for text in texts]
+    report = textgauge.compare(texts, rewritten, metrics=METRICS, permutations=99)
+    assert report.sign == TOO_CLOSE
+    assert "--paired" in report.answer
+    paired = textgauge.compare(texts, rewritten, metrics=METRICS, permutations=99, paired=True)
+    assert paired.sign is None
+    assert paired[0].p_value == 0.01
+    blocked = textgauge.compare(
+        texts, rewritten[::-1], metrics=METRICS, permutations=99, block=(list(range(60)), list(range(60))[::-1])
+    )
+    assert blocked[0].p_value == 0.01
+
+
+def test_labels_are_columns_of_frames_and_files(tmp_path):
+    rng = np.random.default_rng(2)
+    frames = []
+    for number in range(2):
+        texts, labels = make_documents(rng, 10, 3)
+        texts[4] = " "
+        frames.append(pl.DataFrame({"text": texts, "doc": [f"d{number}-{label}" for label in labels]}))
+        frames[-1].write_csv(tmp_path / f"{number}.csv")
+    given = {"metrics": METRICS, "permutations": 39, "column": "text", "group": "doc"}
+    with pytest.warns(UserWarning, match="blank"):
+        found = textgauge.compare(*frames, **given)
+    with pytest.warns(UserWarning, match="blank"):
+        read = textgauge.compare(tmp_path / "0.csv", tmp_path / "1.csv", **given)
+    assert found[0].p_value == read[0].p_value
+    assert found[0].test == "permutation of groups of texts"
+    assert any("10 and 10 groups" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("how", "named"),
+    [
+        ({"group": ([0] * 30, list(range(30)))}, "1 groups"),
+        ({"group": ([0] * 3, [1] * 3)}, "label"),
+        ({"group": ([""] * 30, [1] * 30)}, "text 0"),
+        ({"block": (list(range(30)), list(range(30, 60)))}, "0 blocks"),
+        ({"paired": True, "block": "id"}, "block"),
+        ({"group": "doc"}, "doc"),
+        ({"paired": True, "limit": 10}, "limit"),
+    ],
+)
+def test_labels_that_allow_no_test_are_refused(how, named):
+    texts = make_documents(np.random.default_rng(3), 30, 1)[0]
+    with pytest.raises(InputError, match=named):
+        textgauge.compare(texts, texts[::-1], metrics=METRICS, **how)
+
+
+def test_large_groups_are_cut_where_the_other_corpus_has_small_ones():
+    report = compare_documents(4, (10, 40), (8, 1))
+    assert report[0].n_reference == 10
+    assert any("10 of 80 texts" in warning for warning in report.warnings)
+    assert report.sign is None
