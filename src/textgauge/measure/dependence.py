@@ -86,9 +86,7 @@ def _read_side(corpus: Corpus, source: Source | LabelledTexts, label: Any, colum
         else:
             found = None
         if found is None or found.labels is None:
-            raise InputError(
-                f"the {role} has no column {label!r}: give a table that has it, or the labels of its texts"
-            )
+            raise InputError(f"the {role} has no column {label!r}: give a table with it, or the labels of its texts")
         rows = found.rows or range(len(found.labels))
         cells = dict(zip(rows, found.labels, strict=True))
         return _take_labels(corpus, cells, label, role)

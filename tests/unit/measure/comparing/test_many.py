@@ -91,7 +91,6 @@ def test_metrics_that_need_more_texts_rank_nothing_and_say_so():
         ({"a": REFERENCE, "b": ["one"]}, {}, "the candidate b has 1 text"),
         ({"a": REFERENCE}, {"explain": True}, "several candidates does not take"),
         ({"a": REFERENCE}, {"approx": 50}, "several candidates does not take"),
-        (REFERENCE, {"paired": True}, "one candidate does not take `paired`"),
         ({"a": REFERENCE, "b": REFERENCE[1:]}, {"paired": True}, "equally many texts; they have: a 200, b 199"),
         ({"a": [*REFERENCE[:2], " ", *REFERENCE[3:]]}, {"paired": True}, "text 3 of the candidate a is blank"),
     ],
