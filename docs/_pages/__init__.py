@@ -45,6 +45,6 @@ def all_pages() -> dict[str, str]:
 
 
 def navigation() -> list[dict[str, object]]:
-    """The entries of the section "Reference": metrics by kind, then the other pages."""
+    """Return the entries of the section "Reference": metrics by kind, then the other pages."""
     first, *rest = TITLES.items()
     return [{first[1]: [first[0], *metrics.navigation()]}, *({title: path} for path, title in rest)]

@@ -34,7 +34,7 @@ def properties_page() -> str:
 
 
 def datasets_page() -> str:
-    """Samples and published datasets."""
+    """Return samples and published datasets."""
     intro = (
         "Samples are built in, or made from a [resource](resources.md); published datasets are read from the folders "
         "of `TEXTGAUGE_DATA`, or fetched and checked by sha256 with `textgauge datasets fetch NAME`. Any of the names "
@@ -45,7 +45,7 @@ def datasets_page() -> str:
 
 
 def task_data() -> str:
-    """What the protocols that are tasks read: built in for the quick suite, published for the full one."""
+    """Return what the protocols that are tasks read: built in for the quick suite, published for the full one."""
     rows = [
         [code(kind.name), ", ".join(map(code, kind.data.samples)), ", ".join(map(code, TASK_DATA[kind]))]
         for kind in list_tasks()
@@ -71,7 +71,7 @@ def resources_page() -> str:
 
 
 def representations_page() -> str:
-    """What may stand after `@` in a metric's name, and the models of `describe`."""
+    """Return what may stand after `@` in a metric's name, and the models of `describe`."""
     vectors = {"name": "name", "dimension": "dimensions", "megabytes": "megabytes", "note": "what it is"}
     others = [{"name": "given", "note": "ready-made embeddings: arrays, or .npy files"}]
     return page(
@@ -99,7 +99,7 @@ def _row(known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _block(doc: str | None) -> str:
-    """A module's docstring: its first line, its list as it stands, and what follows."""
+    """Return a module's docstring: its first line, its list as it stands, and what follows."""
     _, *rest = (doc or "").strip().split("\n\n")
     listed, *after = rest
     told = [plain(" ".join(part.split())) for part in after]

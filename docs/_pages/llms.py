@@ -23,7 +23,9 @@ def llms_text(navigation: list[Any], about: str, text_of: Callable[[str], str]) 
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a page below its title, without links; nothing for a page that begins with a list or table.
+    """Return the first sentence of a page below its title, without links.
+
+    Nothing for a page that begins with a list or table.
 
     >>> first_sentence("# Title\\n\\nWhat [it](x.md)\\nis. More.")
     'What it is.'

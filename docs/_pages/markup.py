@@ -25,24 +25,24 @@ def _escaped(text: str) -> str:
 
 
 def code(text: object) -> str:
-    """A name as code; nothing for nothing."""
+    """Return a name as code; nothing for nothing."""
     return f"`{text}`" if str(text) else ""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; bars inside cells are kept apart from those of the table."""
+    """Return a table; bars inside cells are kept apart from those of the table."""
     lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def listing(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
-    """A table of some columns of rows, each under a title; names are code."""
+    """Return a table of some columns of rows, each under a title; names are code."""
     cells = [[code(row[key]) if key == "name" else plain(shown(row[key])) for key in names] for row in rows]
     return table(list(names.values()), cells)
 
 
 def shown(value: Any) -> str:
-    """A value for people: infinities as signs, booleans as in metric names."""
+    """Return a value for people: infinities as signs, booleans as in metric names."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -53,7 +53,7 @@ def shown(value: Any) -> str:
 
 
 def paragraphs(doc: str | None) -> list[str]:
-    """A docstring's paragraphs, each on lines of its own; lists stay lists, examples are left out."""
+    """Return a docstring's paragraphs, each on lines of its own; lists stay lists, examples are left out."""
     parts = inspect.cleandoc(doc or "").split("\n\n")
     return [_paragraph(part) for part in parts if not part.startswith(">>>")]
 
@@ -72,12 +72,12 @@ def parameter_row(name: str, kind: Any, default: Any) -> list[str]:
 
 
 def default_of(item: Field[Any]) -> Any:
-    """The default of a dataclass field; nothing where it has none."""
+    """Return the default of a dataclass field; nothing where it has none."""
     return "" if item.default is MISSING else item.default
 
 
 def page(title: str, *parts: str) -> str:
-    """A page: its title and what follows, empty parts left out."""
+    """Return a page: its title and what follows, empty parts left out."""
     return "\n\n".join([f"# {title}", *(part for part in parts if part)]) + "\n"
 
 

@@ -49,14 +49,14 @@ MEANINGS = {
 
 
 def pages() -> dict[str, str]:
-    """The page of every metric and the index of them all."""
+    """Return the page of every metric and the index of them all."""
     return {f"{ROOM}/index.md": _index()} | {
         f"{ROOM}/{metric.name}.md": metric_page(metric) for metric in list_metrics()
     }
 
 
 def navigation() -> list[dict[str, object]]:
-    """The pages by what the metrics compare."""
+    """Return the pages by what the metrics compare."""
     return [
         {title: [{metric.name: f"{ROOM}/{metric.name}.md"} for metric in list_metrics(kind=kind)]}
         for kind, title in (("corpus", "Of two corpora"), ("pair", "Of two texts"))
@@ -95,7 +95,7 @@ def undefined(metric: Metric) -> str:
 
 
 def example(metric: Metric) -> str:
-    """A call on the command line and one in Python; marked where they need what is not built in."""
+    """Return a call on the command line and one in Python; marked where they need what is not built in."""
     mark = f"<!-- {NEEDS[metric.name]} -->\n" if metric.name in NEEDS else ""
     python, command = _of_corpora(metric) if isinstance(metric, CorpusMetric) else _of_pairs(metric)
     commands = "\n".join(filter(None, [FIRST.get(metric.name), command]))
@@ -103,7 +103,7 @@ def example(metric: Metric) -> str:
 
 
 def worked(metric: Metric) -> str:
-    """The value of the example, where all that it needs is on this machine."""
+    """Return the value of the example, where all that it needs is on this machine."""
     if metric.name in {*NEEDS, *FIRST, *ASKING}:
         return ""
     try:
@@ -196,7 +196,7 @@ def _parameters(metric: Metric) -> str:
 
 
 def meaning(metric: Metric, parameter: str) -> str:
-    """The sentences of the definition that name a parameter; else what all parameters of that name do."""
+    """Return the sentences of the definition that name a parameter; else what all parameters of that name do."""
     text = " ".join(paragraphs(type(metric).__doc__))
     named = [part for part in re.split(r"(?<=[.;:]) ", text) if re.search(rf"`{parameter}[`=]|\b{parameter}=", part)]
     return plain("; ".join(part.rstrip(".;:") for part in named)) or MEANINGS.get(parameter, "")

@@ -10,12 +10,12 @@ FOLDER = Path(__file__).parents[1] / "notebooks"
 
 
 def pages() -> dict[str, str]:
-    """The page of each notebook by its path."""
+    """Return the page of each notebook by its path."""
     return {f"notebooks/{path.stem}.md": _page(path) for path in sorted(FOLDER.glob("*.ipynb"))}
 
 
 def navigation() -> list[dict[str, str]]:
-    """The paths of the pages by their titles."""
+    """Return the paths of the pages by their titles."""
     return [{text.partition("\n")[0].removeprefix("# "): path} for path, text in pages().items()]
 
 

@@ -64,7 +64,7 @@ def _range(measure: Measure) -> str:
 
 
 def _data(kind: type[Protocol]) -> str:
-    """The options that name its data, and the columns that a task's table may have."""
+    """Return the options that name its data, and the columns that a task's table may have."""
     options = ", ".join(code(get_option_name(name)) for name in (*kind.data.needs, *kind.data.takes))
     if not options:
         return ""

@@ -20,7 +20,7 @@ def python_page() -> str:
 
 
 def _entries(module: ModuleType) -> tuple[list[str], list[str]]:
-    """The public functions of a module, and its public classes."""
+    """Return the public functions of a module, and its public classes."""
     named = {name: getattr(module, name) for name in module.__all__}
     functions = [entry(name, thing, module) for name, thing in named.items() if not inspect.isclass(thing)]
     return functions, [entry(name, thing, module) for name, thing in named.items() if inspect.isclass(thing)]

@@ -334,7 +334,7 @@ class Run(Result):
         return join_rows({title: board.readable() for title, board in self.leaderboards.items()})
 
     def plot(self) -> alt.LayerChart | alt.VConcatChart:
-        """The rank of every metric with the ranks it may have, coloured by tier, a panel for each leaderboard."""
+        """Draw the rank of every metric with the ranks it may have, by tier, a panel for each leaderboard."""
         return draw_without_network(draw_boards(self.to_dicts()))
 
     def __str__(self) -> str:

@@ -29,7 +29,7 @@ _LEVEL = 0.95
 
 
 def select_rated_groups(groups: Sequence[Group]) -> list[Group]:
-    """Groups of rated pairs, one for each data set; metrics of which results are missing are left out."""
+    """Return the groups of rated pairs, one for each data set; metrics of which results are missing are left out."""
     found: dict[str, Group] = {}
     for group in groups:
         if group.protocol.rated:

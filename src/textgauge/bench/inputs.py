@@ -366,7 +366,7 @@ def _read_known(spec: str, seed: int) -> tuple[Sequence[str], References, dict[s
 
 
 def _pair_with_reference(pairs: TextPairs) -> tuple[Sequence[str], Sequence[str], dict[str, Any]]:
-    """Translations with the better one of the two human references, which is no longer a system of its own.
+    """Return translations with the better one of the two human references, which is no longer a system of its own.
 
     Every system has the same segments in the same order, so the place within a system is the segment.
     """

@@ -234,7 +234,7 @@ def _choose_scope(tables: Sequence[MeasureTable], wanted: Scope | None) -> Scope
 
 
 def _list_notes(tables: Sequence[MeasureTable], shown_only: list[str], scope: Scope) -> Iterator[str]:
-    """What overall is made of, what chance gives, what the measures have in common, and what the ranks are about."""
+    """Say what overall is made of, what chance gives, what measures have in common, what ranks are about."""
     used = list(dict.fromkeys(table.measure for table in tables))
     if used:
         weights = {round(sum(t.weight for t in tables if t.column == one.column), 12) for one in tables}
@@ -307,7 +307,7 @@ def _pad_rows(rows: list[tuple[float, ...]]) -> Floats:
 
 
 def _average_column(tables: list[MeasureTable]) -> Floats:
-    """The plain value of a column for every metric: the mean over data sets, then over the measures of the column."""
+    """Average the values of a column for every metric over data sets, then over the measures of the column."""
     groups: dict[str, list[Floats]] = {}
     for table in tables:
         groups.setdefault(table.measure.name, []).append(average_known(table.values, axis=1))

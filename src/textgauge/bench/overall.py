@@ -165,7 +165,9 @@ def _compute_own_variance(members: Sequence[MeasureTable]) -> tuple[Floats, floa
 
 
 def _compute_spread(values: Floats) -> tuple[Floats, int]:
-    """The variance over columns of the difference of every two rows, a row of zeros added, and how many columns count.
+    """Return the variance over columns of the difference of every two rows, and how many columns count.
+
+    A row of zeros is added.
 
     Columns count that all rows have; rows without any value are NaN, and all rows with fewer than two columns.
     """

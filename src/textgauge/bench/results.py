@@ -167,7 +167,10 @@ class Results:
         return [NOT_TRAINED] if self.ensembles.lacking else []
 
     def times(self) -> list[MetricTime]:
-        """What each result of a metric cost under a protocol; models and tokenizers run before the clock starts."""
+        """Return what each result of a metric cost under a protocol.
+
+        Models and tokenizers run before the clock starts.
+        """
         self.groups()
         of = {
             cell["name"]: (cell["metric"], run["protocol"]["name"]) for run in self.manifests for cell in run["cells"]
@@ -226,7 +229,10 @@ class Results:
 
 
 def _read_column(series: pl.Series) -> NDArray[Any]:
-    """A column as an array; equal strings are one object, because a column has millions of cells and few strings."""
+    """Return a column as an array.
+
+    Equal strings are one object, because a column has millions of cells and few strings.
+    """
     import polars as pl
 
     if series.dtype != pl.String or series.null_count():
@@ -322,7 +328,7 @@ def filter_measures(judged: Sequence[Judged], measures: str | Sequence[str] | No
 
 
 def list_verdict_warnings(results: Results, judged: Sequence[Judged]) -> list[str]:
-    """What to know before trusting verdicts: missing results or ensembles, measures that are undefined or partial."""
+    """List what to know before trusting verdicts: results or ensembles that are missing, undefined measures."""
     missing = sum(item.missing for item in judged)
     found = [format_missing_results(missing, results.count)] if missing else []
     found += results.warnings

@@ -112,7 +112,7 @@ def compute(
 
 
 def observe(batch: Batch, metric: Any, *, timed: bool = False) -> pl.DataFrame:
-    """The values of one metric on one batch, on one BLAS thread, with the reason of every value that does not exist.
+    """Return the values of one metric on one batch, on one BLAS thread, and why some do not exist.
 
     `failed` marks the trials in which the metric raised an error. `timed` values are CPU seconds, the better of two.
     """

@@ -108,7 +108,7 @@ def _label_repeated(keys: tuple[Keys, Keys]) -> Labels | None:
 
 
 def _number_in_order(labels: Ints) -> Ints:
-    """Number labels from 0 in the order of their first places.
+    """Assign numbers to labels, from 0 in the order of their first places.
 
     >>> _number_in_order(np.array([7, 2, 7, 5])).tolist()
     [0, 1, 0, 2]

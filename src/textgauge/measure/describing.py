@@ -223,7 +223,10 @@ class Measuring:
                 self.sets.pool.embeddings(self.embedder, executor=self.cluster)
 
     def _match_meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
-        """The nearest text by meaning, searched among the different texts of either side; of equal ones the first."""
+        """Return the nearest text by meaning, searched among the different texts of either side.
+
+        Of equal ones the first.
+        """
         self.embed()
         begin_step(f"nearest texts of {name} by meaning", kind="nearest texts by meaning")
         _, asking, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)

@@ -96,7 +96,7 @@ def estimate_share(
 
 
 def _estimate_errors(gaps: Floats) -> Floats:
-    """Standard errors of columns, from their values without each group and without random halves."""
+    """Return the standard errors of columns, from their values without each group and without random halves."""
     without_group, halved = np.split(gaps, [_GROUPS])
     by_group = (_GROUPS - 1) * without_group.var(axis=0)
     return np.asarray(np.sqrt(np.clip(2.0 * by_group - halved.var(axis=0, ddof=1), by_group / 2.0, by_group)))

@@ -133,7 +133,7 @@ def align_systems(systems: Sequence[ItemScores], order: NDArray[np.int64]) -> tu
 
 
 def compute_canonical_order(*systems: Pairs) -> NDArray[np.int64]:
-    """An order of the items that depends on their texts alone, so that resamples do not depend on the order given.
+    """Order the items by their texts alone, so that resamples do not depend on the order given.
 
     Several systems on the same items are taken together, whichever comes first.
     """

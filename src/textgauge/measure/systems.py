@@ -353,7 +353,10 @@ def _rank_systems(metric: PairMetric, statistics: Sequence[Summed], how: Bootstr
 
 
 def _estimate_errors(draws: Floats, n: int) -> Floats:
-    """Standard errors of differences of columns; resampling n items misses the factor n/(n − 1) of the variance."""
+    """Return the standard errors of differences of columns.
+
+    Resampling n items misses the factor n/(n − 1) of the variance.
+    """
     if n < 2 or len(draws) < 2:
         return np.full((draws.shape[1], draws.shape[1]), np.nan)
     spread = np.std(draws[:, :, None] - draws[:, None, :], axis=0)

@@ -95,7 +95,10 @@ class Verdict:
     def of_draws(
         cls, measure: str, value: float, drawn: Floats, units: int, *, bounds: tuple[float, float] = _ANY, **more: Any
     ) -> Verdict:
-        """A verdict from one value and its resamples; without interval, draws and chance where there is no value."""
+        """Return a verdict from one value and its resamples.
+
+        Without interval, draws and chance where there is no value.
+        """
         from textgauge.stats.resampling import compute_percentile_interval
 
         made = cls(measure, value, values=(value,), units=units, **more)
@@ -209,7 +212,10 @@ class Protocol:
         return tuple(sources.notes)
 
     def pool_share(self, sources: Any) -> float | None:
-        """The share of the source texts that one repetition uses; None where repetitions are not samples of them."""
+        """Return the share of the source texts that one repetition uses.
+
+        None where repetitions are not samples of them.
+        """
         del sources
         return None
 
@@ -274,7 +280,7 @@ def list_data_words() -> list[str]:
 
 
 def make_generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.random.Generator:
-    """A generator that depends on seed, protocol, data and repetition alone: no metric changes another's draws."""
+    """Make a generator that depends on seed, protocol, data and repetition alone, not on metrics."""
     import hashlib
 
     text = f"{protocol.key}|{sources.fingerprint}".encode()
@@ -299,7 +305,10 @@ def summarise_repetitions(
     *,
     error: float = 0.0,
 ) -> Verdict:
-    """A verdict from the values of single repetitions; undefined ones are left out, and their `reasons` are given."""
+    """Return a verdict from the values of single repetitions.
+
+    Undefined ones are left out, and their `reasons` are given.
+    """
     from scipy.special import stdtrit
 
     from textgauge.stats.resampling import compute_percentile_interval, resample_sums

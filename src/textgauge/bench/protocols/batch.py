@@ -36,7 +36,7 @@ class Batch(ABC):
 
     @abstractmethod
     def compact(self, metrics: Sequence[Any]) -> Batch:
-        """The batch as a pool of its own, with the rows the metrics need: small enough to send."""
+        """Return the batch as a pool of its own, with the rows the metrics need: small enough to send."""
 
     @abstractmethod
     def prepare(self, metric: Any) -> None:
@@ -143,7 +143,7 @@ class _PairsBatch(Batch):
     def _views(self) -> list[Corpus]: ...
 
     def _compact_views(self, metrics: Sequence[PairMetric]) -> list[Corpus]:
-        """Views of one pool as views of a pool of just their rows, each row once."""
+        """Return views of one pool as views of a pool of just their rows, each row once."""
         views = self._views()
         rows = np.unique(np.concatenate([view.index for view in views]))
         embedders = [metric.on for metric in metrics if metric.needs == "embeddings"]

@@ -259,7 +259,9 @@ def compute_accuracy(distances: Floats, of: Judgements, *, weighted: bool = Fals
 
 
 def estimate_sampling_error(distances: Floats, of: Judgements, *, weighted: bool = False, ties: Ties = "half") -> float:
-    """Standard error of the accuracy on a random sample of judgements: √(p(1 − p)/m) without ties and weights.
+    """Estimate the standard error of the accuracy on a random sample of judgements.
+
+    √(p(1 − p)/m) without ties and weights.
 
     >>> drawn = Judgements(*np.array([[0, 2], [1, 1], [1, 1], [1, 1]]))
     >>> round(estimate_sampling_error(np.array([1.0, 2.0, 3.0]), drawn), 4)

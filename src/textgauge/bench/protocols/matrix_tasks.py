@@ -255,7 +255,10 @@ class Retrieval(Task):
 
 
 def make_copy(text: str, name: str, seed: int) -> str:
-    """A copy by one transformation; how much is inserted or removed is one of the task's shares, drawn by content."""
+    """Return a copy by one transformation.
+
+    How much is inserted or removed is one of the task's shares, drawn by content.
+    """
     shares = {"needle_insertion": INSERTED, "chunk_removal": REMOVED}.get(name)
     if shares is None:
         return get_transformation(name)(text, seed=seed)

@@ -264,7 +264,7 @@ def get_point_metrics(metrics: str | Iterable[str | Metric]) -> Sequence[CorpusM
 
 
 def _make_batch(number: int, drawn: PointSample, trials: list[tuple[float, float]]) -> CorpusBatch:
-    """A and B once, and the moved group of every trial: all in one corpus, for distances that several trials share."""
+    """Make one corpus of A and B and the moved group of every trial, for distances that several trials share."""
     n = len(drawn.A)
     moved = [drawn.moved(p, delta) if delta else drawn.B[:0] for p, delta in trials]
     starts = 2 * n + np.cumsum([0, *map(len, moved)])

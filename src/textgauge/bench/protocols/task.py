@@ -106,7 +106,10 @@ class Task(Protocol):
         return list(self.with_intervals(value, drawn, counted, reason))
 
     def with_intervals(self, value: Floats, drawn: Floats, units: int, reason: str | None) -> Iterator[Verdict]:
-        """A verdict for every measure from its value and its resamples; details that do not exist are left out."""
+        """Return a verdict for every measure from its value and its resamples.
+
+        Details that do not exist are left out.
+        """
         for measure, number, column in zip(self.measures, value, drawn.T, strict=True):
             if np.isnan(number) and measure.detail:
                 continue  # the data do not have what it is about

@@ -64,7 +64,10 @@ def draw_figures(
 
 
 def select_latest_groups(found: Sequence[Group]) -> list[Group]:
-    """Groups and their finished metrics by name; trials that were judged in several ways once, in the last way."""
+    """Return the groups and their finished metrics by name.
+
+    Trials that were judged in several ways once, in the last way.
+    """
     latest: dict[tuple[object, ...], Group] = {}
     for group in found:
         key = (id(group.results), *group.trials)

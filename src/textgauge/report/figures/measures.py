@@ -243,7 +243,7 @@ def _order(group: Group) -> str | None:
 
 
 def _select_others(groups: Sequence[Group], metrics: Collection[str]) -> list[Group]:
-    """Groups whose protocol has no order, with some metrics."""
+    """Return groups whose protocol has no order, with some metrics."""
     return [
         replace(group, observed={key: seen for key, seen in group.observed.items() if key in metrics})
         for group in groups

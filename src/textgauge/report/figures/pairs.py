@@ -63,7 +63,9 @@ _WIDE, _HIGH = 74, 34
 
 
 def set_orders(group: Group) -> tuple[list[str], dict[str, Floats]]:
-    """The names of the sets, and their ranks by people and by every metric, best first; NaN for a set without values.
+    """Return the names of the sets, and their ranks by people and by every metric, best first.
+
+    NaN for a set without values.
 
     A set's rank is that of its mean over the pairs that have a value.
     """

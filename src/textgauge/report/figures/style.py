@@ -67,7 +67,7 @@ def draw_each_group(figure: Callable[[Group], alt.ConcatChart | None]) -> Draw:
 
 
 def group_words(group: Group) -> list[str]:
-    """What distinguishes the files of groups: the data, the protocol, and its order where that is not the usual one."""
+    """Return what distinguishes the files of groups: data, protocol, and its order where that is unusual."""
     order = getattr(group.protocol, "order", _USUAL)
     return [group.data, group.protocol.title, *([f"order {order}"] if order != _USUAL else [])]
 
@@ -100,7 +100,10 @@ def _clean_texts(column: pl.Series) -> pl.Series:
 
 
 def thin_points(points: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """A regular part of very many points, evenly, and a line that says so; beyond `POINTS` they hide each other."""
+    """Return a regular part of very many points, evenly, and a line that says so.
+
+    Beyond `POINTS` they hide each other.
+    """
     every = -(-len(points) // POINTS)
     return (points.gather_every(every), f"1 point in {every} is drawn") if every > 1 else (points, "")
 
@@ -177,7 +180,10 @@ def draw_heat_map(
     size: tuple[int, int],
     angle: int = 0,
 ) -> alt.LayerChart:
-    """A square per metric and column, shaded by a value; `texts`, with their looks, are white where it is dark."""
+    """Return a square per metric and column, shaded by a value.
+
+    `texts`, with their looks, are white where it is dark.
+    """
     names, others = ([make_printable(name) for name in dict.fromkeys(cells[side])] for side in ("metric", column))
     bare: dict[str, Any] = {"title": None, "ticks": False, "domain": False, "labelLimit": 240}
     y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelPadding=4, **bare))
@@ -266,7 +272,7 @@ def join_panels(
 
 
 def describe_group(group: Group) -> str:
-    """Data and protocol in one line of plain words."""
+    """Return the data and protocol in one line of plain words."""
     seed = f", seed {group.seed}" if group.seed else ""
     return f"{group.data}: {group.protocol.summary}{seed}"
 

@@ -45,7 +45,10 @@ class Span:
     tick: float = math.nan
 
     def drawn(self, start: float, stop: float) -> Mark | None:
-        """The span on an axis from `start` to `stop`; None where the value is unknown. A missing end is the value."""
+        """Return the span on an axis from `start` to `stop`.
+
+        None where the value is unknown. A missing end is the value.
+        """
         if not math.isfinite(self.value):
             return None
         low, high = (end if math.isfinite(end) else self.value for end in (self.low, self.high))
@@ -170,7 +173,10 @@ def _place_on_axis(value: float, start: float, stop: float) -> float:
 
 
 def make_board_table(board: Leaderboard) -> PageTable:
-    """A leaderboard with rank ranges and the intervals of measures drawn; the numbers are those of the ranking."""
+    """Return a leaderboard with rank ranges and the intervals of measures drawn.
+
+    The numbers are those of the ranking.
+    """
     rows, names = board.rows, sorted(board.by_column, key=lambda name: name not in list_averaged_columns(board))
     drawn = {name: _make_cells(board, name) for name in names}
     first = _FEW if len(names) > _FEW + 1 else len(names)
@@ -276,7 +282,7 @@ def _describe_overall(board: Leaderboard) -> str:
 
 
 def _format_notes(board: Leaderboard) -> list[str]:
-    """The notes of the ranking as sentences: what overall is made of, what chance gives, what ranks are about."""
+    """Format the notes of the ranking: what overall is made of, what chance gives, what ranks are about."""
     return [f"{capitalise(text)}.".replace("_", " ") for text in board.notes]
 
 
