@@ -1,0 +1,158 @@
+"""Simulation of texts that belong together: how often are two samples of one source called different, and noticed?
+
+    python -m benchmarks.dependence DESIGN DOCUMENTS [--runs 300] [--jobs 2]
+
+DOCUMENTS is a table of documents (`PATH:COLUMN`), which are split into sentences. The designs:
+
+groups      sentences of documents, all documents on one side or the other; tested with and without their group
+repeated    three in ten texts repeat another one of their own corpus, both corpora made alike
+rewrites    the candidate is the reference with every fourth word deleted; noticed, and found with `paired`
+prompts     two systems answer the same prompts (first sentences), one of them with a word more in every third answer
+
+A line of JSON for each cell goes to benchmarks/simulated/dependence.jsonl as soon as it is finished; cells that are
+there are left out, so that a run goes on where it stopped. `python -m benchmarks.reliability` makes the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+for _library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+os.environ.setdefault("TEXTGAUGE_THREADS", "1")
+
+import numpy as np
+
+import textgauge
+from benchmarks import simulated
+from textgauge.data import Corpus, load_texts
+from textgauge.measure.comparing import DEFAULT_METRICS
+from textgauge.metrics import get_corpus_metrics
+
+SENTENCES = 10
+FILE = simulated.file_of("dependence")
+SIZES = {"groups": [(100, 100), (200, 80)], "repeated": [(200, 200), (200, 50)], "rewrites": [(150, 150)]}
+SIZES["prompts"] = [(100, 100)]
+PER_DOCUMENT = (1, 2, 5, 10)
+NAMES = ("design", "texts", "per_document", "n", "m", "named")
+
+Cell = dict[str, Any]
+
+
+def split_documents(path: str) -> list[list[str]]:
+    """Return the first ten sentences, of 5 to 40 words, of each document that has as many different ones."""
+    documents = []
+    for text in dict.fromkeys(load_texts(path).texts):
+        pieces = dict.fromkeys(piece.strip() for piece in re.split(r"(?<=[.!?])\s+", text))
+        sentences = [piece for piece in pieces if 5 <= len(piece.split()) <= 40]
+        if len(sentences) >= SENTENCES:
+            documents.append(sentences[:SENTENCES])
+    return documents
+
+
+def list_cells(design: str, texts: str) -> Iterator[Cell]:
+    """Yield the settings of a design."""
+    for n, m in SIZES[design]:
+        for per_document in PER_DOCUMENT if design == "groups" else (1,):
+            for named in (True, False) if design != "repeated" else (False,):
+                if not (named and min(n, m) < 8 * per_document):
+                    yield {
+                        "design": design,
+                        "texts": texts,
+                        "per_document": per_document,
+                        "n": n,
+                        "m": m,
+                        "named": named,
+                    }
+
+
+def simulate(run: int, cell: Cell, pool: Corpus, documents: int, metrics: str) -> tuple[bool, bool]:
+    """Return whether one draw was called different, and whether a sign of dependence was noticed."""
+    rng = np.random.default_rng([run, cell["per_document"], cell["n"]])
+    n, m, size = cell["n"], cell["m"], cell["per_document"]
+    order = rng.permutation(documents)
+    how: dict[str, Any] = {}
+    if cell["design"] in ("rewrites", "prompts"):
+        texts = list(pool.take(order[:n] * SENTENCES))
+        edit = _drop_fourth if cell["design"] == "rewrites" else partial(_add_word, rng)
+        sides = [texts, [edit(number, text) for number, text in enumerate(texts)]]
+        how = {"paired": True} if cell["named"] else {}
+    elif cell["design"] == "repeated":
+        halves = [pool.take(part * SENTENCES) for part in np.array_split(order, 2)]
+        sides = [_repeat(side, count, rng) for side, count in zip(halves, (n, m), strict=True)]
+    else:
+        counts = n // size, m // size
+        starts = rng.integers(0, SENTENCES - size + 1, sum(counts))
+        rows = (order[: sum(counts)] * SENTENCES + starts)[:, None] + np.arange(size)
+        labels = np.repeat(np.arange(sum(counts)), size)
+        sides = [pool.take(part.reshape(-1)) for part in (rows[: counts[0]], rows[counts[0] :])]
+        cut = counts[0] * size
+        how = {"group": (labels[:cut].tolist(), labels[cut:].tolist())} if cell["named"] else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report = textgauge.compare(*sides, metrics=metrics, seed=run, **how)
+    p = [score.p_adjusted for score in report if not np.isnan(score.p_adjusted)]
+    return min(p) <= 0.05, report.sign is not None
+
+
+def _repeat(side: Corpus, count: int, rng: np.random.Generator) -> Corpus:
+    own = round(0.7 * count)
+    return side.take(np.concatenate([np.arange(own), rng.integers(own, size=count - own)]))
+
+
+def _drop_fourth(_: int, text: str) -> str:
+    return " ".join(word for place, word in enumerate(text.split()) if place % 4 != 3)
+
+
+def _add_word(rng: np.random.Generator, number: int, text: str) -> str:
+    return f"{text} Certainly." if number % 3 == 0 else text
+
+
+def table(cells: list[Cell]) -> str:
+    """Markdown: a row per cell."""
+    head = ["design", "texts", "a document", "sizes", "named", "different", "noticed", "runs"]
+    rows = [
+        [
+            cell["design"], cell["texts"], f"{cell['per_document']}", f"{cell['n']}/{cell['m']}",
+            "yes" if cell["named"] else "no", f"{cell['different']:.3f}", f"{cell['noticed']:.3f}", f"{cell['runs']}",
+        ]
+        for cell in cells
+    ]  # fmt: skip
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
+
+
+def main() -> None:
+    """Simulate the cells of a design that are not there yet."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("design", choices=SIZES)
+    parser.add_argument("documents")
+    parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--metrics", default=DEFAULT_METRICS)
+    chosen = parser.parse_args()
+    documents = split_documents(chosen.documents)
+    pool = Corpus.of([sentence for document in documents for sentence in document])
+    for embedder in {metric.embedder for metric in get_corpus_metrics(chosen.metrics) if not metric.reads_texts}:
+        pool.embeddings(embedder)
+    name = Path(chosen.documents.partition(":")[0]).name.partition(".")[0]
+    there = [{key: cell[key] for key in NAMES} for cell in simulated.read(FILE)]
+    with ProcessPoolExecutor(chosen.jobs) as executor:
+        for cell in list_cells(chosen.design, name):
+            if cell in there:
+                continue
+            one = partial(simulate, cell=cell, pool=pool, documents=len(documents), metrics=chosen.metrics)
+            found = np.array(list(executor.map(one, range(chosen.runs), chunksize=5)))
+            shares = dict(zip(("different", "noticed"), found.mean(axis=0).tolist(), strict=True))
+            simulated.add(FILE, [cell | shares | {"runs": chosen.runs, "metrics": chosen.metrics}])
+
+
+if __name__ == "__main__":
+    main()
