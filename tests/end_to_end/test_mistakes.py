@@ -98,7 +98,7 @@ compare A.txt B.txt short.txt --approx 50 → several candidates does not take -
 compare A.txt B.txt short.txt --parts --scheduler local:2 → several candidates does not take --scheduler
 compare labelled.csv:text labelled.csv:text --by label --ci --approx 50 → --by does not take --approx
 compare labelled.csv labelled.csv --by labl --column text → label
-compare fine.npy fine.npy --paired → one candidate does not take --paired
+compare fine.npy fine.npy --paired → at least 8
 compare A.txt A.txt -m jsd@words --explain-to found.exe → .html
 compare A.txt A.txt -m jsd@words --explain --top 0 → top
 compar A.txt A.txt → Did you mean "compare"

@@ -197,6 +197,11 @@ class ScoreReport(Result):
         return tuple(one.scores for one in self.items)
 
     @property
+    def scores(self) -> tuple[PairScores, ...]:
+        """The scores: the rows."""
+        return self.rows
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against trusting a metric on these pairs, and what is undefined, each one sentence."""
         found = dict.fromkeys(text for scores in self.rows for text in scores.warnings)

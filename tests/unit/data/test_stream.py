@@ -132,7 +132,7 @@ def test_large_corpora_are_on_disk_and_in_groups():
     assert large.joint.pool.is_stored
     assert (len(large.reference), len(large.candidate)) == (128, 64)
     assert large.reference.texts == tuple(texts)
-    assert large.units == count_groups(128, 64)
+    assert large.units.counts == count_groups(128, 64)
     assert [set(np.bincount(groups)) <= {1, 2} for groups in large.groups] == [True, True]
     some = sample_comparison(large, 10, seed=1)
     assert [len(side) for side in some.sides] == [10, 10]
