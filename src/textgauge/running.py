@@ -43,6 +43,7 @@ from textgauge.core.errors import ArgumentError, InputError, warn
 from textgauge.core.result import Result
 from textgauge.core.show import Row
 from textgauge.data.source import Source
+from textgauge.stats.annotators import Scale
 
 if TYPE_CHECKING:
     import altair as alt
@@ -80,6 +81,7 @@ def run(
     repeat: Sequence[str] = (),
     swapped: str | None = None,
     margin: float = MARGIN,
+    rating_scale: Scale | None = None,
     out: Named | None = None,
     seed: int = 0,
     jobs: int = 1,
@@ -143,6 +145,9 @@ def run(
         The column of the judge's scores with both texts exchanged.
     margin
         What a person's work is worth in the audit: 0.2 for experts, 0.1 for crowd workers.
+    rating_scale
+        How the audit reads ratings: as kinds, by their order, or as numbers. By default nominal for two different ones,
+        ordinal for up to ten.
     out
         A folder that keeps the run and resumes an old one; without it, results live as long as the run object.
     seed
@@ -178,7 +183,13 @@ def run(
         kind = next((kind for kind in find_protocols(what) if kind.rated), None)
         if kind is None or not isinstance(pairs, str | os.PathLike):
             raise ArgumentError("{judge} is for `run agreement` with {pairs}")
-        options: dict[str, Any] = {"repeat": repeat, "swapped": swapped, "margin": margin, "seed": seed}
+        options: dict[str, Any] = {
+            "repeat": repeat,
+            "swapped": swapped,
+            "margin": margin,
+            "scale": rating_scale,
+            "seed": seed,
+        }
         named: Any = [rating] if isinstance(rating, str) else rating or ()
         audit = audit_judge(pairs, rating=named, judge=judge, text=left if isinstance(left, str) else "left", **options)
         chosen, given["rated_only"] = [*(chosen or [kind.default_metrics]), f"column:{judge}"], True

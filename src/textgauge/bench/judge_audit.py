@@ -36,6 +36,8 @@ from textgauge.stats.correlation import draw_weights, estimate_correlation_inter
 from textgauge.stats.resampling import compute_percentile_interval
 
 MARGIN = 0.2
+# Below the first κ of people among themselves, or with the second one inside its interval, a coin may pass the test.
+_LEAST_AGREEMENT, _NO_AGREEMENT = 0.4, 0.2
 HELPED = "people, with the judge's help"
 _MOST_KINDS = 10
 _RESAMPLES = 1_000
@@ -57,7 +59,7 @@ class AuditRow(FlatRow):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgeAudit(Result):
-    """The rows of an audit; `test` is the alternative-annotator test behind the answer."""
+    """The rows of an audit; `test` is the alternative-annotator test behind the answer, `scale` that of the ratings."""
 
     command: ClassVar[str] = "run"
     keys: ClassVar[Sequence[str]] = ("measure", "of")
@@ -73,23 +75,49 @@ class JudgeAudit(Result):
     rows: tuple[AuditRow, ...]
     test: AlternativeAnnotator
     margin: float
+    scale: Scale
     warnings: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> bool | None:
+        """Whether the judge may take the place of a person; None where that cannot be decided.
+
+        It may where it passes the alternative-annotator test and agrees with people beyond chance. Where people hardly
+        agree, everyone is as close to them as they are to each other, and the test says nothing.
+        """
+        people, judge = self["kappa", "people"], self["kappa", "judge and people"]
+        is_tested = bool(np.isfinite(self.test.p_values).any())
+        if not is_tested or not (people.value >= _LEAST_AGREEMENT and people.low > _NO_AGREEMENT):
+            return None
+        return self.test.passed and judge.low > 0
 
     @property
     def answer(self) -> str:
         """Whether the judge may take the place of a person, how it agrees with people, and the mean human score."""
         tested = self.test.p_values[np.isfinite(self.test.p_values)]
-        verdict = f"Whether the judge may take the place of a person is not known: it takes {MIN_ITEMS} items of each."
-        if len(tested):
-            may, wins = "may" if self.test.passed else "may not", round(self.test.winning_rate * len(tested))
+        if not len(tested):
             verdict = (
-                f"The judge {may} take the place of a person: it is as good as {wins} of {len(tested)} people "
-                f"(alternative-annotator test, margin {self.margin:g})."
+                f"Whether the judge may take the place of a person is not known: it takes {MIN_ITEMS} items of each."
             )
-        named = (self[name] for name in (("kappa", "judge and people"), ("kappa", "people"), ("mean score", HELPED)))
-        ours, theirs, mean = (f"{format_cell(row.value)} ({format_interval(row.low, row.high)})" for row in named)
-        agreed = f"Cohen's κ with people {ours}, people among themselves {theirs}."
-        return f"{verdict} {agreed} Mean human score {mean}."
+        elif self.outcome is None:
+            verdict = (
+                "Whether the judge may take the place of a person cannot be decided: people agree too little among "
+                "themselves."
+            )
+        else:
+            wins = round(self.test.winning_rate * len(tested))
+            verdict = (
+                f"The judge {'may' if self.outcome else 'may not'} take the place of a person: it is as good as {wins} "
+                f"of {len(tested)} people (alternative-annotator test, margin {self.margin:g})"
+            )
+            verdict += "." if self.outcome or not self.test.passed else ", but agrees with them no better than chance."
+        rows = {(row.measure, row.of): row for row in self.rows}
+        ours, theirs, mean = (
+            f"{format_cell(row.value)} ({format_interval(row.low, row.high)})" if row else ""
+            for row in map(rows.get, [("kappa", "judge and people"), ("kappa", "people"), ("mean score", HELPED)])
+        )
+        agreed = f"Cohen's κ with people {ours}, people among themselves {theirs} ({self.scale} scale)."
+        return f"{verdict} {agreed}{f' Mean human score {mean}.' if mean else ''}"
 
 
 def audit_judge(
@@ -110,8 +138,9 @@ def audit_judge(
     `table` is a path or columns by name. People's cells may be blank: where all are, the judge's score still helps to
     estimate their mean. `repeat` are columns of the judge's answers to the same question again, `swapped` one with both
     texts exchanged, `text` the column of texts whose length may bias the judge. `scale` is nominal, ordinal or
-    interval; by default nominal for two different ratings, ordinal for up to ten. `margin` is what a person's work is
-    worth: 0.2 for experts, 0.1 for crowd workers.
+    interval; by default nominal for two different ratings, ordinal for up to ten, and asked for where three to five
+    whole numbers with a 0 may be kinds, such as 0 tie, 1 first, 2 second. `margin` is what a person's work is worth:
+    0.2 for experts, 0.1 for crowd workers.
 
     >>> columns = {"ann": [1, 2, 1, 2] * 9, "bob": [1, 2, 1, 1] * 9, "model": [1, 2, 1, 2] * 9}
     >>> audit_judge(columns, rating=["ann", "bob"], judge="model").answer.split(":")[0]
@@ -141,12 +170,17 @@ def audit_judge(
         favour = "κ, α and the test are of scores moved to people's mean and spread, which is in the judge's favour"
         warned = (f"{apart}: {favour}",)
     kinds = len(np.unique(known))
+    if scale is None and 3 <= kinds <= 5 and 0 in known and (known == known.round()).all():
+        listed = ", ".join(f"{kind:g}" for kind in np.unique(known))
+        raise InputError(f"the ratings {listed} may be kinds or a scale: say which, by a scale of nominal or ordinal")
     chosen = scale or ("nominal" if kinds <= 2 else "ordinal" if kinds <= _MOST_KINDS else "interval")
     closeness: Closeness = "accuracy" if chosen == "nominal" else "rmse"
     test = run_alternative_annotator_test(people, moved, margin=margin, closeness=closeness)
     audit = _Audit(people, own, moved, chosen, level, seed)
     rows = [*audit.measure_agreement(), *audit.count_base_rates()]
-    rows += [*audit.list_replacement(test, list(dict.fromkeys(rating)), closeness), *audit.estimate_means()]
+    rows += audit.list_replacement(test, list(dict.fromkeys(rating)), closeness)
+    if chosen != "nominal" or kinds <= 2:  # the mean of codes of three kinds means nothing
+        rows += audit.estimate_means()
     if again:
         rows.append(audit.measure_alpha("self-consistency", "judge", np.vstack([own, *again])))
     if other is not None:
@@ -154,7 +188,7 @@ def audit_judge(
     if text is not None:
         lengths = [len(split_folded_words(cell)) for cell in table.get_filled(text)]
         rows.append(audit.measure_length_bias(np.array(lengths, dtype=np.float64)))
-    return JudgeAudit(tuple(rows), test, margin, warned)
+    return JudgeAudit(tuple(rows), test, margin, chosen, warned)
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,7 +85,7 @@ def run(
     textgauge run clustering --labelled texts.csv --columns text=body,label=topic -m cosine,jaccard --out runs/u
     """
     if given["judge"] is None:
-        refuse("a run without --judge", "--judge-again", "--judge-swapped", "--margin")
+        refuse("a run without --judge", "--judge-again", "--judge-swapped", "--margin", "--rating-scale")
     given["repeat"] = given["repeat"] or ()
     parameters = drop_none({"k": k, "n": n, "repetitions": repetitions}) | dict(map(parse_setting, param or ()))
     groups = drop_none({"set": set_column, "system": system_column, "item": item_column})

@@ -49,7 +49,8 @@ def add_units(
         sizes = [len(side) for side in comparison.sides]
         if sizes[0] != sizes[1]:
             raise ArgumentError(f"{{paired}} needs as many texts on both sides: {sizes[0]} and {sizes[1]}")
-        blocks = comparison.reference.source_rows, comparison.candidate.source_rows
+        first, second = (_find_places(*pair) for pair in zip(comparison.sides, sources, strict=True))
+        blocks = first, second
     notes: list[str] = []
     if groups is not None and blocks is None:
         comparison, groups, notes = _cut_uneven_groups(comparison, groups)
@@ -94,14 +95,22 @@ def _read_side(corpus: Corpus, source: Source | LabelledTexts, label: Any, colum
 
 
 def _take_labels(corpus: Corpus, cells: Any, label: str, role: str) -> Any:
+    places = (
+        range(len(corpus)) if len(cells) == len(corpus) and isinstance(cells, list) else corpus.source_rows.tolist()
+    )
     try:
-        labels = [cells[row] for row in corpus.source_rows.tolist()]
+        labels = [cells[row] for row in places]
     except (IndexError, KeyError):
         raise InputError(f"the {role} has {len(corpus)} texts, but not a label of {label} for each") from None
     missing = next((place for place, cell in enumerate(labels) if cell is None or not str(cell).strip()), None)
     if missing is not None:
         raise InputError(f"the {role}: text {missing} has no {label}")
     return np.array([str(cell) for cell in labels])
+
+
+def _find_places(corpus: Corpus, source: Source | LabelledTexts) -> Ints:
+    """Return where each text stood in its source, of which blank ones were left out; a corpus is taken as it is."""
+    return np.arange(len(corpus)) if isinstance(source, Corpus) else corpus.source_rows
 
 
 def _require_units(comparison: Comparison) -> None:

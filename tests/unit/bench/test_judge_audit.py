@@ -84,6 +84,33 @@ def test_the_answer_says_what_the_test_says(audit):
     assert "is not known: it takes 30 items of each" in few.answer
 
 
+@pytest.mark.parametrize(("follows", "decided"), [(0.2, False), (0.4, False), (0.95, True)])
+def test_a_coin_never_takes_the_place_of_people(follows, decided):
+    """People who follow the truth in so many of 100 items and guess else; the judge tosses a coin."""
+    outcomes = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(2, size=100)
+        table = {
+            name: np.where(rng.random(100) < follows, truth, rng.integers(2, size=100)).tolist() for name in PEOPLE
+        }
+        found = audit_judge(table | {"judge": rng.integers(2, size=100).tolist()}, rating=PEOPLE, judge="judge")
+        outcomes.append(found.outcome)
+        assert not found.answer.startswith("The judge may take")
+    assert all((outcome is False) == decided for outcome in outcomes)
+
+
+def test_codes_that_may_be_kinds_are_asked_for_and_have_no_mean(columns):
+    codes = {name: [cell if cell is None else cell % 3 for cell in columns[name]] for name in (*PEOPLE, "judge")}
+    with pytest.raises(InputError, match="scale"):
+        audit_judge(codes, rating=PEOPLE, judge="judge")
+    nominal = audit_judge(codes, rating=PEOPLE, judge="judge", scale="nominal")
+    assert "nominal" in nominal.answer
+    assert "Mean" not in nominal.answer
+    assert "mean score" not in {row.measure for row in nominal.rows}
+    assert "Mean human score" in audit_judge(codes, rating=PEOPLE, judge="judge", scale="ordinal").answer
+
+
 def test_a_judge_on_another_scale_is_moved_to_peoples(columns, audit):
     wide = {**columns, "judge": [20.0 * cell for cell in columns["judge"]]}
     found = audit_judge(wide, rating=PEOPLE, judge="judge")
