@@ -33,6 +33,7 @@ from textgauge.stats.annotators import (
     run_alternative_annotator_test,
 )
 from textgauge.stats.correlation import draw_weights, estimate_correlation_interval, spearman
+from textgauge.stats.decisions import is_ahead
 from textgauge.stats.resampling import compute_percentile_interval
 
 MARGIN = 0.2
@@ -89,7 +90,7 @@ class JudgeAudit(Result):
         is_tested = bool(np.isfinite(self.test.p_values).any())
         if not is_tested or not (people.value >= _LEAST_AGREEMENT and people.low > _NO_AGREEMENT):
             return None
-        return self.test.passed and judge.low > 0
+        return self.test.passed and bool(is_ahead(judge.low))
 
     @property
     def answer(self) -> str:
@@ -110,7 +111,7 @@ class JudgeAudit(Result):
                 f"The judge {'may' if self.outcome else 'may not'} take the place of a person: it is as good as {wins} "
                 f"of {len(tested)} people (alternative-annotator test, margin {self.margin:g})"
             )
-            verdict += "." if self.outcome or not self.test.passed else ", but agrees with them no better than chance."
+            verdict += "." if self.outcome or not self.test.passed else ", but agrees with them as a coin may."
         rows = {(row.measure, row.of): row for row in self.rows}
         ours, theirs, mean = (
             f"{format_cell(row.value)} ({format_interval(row.low, row.high)})" if row else ""
