@@ -10,7 +10,7 @@ rewrites    the candidate is the reference with every fourth word deleted; notic
 prompts     two systems answer the same prompts (first sentences), one of them with a word more in every third answer
 
 A line of JSON for each cell goes to benchmarks/simulated/dependence.jsonl as soon as it is finished; cells that are
-there are left out, so that a run goes on where it stopped. `python -m benchmarks.reliability` makes the table.
+there are left out, so that a run goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -114,19 +114,6 @@ def _drop_fourth(_: int, text: str) -> str:
 
 def _add_word(rng: np.random.Generator, number: int, text: str) -> str:
     return f"{text} Certainly." if number % 3 == 0 else text
-
-
-def table(cells: list[Cell]) -> str:
-    """Markdown: a row per cell."""
-    head = ["design", "texts", "a document", "sizes", "named", "different", "noticed", "runs"]
-    rows = [
-        [
-            cell["design"], cell["texts"], f"{cell['per_document']}", f"{cell['n']}/{cell['m']}",
-            "yes" if cell["named"] else "no", f"{cell['different']:.3f}", f"{cell['noticed']:.3f}", f"{cell['runs']}",
-        ]
-        for cell in cells
-    ]  # fmt: skip
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
 
 
 def main() -> None:

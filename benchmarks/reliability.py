@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import candidates, coverage, dependence, gates, leaderboards, null_range, trust
+from benchmarks import candidates, coverage, gates, leaderboards, null_range, trust
 from benchmarks.ledgers import marked
 from benchmarks.simulated import file_of, read
 
@@ -30,7 +30,6 @@ def tables() -> dict[str, str]:
         "family": null_range.family_table(read(file_of("family"))),
         "foreign": null_range.share_table(read(file_of("foreign"))),
         "candidates": candidates.table(read(file_of("candidates"))),
-        "dependence": dependence.table(read(file_of("dependence"))),
         "gates": gates.table(read(file_of("gates"))),
         **{name: leaderboards.table(name, boards) for name in leaderboards.TABLES},
         **trust.tables(),

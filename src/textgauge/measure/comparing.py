@@ -283,7 +283,14 @@ def _compare_two(
             warnings = [*notes, *warnings]
         terms = find_separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
         seen = views.describe(usable) if is_large else []
-        said = [*seen, *cut, *left_out, *find_undefined(scores), *([sign] if sign == ALIKE_ROWS else []), *warnings]
+        said = [
+            *seen,
+            *cut,
+            *left_out,
+            *find_undefined(scores),
+            *([f"{sign}: if they belong together, name their group"] if sign == ALIKE_ROWS else []),
+            *warnings,
+        ]
         report = CompareReport(tuple(scores), tuple(said), terms=terms, sign=sign)
         if not explain:
             return report

@@ -58,7 +58,7 @@ def add_units(
     _require_units(found)
     kind, (n, m) = "texts" if groups is None else "groups", found.units.counts
     within = "" if blocks is None else f" within {found.units.fewest} blocks"
-    return found, [*notes, f"{n} and {m} {kind} are exchanged{within}"]
+    return found, [*notes, f"the test exchanges {n} and {m} {kind}{within}"]
 
 
 def _read_labels(
@@ -123,7 +123,7 @@ def _require_units(comparison: Comparison) -> None:
     role = "reference" if units.counts[0] <= units.counts[1] else "candidate"
     if min(units.counts) < FEWEST_GROUPS:
         raise InputError(
-            f"the {role} has {min(units.counts)} groups; exchanging whole groups needs at least {FEWEST_GROUPS} a side"
+            f"groups of the {role}: {min(units.counts)}; exchanging whole groups needs at least {FEWEST_GROUPS} a side"
         )
 
 

@@ -80,7 +80,7 @@ def test_labels_are_columns_of_frames_and_files(tmp_path):
 @pytest.mark.parametrize(
     ("how", "named"),
     [
-        ({"group": ([0] * 30, list(range(30)))}, "1 groups"),
+        ({"group": ([0] * 30, list(range(30)))}, "reference: 1;"),
         ({"group": ([0] * 3, [1] * 3)}, "label"),
         ({"group": ([""] * 30, [1] * 30)}, "text 0"),
         ({"block": (list(range(30)), list(range(30, 60)))}, "0 blocks"),
