@@ -317,7 +317,7 @@ def _manifest(*, sealed: bool) -> Target:
             (folder / path).write_bytes(whole)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(changed.read_bytes())
-        return Results(Store.open(folder)).judged()
+        return [group.verdicts for group in Results(Store.open(folder)).groups()]
 
     return Target("manifest.json", content if sealed else _bare(content), read, checked=sealed)
 

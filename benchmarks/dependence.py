@@ -8,6 +8,8 @@ groups      sentences of documents, all documents on one side or the other; test
 repeated    three in ten texts repeat another one of their own corpus, both corpora made alike
 rewrites    the candidate is the reference with every fourth word deleted; noticed, and found with `paired`
 prompts     two systems answer the same prompts (first sentences), one of them with a word more in every third answer
+candidates  five candidates of one source; is any different, or nearer than another?
+intervals   does the interval of a value hold the mean value of all runs?
 
 A line of JSON for each cell goes to benchmarks/simulated/dependence.jsonl as soon as it is finished; cells that are
 there are left out, so that a run goes on where it stopped.
@@ -40,7 +42,8 @@ from textgauge.metrics import get_corpus_metrics
 SENTENCES = 10
 FILE = simulated.file_of("dependence")
 SIZES = {"groups": [(100, 100), (200, 80)], "repeated": [(200, 200), (200, 50)], "rewrites": [(150, 150)]}
-SIZES["prompts"] = [(100, 100)]
+SIZES |= {"prompts": [(100, 100)], "candidates": [(200, 200)], "intervals": [(200, 200)]}
+CANDIDATES = 5
 PER_DOCUMENT = (1, 2, 5, 10)
 NAMES = ("design", "texts", "per_document", "n", "m", "named")
 
@@ -61,8 +64,9 @@ def split_documents(path: str) -> list[list[str]]:
 def list_cells(design: str, texts: str) -> Iterator[Cell]:
     """Yield the settings of a design."""
     for n, m in SIZES[design]:
-        for per_document in PER_DOCUMENT if design == "groups" else (1,):
-            for named in (True, False) if design != "repeated" else (False,):
+        sentences = {"groups": PER_DOCUMENT, "candidates": (5,), "intervals": (1, 2, 5)}.get(design, (1,))
+        for per_document in sentences:
+            for named in {"repeated": (False,), "intervals": (True,)}.get(design, (True, False)):
                 if not (named and min(n, m) < 8 * per_document):
                     yield {
                         "design": design,
@@ -74,10 +78,12 @@ def list_cells(design: str, texts: str) -> Iterator[Cell]:
                     }
 
 
-def simulate(run: int, cell: Cell, pool: Corpus, documents: int, metrics: str) -> tuple[bool, bool]:
-    """Return whether one draw was called different, and whether a sign of dependence was noticed."""
+def simulate(run: int, cell: Cell, pool: Corpus, documents: int, metrics: str) -> dict[str, Any]:
+    """Return whether one draw was called different, whether a sign of dependence was noticed, and more by design."""
     rng = np.random.default_rng([run, cell["per_document"], cell["n"]])
     n, m, size = cell["n"], cell["m"], cell["per_document"]
+    if cell["design"] == "candidates":
+        return _simulate_candidates(run, cell, pool, documents, metrics)
     order = rng.permutation(documents)
     how: dict[str, Any] = {}
     if cell["design"] in ("rewrites", "prompts"):
@@ -98,9 +104,40 @@ def simulate(run: int, cell: Cell, pool: Corpus, documents: int, metrics: str) -
         how = {"group": (labels[:cut].tolist(), labels[cut:].tolist())} if cell["named"] else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        report = textgauge.compare(*sides, metrics=metrics, seed=run, **how)
+        report = textgauge.compare(*sides, metrics=metrics, seed=run, ci=cell["design"] == "intervals", **how)
     p = [score.p_adjusted for score in report if not np.isnan(score.p_adjusted)]
-    return min(p) <= 0.05, report.sign is not None
+    found = {"different": min(p) <= 0.05, "noticed": report.sign is not None}
+    if cell["design"] == "intervals":
+        found["intervals"] = {score.metric: (score.value, score.low, score.high) for score in report}
+    return found
+
+
+def _simulate_candidates(run: int, cell: Cell, pool: Corpus, documents: int, metrics: str) -> dict[str, Any]:
+    rng = np.random.default_rng([run, cell["n"]])
+    count, size = cell["n"] // cell["per_document"], cell["per_document"]
+    order = rng.permutation(documents)[: count * (CANDIDATES + 1)].reshape(-1, count)
+    names = ["reference", *(f"c{number}" for number in range(CANDIDATES))]
+    corpora = {
+        name: pool.take((part * SENTENCES)[:, None] + np.arange(size).reshape(1, -1))
+        for name, part in zip(names, order, strict=True)
+    }
+    labels = {name: np.repeat(part, size).tolist() for name, part in zip(names, order, strict=True)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        how = {"group": labels} if cell["named"] else {}
+        report = textgauge.compare(corpora.pop("reference"), corpora, metrics=metrics, seed=run, **how)
+    nearer = any(len(ranking.unbeaten()) < CANDIDATES for ranking in report.rankings.values())
+    return {"different": any(row.differs for row in report), "noticed": report.sign is not None, "nearer": nearer}
+
+
+def _cover(runs: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the share of intervals that hold the mean value of all runs, by metric; none where few are offered."""
+    covered = {}
+    for metric in runs[0]["intervals"]:
+        value, low, high = np.array([run["intervals"][metric] for run in runs], dtype=float).T
+        if np.isfinite(low).mean() > 0.8:
+            covered[metric] = float(((low <= value.mean()) & (value.mean() <= high))[np.isfinite(low)].mean())
+    return covered
 
 
 def _repeat(side: Corpus, count: int, rng: np.random.Generator) -> Corpus:
@@ -114,6 +151,31 @@ def _drop_fourth(_: int, text: str) -> str:
 
 def _add_word(rng: np.random.Generator, number: int, text: str) -> str:
     return f"{text} Certainly." if number % 3 == 0 else text
+
+
+def table(cells: list[Cell]) -> str:
+    """The cells as Markdown."""
+    lines = [
+        "| design | texts | per document | sizes | named | different | noticed | runs |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for cell in cells:
+        shares = [f"{100 * cell[name]:.0f} %" for name in ("different", "noticed")]
+        if "nearer" in cell:
+            shares[0] += f", nearer {100 * cell['nearer']:.0f} %"
+        head = cell["design"], cell["texts"], cell["per_document"], f"{cell['n']}/{cell['m']}"
+        lines.append(f"| {' | '.join(map(str, (*head, 'yes' if cell['named'] else 'no', *shares, cell['runs'])))} |")
+    return "\n".join(lines)
+
+
+def coverage_table(cells: list[Cell]) -> str:
+    """The coverage of intervals by groups as Markdown."""
+    cells = [cell for cell in cells if "covered" in cell]
+    lines = ["| metric | texts | per document | sizes | covered | runs |", "|---|---|---|---|---|---|"]
+    for cell in cells:
+        head = f"{cell['texts']} | {cell['per_document']} | {cell['n']}/{cell['m']}"
+        lines += [f"| `{name}` | {head} | {share:.3f} | {cell['runs']} |" for name, share in cell["covered"].items()]
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -136,8 +198,11 @@ def main() -> None:
             if cell in there:
                 continue
             one = partial(simulate, cell=cell, pool=pool, documents=len(documents), metrics=chosen.metrics)
-            found = np.array(list(executor.map(one, range(chosen.runs), chunksize=5)))
-            shares = dict(zip(("different", "noticed"), found.mean(axis=0).tolist(), strict=True))
+            found = list(executor.map(one, range(chosen.runs), chunksize=5))
+            names = [name for name in found[0] if name != "intervals"]
+            shares: Cell = {name: float(np.mean([run[name] for run in found])) for name in names}
+            if chosen.design == "intervals":
+                shares["covered"] = _cover(found)
             simulated.add(FILE, [cell | shares | {"runs": chosen.runs, "metrics": chosen.metrics}])
 
 

@@ -16,7 +16,7 @@ from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.overall import MeasureTable, estimate_gaps
 from textgauge.bench.protocols import Ksc
 from textgauge.bench.protocols.base import Measure, Observations
-from textgauge.bench.results import Judged
+from textgauge.bench.results import Group
 from textgauge.bench.sources import Sources
 from textgauge.core.show import render_markdown
 from textgauge.data import Corpus
@@ -119,10 +119,8 @@ def _ksc_boards(pool, boards, seed, k, n, repetitions, scope="texts"):
             np.repeat(np.arange(repetitions), len(values[0])),
             {name: np.concatenate([batch.columns[name] for batch in batches]) for name in ("i", "j")},
         )
-        item = Judged(
-            "a,b", protocol, 0, "energy", tuple(protocol.judge(observed)), pool_share=protocol.pool_share(sources)
-        )
-        yield rank_metrics([item], scope=scope).rows[0]
+        group = Group("a,b", protocol, 0, observed={"energy": observed}, pool_share=protocol.pool_share(sources))
+        yield rank_metrics([group], scope=scope).rows[0]
 
 
 def data_set_coverage(boards, seed):

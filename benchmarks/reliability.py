@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import candidates, coverage, gates, leaderboards, null_range, trust
+from benchmarks import candidates, coverage, dependence, equivalence, gates, leaderboards, null_range, streams, trust
 from benchmarks.ledgers import marked
 from benchmarks.simulated import file_of, read
 
@@ -29,8 +29,14 @@ def tables() -> dict[str, str]:
         "null_range": null_range.range_table(ranges),
         "family": null_range.family_table(read(file_of("family"))),
         "foreign": null_range.share_table(read(file_of("foreign"))),
+        "equivalence": equivalence.table(read(equivalence.FILE)),
+        "smallest": equivalence.smallest_table(read(equivalence.FILE)),
+        "dependence": dependence.table(read(dependence.FILE)),
+        "group_intervals": dependence.coverage_table(read(dependence.FILE)),
         "candidates": candidates.table(read(file_of("candidates"))),
-        "gates": gates.table(read(file_of("gates"))),
+        "gates": gates.table([row for row in read(file_of("gates")) if "design" not in row]),
+        "dependent_gates": gates.table([row for row in read(file_of("gates")) if "design" in row]),
+        "streams": streams.table(read(file_of("streams"))),
         **{name: leaderboards.table(name, boards) for name in leaderboards.TABLES},
         **trust.tables(),
     }

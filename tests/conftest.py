@@ -6,7 +6,7 @@ import pytest
 from hypothesis import Phase, settings
 
 # Machines differ and may be busy: an example is judged by what it gives, not by how long it took.
-settings.register_profile("textgauge", deadline=None)
+settings.register_profile("textgauge", deadline=None, max_examples=50)
 settings.load_profile("textgauge")
 # A mutant needs one failing example, not the smallest, and the same ones each time.
 settings.register_profile("mutation", deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])

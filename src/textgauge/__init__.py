@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         describe,
         explain,
         score,
+        watch,
     )
     from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
     from textgauge.report.saved import SavedResult, load
@@ -58,6 +59,7 @@ __all__ = [
     "register",
     "run",
     "score",
+    "watch",
 ]
 
 
@@ -69,7 +71,8 @@ _get = export_lazily(
         "bench.recommend": "Recommendation recommend",
         "core.errors": "TextgaugeError",
         "data": "Comparison Corpus Pairs",
-        "measure": "CompareReport Contrast Description Explanation ScoreReport compare contrast describe explain score",
+        "measure": "CompareReport Contrast Description Explanation ScoreReport "
+        "compare contrast describe explain score watch",
         "metrics": "CorpusMetric PairMetric PairScores Score get_metric list_metrics register",
         "report.saved": "SavedResult load",
         "running": "Run run",

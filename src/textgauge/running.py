@@ -263,12 +263,12 @@ class Run(Result):
             default sources where the run supports it.
         """
         options = drop_none({"judgements": judgements, "ties": ties, "linearity": linearity})
-        return rank_metrics(filter_measures(self._results.judged(options), measures), weights, scope=scope)
+        return rank_metrics(filter_measures(self._results.groups(options), measures), weights, scope=scope)
 
     @cached_property
     def leaderboards(self) -> dict[str, Leaderboard]:
         """Leaderboards by title: protocols that rank mostly the same metrics share one; without title where all do."""
-        return rank_by_kind(self._results.judged())
+        return rank_by_kind(self._results.groups())
 
     @cached_property
     def _results(self) -> Results:
@@ -276,7 +276,7 @@ class Run(Result):
 
     def verdicts(self, *, measures: str | Sequence[str] | None = None) -> pl.DataFrame:
         """One row per data set, protocol, metric and measure: its value, intervals, the reason where it has none."""
-        return make_verdict_frame(filter_measures(self._results.judged(), measures))
+        return make_verdict_frame(filter_measures(self._results.groups(), measures))
 
     def observations(self) -> pl.DataFrame:
         """Return one row per trial and metric: its value as it is judged, its parts, and what is known about the trial.
@@ -349,7 +349,7 @@ class Run(Result):
         return draw_without_network(draw_boards(self.to_dicts()))
 
     def __str__(self) -> str:
-        warned = [*self.warnings, *list_verdict_warnings(self._results, self._results.judged())]
+        warned = [*self.warnings, *list_verdict_warnings(self._results, self._results.groups())]
         boards = [format_titled(title, str(board)) for title, board in self.leaderboards.items()]
         return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in warned)])
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from textgauge.bench import (
     Distributionality,
-    Judged,
     Metrics,
     Observations,
     Perturbation,
     Plan,
     Results,
+    Verdicts,
     make_plans,
     read_paraphrases,
 )
@@ -67,26 +67,27 @@ def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
 def rows(results: Results, request: Request) -> list[Row]:
     """Return the paper's class of every metric next to ours, by each rule for prototypes."""
     return [
-        drop_nonfinite_values({"table": "class", "variant": rule, **_class(key, item)})
+        drop_nonfinite_values({"table": "class", "variant": rule, **_class(key, verdicts)})
         for rule in request.variants
-        for key, item in _get_judged(results, rule).items()
+        for key, verdicts in _get_judged(results, rule).items()
     ]
 
 
-def _get_judged(results: Results, rule: str) -> dict[str, Judged]:
-    """Return the judged metrics together with the prototypes of a rule."""
+def _get_judged(results: Results, rule: str) -> dict[str, Verdicts]:
+    """Return the verdicts on metrics together with the prototypes of a rule."""
     protocol = Distributionality(samples=_SAMPLES, prototypes=rule)  # type: ignore[arg-type]
     keys = [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS)]
     found = {
-        item.metric: item
-        for item in results.judged({} if rule == Distributionality.prototypes else {"prototypes": rule})
-        if (item.data, item.protocol) == (_DATA, protocol) and item.verdicts
+        metric: verdicts
+        for group in results.groups({} if rule == Distributionality.prototypes else {"prototypes": rule})
+        if (group.data, group.protocol) == (_DATA, protocol)
+        for metric, verdicts in group.verdicts.items()
     }
     return {key: found[key] for key in keys if key in found}
 
 
-def _class(key: str, item: Judged) -> Row:
-    energy, ahd, verdict = item.verdicts
+def _class(key: str, verdicts: Verdicts) -> Row:
+    energy, ahd, verdict = verdicts.values()
     published = _published(key)
     ours = None if np.isnan(verdict.value) else "energy" if verdict.value > 0 else "ahd"
     nearer = [value for value in verdict.values if (value > 0) == (published == "energy")]
@@ -112,10 +113,10 @@ def _published(key: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class AckermanEvidence:
-    """Judged metrics by rule, judged points, and the values of components over ℓ."""
+    """Verdicts on metrics by rule, on points, and the values of components over ℓ."""
 
-    classes: Mapping[str, Mapping[str, Judged]]
-    points: Mapping[str, Judged]
+    classes: Mapping[str, Mapping[str, Verdicts]]
+    points: Mapping[str, Verdicts]
     components: Mapping[str, Observations]
 
 
@@ -123,9 +124,10 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     """Return the ledger."""
     classes = {rule: _get_judged(results, rule) for rule in _RULES}
     points = {
-        item.metric.replace("@given:euclidean", "").replace("@given", ""): item
-        for item in results.judged()
-        if item.protocol == Perturbation() and item.verdicts
+        metric.replace("@given:euclidean", "").replace("@given", ""): verdicts
+        for group in results.groups()
+        if group.protocol == Perturbation()
+        for metric, verdicts in group.verdicts.items()
     }
     components = {
         key: observed
@@ -170,7 +172,7 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
 
     def test(evidence: AckermanEvidence) -> Finding:
         item = evidence.classes[rule].get(key)
-        verdict = None if item is None else item.verdict("distributionality")
+        verdict = None if item is None else item["distributionality"]
         score = UNKNOWN if verdict is None else MeasuredDifference(verdict.value, verdict.low, verdict.high)
         found = on_side("score", score, below=side == "ahd")
         undefined = found.holds is None and verdict is not None and verdict.reason
@@ -189,7 +191,7 @@ def _weak(rule: str, key: str) -> Claim[AckermanEvidence]:
         return above(
             "fid",
             key,
-            subtract_paired(found["fid"].verdict("distributionality"), found[key].verdict("distributionality")),
+            subtract_paired(found["fid"]["distributionality"], found[key]["distributionality"]),
         )
 
     criterion = "the 95 % interval over samples of the paired difference of scores, fid's less its own, is above 0"
@@ -207,9 +209,7 @@ def _illustration() -> Iterator[Claim[AckermanEvidence]]:
             found = evidence.points
             if early not in found or late not in found:
                 return Finding(None, why=NOT_RUN)
-            return above(
-                late, early, subtract_paired(found[late].verdict("tenth_rise"), found[early].verdict("tenth_rise"))
-            )
+            return above(late, early, subtract_paired(found[late]["tenth_rise"], found[early]["tenth_rise"]))
 
         rule = criterion.format("where a tenth of the largest rise is made")
         yield Claim(f"{early} rises before {late}", "figures 1 and 2", data, rule, test)
@@ -219,8 +219,8 @@ def _illustration() -> Iterator[Claim[AckermanEvidence]]:
         others = [name for name in found if name not in ("fid", "energy", "ahd")]
         if "fid" not in found or not others:
             return Finding(None, why=NOT_RUN)
-        fid = found["fid"].verdict("tenth_rise")
-        return above_all("fid", {name: subtract_paired(fid, found[name].verdict("tenth_rise")) for name in others})
+        fid = found["fid"]["tenth_rise"]
+        return above_all("fid", {name: subtract_paired(fid, found[name]["tenth_rise"]) for name in others})
 
     rule = criterion.format("where a tenth of the largest rise is made, with each other metric,")
     yield Claim("fid rises last", "figures 1 and 2", data, rule, last)

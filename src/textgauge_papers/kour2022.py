@@ -9,7 +9,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.bench import Judged, Ksc, Metrics, Observations, Plan, Results, Size, Speed, make_plans, read_two
+from textgauge.bench import (
+    Group,
+    Ksc,
+    Metrics,
+    Observations,
+    Plan,
+    Results,
+    Size,
+    Speed,
+    Verdicts,
+    make_plans,
+    read_two,
+)
 from textgauge.core import Floats, MissingExtra, ResourceError, Row
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.stats import is_ahead
@@ -70,16 +82,16 @@ class KourEvidence:
     `unpadded` is CHI as in the authors' code but for its padding, by sources and k.
     """
 
-    measures: Mapping[tuple[str, str, int | None], Mapping[str, Judged]]
+    measures: Mapping[tuple[str, str, int | None], Mapping[str, Verdicts]]
     samples: Mapping[str, Mapping[str, Observations]]
-    unpadded: Mapping[tuple[str, int], Judged] = field(default_factory=dict)
+    unpadded: Mapping[tuple[str, int], Verdicts] = field(default_factory=dict)
 
     def gap(self, place: tuple[str, str, int | None], first: str, second: str, measure: str) -> MeasuredDifference:
         """Return first less second of two metrics in one measure."""
         found = self.measures.get(place, {})
         if first not in found or second not in found:
             return UNKNOWN
-        return subtract_paired(found[first].verdict(measure), found[second].verdict(measure))
+        return subtract_paired(found[first][measure], found[second][measure])
 
 
 def claims(request: Request) -> list[Claim[KourEvidence]]:
@@ -99,15 +111,16 @@ def claims(request: Request) -> list[Claim[KourEvidence]]:
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """Return the ledger."""
-    measures: dict[tuple[str, str, int | None], dict[str, Judged]] = {}
+    measures: dict[tuple[str, str, int | None], dict[str, Verdicts]] = {}
     for variant in request.variants:
-        for item in judge_as(results, variant, VARIANT_METRICS[variant]):
-            if item.data in OUR_DATA.values():
-                measures.setdefault((variant, item.data, _kind(item)), {})[get_metric(item.metric).name.upper()] = item
+        for group, metric, verdicts in judge_as(results, variant, VARIANT_METRICS[variant]):
+            if group.data in OUR_DATA.values():
+                place = variant, group.data, _kind(group)
+                measures.setdefault(place, {})[get_metric(metric).name.upper()] = verdicts
     unpadded = {
-        (item.data, item.protocol.k): item
-        for item in judge_as(results, "paper", UNPADDED)
-        if isinstance(item.protocol, Ksc)
+        (group.data, group.protocol.k): verdicts
+        for group, _, verdicts in judge_as(results, "paper", UNPADDED)
+        if isinstance(group.protocol, Ksc)
     }
     keys = {metric.key: metric.name.upper() for metric in get_corpus_metrics(KOUR_METRICS)}
     samples = {
@@ -120,9 +133,9 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     return sort_failures_first([*ledger(claims(request), found), *ledger(ifc_claims(), learned)])
 
 
-def _kind(item: Judged) -> int | None:
+def _kind(group: Group) -> int | None:
     """k of mixtures; −1 for time, None for sizes."""
-    return -1 if item.protocol.name == Speed.name else getattr(item.protocol, "k", None)
+    return -1 if group.protocol.name == Speed.name else getattr(group.protocol, "k", None)
 
 
 def _places() -> Iterator[tuple[tuple[str, str], str, int, str]]:
@@ -158,10 +171,7 @@ def _highest(variant: str, theirs: tuple[str, str], ours: str, k: int, measure: 
 def _weighted(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Claim[KourEvidence]:
     def test(evidence: KourEvidence) -> Finding:
         found = evidence.measures.get((variant, ours, k), {})
-        gaps = {
-            name: subtract_paired(item.verdict("accuracy"), item.verdict("weighted_accuracy"))
-            for name, item in found.items()
-        }
+        gaps = {name: subtract_paired(item["accuracy"], item["weighted_accuracy"]) for name, item in found.items()}
         return all_hold({name: above("A", "A_w", gap) for name, gap in gaps.items()})
 
     plain, weighted = (_printed(theirs, k, measure) for measure in ("accuracy", "weighted_accuracy"))
@@ -178,7 +188,7 @@ def _radar(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Iterator
         found = evidence.measures.get((variant, ours, k), {})
         if first not in found or second not in found:
             return UNKNOWN
-        means = [np.mean([found[name].verdict(m).values for m in measures], axis=0) for name in (first, second)]
+        means = [np.mean([found[name][m].values for m in measures], axis=0) for name in (first, second)]
         return estimate_mean(means[0] - means[1])
 
     for first, second in (("MAUVE", "DC"), ("DC", "PR"), ("DC", "FID")):
@@ -264,7 +274,7 @@ def _padding(k: int, measure: str) -> Claim[KourEvidence]:
         without, padded = evidence.unpadded.get((ours, k)), evidence.measures.get(("paper", ours, k), {}).get("CHI")
         if without is None or padded is None:
             return Finding(None, why=NOT_RUN)
-        values = [np.array(item.verdict(measure).values) for item in (without, padded)]
+        values = [np.array(item[measure].values) for item in (without, padded)]
         gap = estimate_mean(np.abs(values[0] - printed) - np.abs(values[1] - printed))
         found = above("distance without", "with padding", gap)
         return replace(found, ours=f"{values[0].mean():.2f} without, {values[1].mean():.2f} with padding")
@@ -308,7 +318,7 @@ def _throughput(theirs: tuple[str, str], ours: str) -> Claim[KourEvidence]:
         printed = _printed(theirs, 7, "time_100ops")
         if found.keys() != printed.keys():
             return Finding(None, why=NOT_RUN)
-        return judge_order(list(printed.values()), [found[name].verdict("throughput").value for name in printed])
+        return judge_order(list(printed.values()), [found[name]["throughput"].value for name in printed])
 
     shown = ", ".join(f"{name} {value:g}" for name, value in _printed(theirs, 7, "time_100ops").items())
     criterion = "exact one-sided permutation test of Spearman's ρ of our and the published throughput, p ≤ 0.05"

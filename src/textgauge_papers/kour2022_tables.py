@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from textgauge.bench import Judged, Results
+from textgauge.bench import Group, Results, Verdicts
 from textgauge.core import Row, drop_nonfinite_values
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.stats import spearman
@@ -55,14 +55,12 @@ def rows(results: Results, request: Request) -> list[Row]:
     return [row for variant in request.variants for row in _rows(results, variant)]
 
 
-def judge_as(results: Results, variant: str, metrics: str) -> list[Judged]:
-    """Return verdicts on metrics, judged as a variant does."""
+def judge_as(results: Results, variant: str, metrics: str) -> Iterator[tuple[Group, str, Verdicts]]:
+    """Yield verdicts on metrics, judged as a variant does, with the group and the metric that they are of."""
     keys = {metric.key for metric in get_corpus_metrics(metrics)}
-    return [
-        item
-        for item in results.judged(_PAPER if variant == "paper" else {})
-        if item.metric in keys and getattr(item.protocol, "order", variant) == variant
-    ]
+    for group in results.groups(_PAPER if variant == "paper" else {}):
+        if getattr(group.protocol, "order", variant) == variant:
+            yield from ((group, metric, of) for metric, of in group.verdicts.items() if metric in keys)
 
 
 def _rows(results: Results, variant: str) -> list[Row]:
@@ -83,19 +81,19 @@ def _reason(row: Row) -> str | None:
     return "; ".join(known) or None
 
 
-def _ours(judged: Sequence[Judged]) -> dict[tuple[Any, ...], float]:
+def _ours(judged: Iterable[tuple[Group, str, Verdicts]]) -> dict[tuple[Any, ...], float]:
     found: dict[tuple[Any, ...], float] = {}
     theirs = {ours: name for name, ours in OUR_DATA.items()}
     measures = {ours: name for name, ours in _OUR_MEASURE.items()}
-    for item in judged:
-        if item.data not in theirs:
+    for group, metric, verdicts in judged:
+        if group.data not in theirs:
             continue
-        k = getattr(item.protocol, "k", None)
-        for verdict in item.verdicts:
+        k = getattr(group.protocol, "k", None)
+        for verdict in verdicts.values():
             measure = measures.get(verdict.measure, verdict.measure)
             # Time does not depend on k; the paper prints it for both.
             for place in (7, 12) if measure == "time_100ops" else (k,):
-                found[*theirs[item.data], place, get_metric(item.metric).name.upper(), measure] = verdict.value
+                found[*theirs[group.data], place, get_metric(metric).name.upper(), measure] = verdict.value
     return found
 
 

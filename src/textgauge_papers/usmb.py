@@ -17,7 +17,6 @@ from textgauge.bench import (
     ComparedAlignment,
     Contribution,
     Group,
-    Judged,
     Metrics,
     Plan,
     RatedAlignment,
@@ -26,6 +25,7 @@ from textgauge.bench import (
     Robustness,
     Sensitivity,
     Task,
+    Verdict,
     group_by_embedders,
     make_plans,
     make_task_plans,
@@ -117,11 +117,11 @@ def rows(results: Results, _: Request) -> list[Row]:
     return [drop_nonfinite_values(row) for row in found]
 
 
-def scores(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
+def scores(groups: Sequence[Group]) -> dict[str, dict[str, float]]:
     """Return every measure by published metric name: means over the data sets that give it."""
     values: dict[str, dict[str, list[float]]] = {}
-    for name, items in _by_published_name(judged).items():
-        for verdict in (verdict for item in items for verdict in item.verdicts):
+    for name, verdicts in _by_published_name(groups).items():
+        for verdict in verdicts:
             if not np.isnan(verdict.value):
                 values.setdefault(name, {}).setdefault(verdict.measure, []).append(verdict.value)
     return {name: {measure: float(np.mean(of)) for measure, of in found.items()} for name, found in values.items()}
@@ -138,8 +138,8 @@ def task_scores(found: Mapping[str, float]) -> dict[str, float]:
 
 
 def _our_rows(results: Results) -> Iterator[Row]:
-    judged, whole = _own(results.judged())
-    ours, sets = scores(judged), _data(judged)
+    groups, whole = _own(results.groups())
+    ours, sets = scores(groups), _data(groups)
     for table, measures in _MEASURES.items():
         data = {column: sets.get(measure, "") for column, measure in measures.items()}
         yield from _table(table, {name: _renamed(found, measures) for name, found in ours.items()}, data)
@@ -152,19 +152,19 @@ def _our_rows(results: Results) -> Iterator[Row]:
     yield from _weights(results.ensembles.contributions)
 
 
-def _own(judged: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
+def _own(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
     """Return what the suite gives of all that a run may hold: its tasks, and retrieval from whole corpora."""
     tasks = {(kind(), name) for kind, names in TASK_DATA.items() for name in names}
-    whole = [item for item in judged if item.protocol == WHOLE and item.data in TASK_DATA[Retrieval]]
-    return [item for item in judged if (item.protocol, item.data) in tasks], whole
+    whole = [group for group in groups if group.protocol == WHOLE and group.data in TASK_DATA[Retrieval]]
+    return [group for group in groups if (group.protocol, group.data) in tasks], whole
 
 
-def _data(judged: Sequence[Judged]) -> dict[str, str]:
+def _data(groups: Sequence[Group]) -> dict[str, str]:
     """Return the data sets that each measure is a mean over."""
     found: dict[str, list[str]] = {}
-    for item in judged:
-        for verdict in item.verdicts:
-            found.setdefault(verdict.measure, []).append(item.data)
+    for group in groups:
+        for measure in (measure for of in group.verdicts.values() for measure in of):
+            found.setdefault(measure, []).append(group.data)
     return {measure: ", ".join(sorted(set(names))) for measure, names in found.items()}
 
 
@@ -216,17 +216,17 @@ def _published(table: str) -> dict[str, dict[str, float]]:
     return {row.pop("metric"): row for row in frame.iter_rows(named=True)}
 
 
-def _by_published_name(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """Cosine is the mean over embedders, the ensemble that of each task."""
+def _by_published_name(groups: Sequence[Group]) -> dict[str, list[Verdict]]:
+    """Return verdicts by published name: cosine is the mean over embedders, the ensemble that of each task."""
     metrics = get_pair_metrics(TASK_METRICS)
     keys = [metric.key for metric in metrics if metric.name == _COSINE]
     means = [*group_by_embedders(keys)] or keys
     names = {metric.key: metric.name for metric in metrics if metric.name != _COSINE}
     names |= {**dict.fromkeys(means, _COSINE), _TASK_ENSEMBLE: _ENSEMBLE}
-    found: dict[str, list[Judged]] = {}
-    for item in judged:
-        if item.metric in names:
-            found.setdefault(names[item.metric], []).append(item)
+    found: dict[str, list[Verdict]] = {}
+    for metric, verdicts in (item for group in groups for item in group.verdicts.items()):
+        if metric in names:
+            found.setdefault(names[metric], []).extend(verdicts.values())
     return found
 
 
@@ -265,11 +265,11 @@ class UsmbEvidence:
 
 def ledger_rows(results: Results, _: Request) -> list[Row]:
     """Return the ledger."""
-    judged, whole = _own(results.judged())
-    found = _resampled(judged)
+    own, whole = _own(results.groups())
+    found = _resampled(own)
     for name, measures in _resampled(whole).items():
         found[name][_WHOLE_MEASURE] = measures[Retrieval.name]
-    groups = [group for group in results.groups() if judged and isinstance(group.protocol, Sensitivity)]
+    groups = [group for group in results.groups() if own and isinstance(group.protocol, Sensitivity)]
     ideals = {ideal: _bent(groups, ideal) for ideal in ("straight", "quadratic", "root")}
     return ledger(claims(), UsmbEvidence(found, ideals))
 
@@ -284,11 +284,11 @@ def _bent(groups: Sequence[Group], ideal: Literal["straight", "quadratic", "root
     return {name: _mean(values) for name, values in found.items()}
 
 
-def _resampled(judged: Sequence[Judged]) -> dict[str, dict[str, tuple[float, Floats, int]]]:
+def _resampled(groups: Sequence[Group]) -> dict[str, dict[str, tuple[float, Floats, int]]]:
     found: dict[str, dict[str, tuple[float, Floats, int]]] = {}
-    for name, items in _by_published_name(judged).items():
-        for measure in {verdict.measure for item in items for verdict in item.verdicts}:
-            parts = [v for item in items for v in item.verdicts if v.measure == measure and v.draws]
+    for name, verdicts in _by_published_name(groups).items():
+        for measure in {verdict.measure for verdict in verdicts}:
+            parts = [verdict for verdict in verdicts if verdict.measure == measure and verdict.draws]
             if parts:
                 draws = np.mean([part.draws for part in parts], axis=0)
                 units = min(part.units for part in parts)

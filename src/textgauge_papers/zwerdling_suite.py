@@ -211,7 +211,7 @@ class Zwerdling2021:
         self, folder: Path, *, seed: int, on_step: Say, on_note: Say, studies: Mapping[str, Study] = STUDIES
     ) -> list[Described]:
         """Describe every source that is to be had; what the folder has of it is not done again."""
-        plausibility = self.plausibility
+        chosen, plausibility = self._chosen(studies), self.plausibility
         if plausibility == "smollm2" and not get_cached_folder("smollm2").exists():
             on_note("plausibility is left out: the model smollm2, which has not seen train, is not on this machine")
             plausibility = _NONE
@@ -225,7 +225,7 @@ class Zwerdling2021:
             seed=seed,
         )
         found, missing = [], []
-        for name in self._chosen(studies):
+        for name in chosen:
             try:
                 corpora = studies[name](folder, making, on_step, on_note)
             except ResourceError as error:

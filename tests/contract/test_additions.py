@@ -53,7 +53,7 @@ class Toy(Size):
 """
 
 
-def add_option(text: str, function: str) -> str:
+def add_option(text, function):
     """Add the option `toy` to a function's signature and docstring."""
     start = text.index(f"\ndef {function}(\n")
     head, body = text[:start], text[start:]
@@ -61,7 +61,7 @@ def add_option(text: str, function: str) -> str:
     return head + body.replace("    seed\n        ", "    toy\n        How many toys.\n    seed\n        ", 1)
 
 
-def add_format(text: str) -> str:
+def add_format(text):
     """Add a format of lines that end in `.toy`."""
     return text.replace("FORMATS = (\n", 'FORMATS = (\n    FileFormat(".toy", "lines", _read_plain),\n', 1)
 
@@ -95,7 +95,7 @@ TOYS: dict[str, tuple[str, Callable[[str], str], list[str], str]] = {
 }
 
 
-def find_row(change: str) -> str:
+def find_row(change):
     """Return the row of the table that a change belongs to."""
     kind = "an option of a command" if change.startswith("an option") else change
     rows = [line for line in ARCHITECTURE.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {kind}")]

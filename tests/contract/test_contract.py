@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from textgauge import get_metric, list_metrics
-from textgauge.data import GIVEN
-from textgauge.metrics import PairScores
+from textgauge.data import GIVEN, Corpus, Pairs
+from textgauge.metrics import PairMetric, PairScores
 from textgauge.testing import check_metric, drop_models, get_checks
 
 VARIANTS = [
@@ -18,7 +18,8 @@ VARIANTS = [
     "dc(k=3)@rouge1", "mmd@levenshtein@words",
 ]  # fmt: skip
 PAIR_VARIANTS = [
-    "levenshtein@words", "levenshtein(kind=indel)", "levenshtein(norm=max)", "jaccard@characters", "bm25plus(b=0)",
+    "levenshtein@words", "levenshtein(kind=indel)", "levenshtein(kind=osa)@words", "levenshtein(kind=damerau)",
+    "levenshtein(norm=max)", "jaccard@characters", "bm25plus(b=0)",
     "rouge1(stem=true)@rouge", "rougeL.recall", "bleu@zh", "bleu(smoothing=add-k)", "chrf(word_order=2)", "chrf.recall",
     "ter(normalized=true)", "gleu.recall", "meteor(stages=stem)", "cosine(scale=unit)", "bertscore(idf=true)",
     "bertscore.precision", "bertscore(compat=bert_score)",
@@ -38,6 +39,16 @@ CASES = [(metric, check) for metric in METRICS for check in get_checks(metric)]
 )
 def test_contract(metric, check):
     check(metric)
+
+
+@pytest.mark.parametrize("metric", [metric for metric in METRICS if isinstance(metric, PairMetric)], ids=str)
+def test_no_pairs_have_no_values(metric):
+    none, two = Corpus.of([]), Corpus.of(["a b", "b"])
+    assert metric.measure(Pairs([], [])).values.shape == (0,)
+    shapes = [metric.matrix(rows, columns).shape for rows, columns in ((two, none), (none, two), (none, none))]
+    assert shapes == [(2, 0), (0, 2), (0, 0)]
+    if metric.statistics(Pairs(["a"], ["b"])) is not None:
+        assert len(metric.statistics(Pairs([], []))) == 0
 
 
 def value(metric, comparison):

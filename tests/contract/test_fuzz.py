@@ -43,7 +43,7 @@ def _check(metric, some):
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-@settings(max_examples=3, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(SOME_PAIRS)
 def test_some_odd_pairs(metric, some):
     _check(metric, some)
@@ -72,7 +72,7 @@ def _sides(metric, texts, rows):
 
 @pytest.mark.parametrize("metric", CORPUS_METRICS, ids=str)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.tuples(CORPUS, CORPUS), st.tuples(ROWS, ROWS))
 def test_some_odd_corpora(metric, texts, rows):
     _check_corpora(metric, _sides(metric, texts, rows))

@@ -37,7 +37,7 @@ def test_no_room_has_more_files_than_a_reader_can_look_over():
     assert {room: count for room, count in rooms.items() if count > MOST_FILES} == {}
 
 
-def asks_for_a_protocol(node: ast.AST) -> bool:
+def asks_for_a_protocol(node):
     """Whether code asks for a certain protocol, by its name or by its class."""
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]

@@ -46,8 +46,8 @@ LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)\s]+)\)")
 CODE = {"python", "sh"}
 SHOWN = {"text", "csv", "json", "toml", "yaml"}  # languages of what is only shown
 OUTPUT = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-# Their commands are those of README, on more texts.
-MARKS = dict.fromkeys(("choose-a-metric", "which-pair-metric"), pytest.mark.slow)
+# Their commands are those of README, on more texts; a cluster has tests of its own.
+MARKS = dict.fromkeys(("choose-a-metric", "which-pair-metric", "run-on-a-cluster"), pytest.mark.slow)
 NEEDED = ("minilm", "wordllama", "wordnet", "pos-en")
 EXTRAS = {"generate": "torch", "st": "sentence_transformers"}  # and the package that each one brings
 
@@ -224,7 +224,8 @@ def folder(prepared, tmp_path, monkeypatch):
 )
 def test_the_code_of_a_page_runs(page, folder, monkeypatch):
     if page.stem == "README":  # which shows nothing that `recommend` prints
-        monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], sizes=(25, 50), tests=5))
+        small = replace(EFFORTS["quick"], texts=100, mixture=20, sizes=(25, 50), tests=2, repetitions=3)
+        monkeypatch.setitem(EFFORTS, "quick", small)
     text = page.read_text(encoding="utf-8")
     assert run_page(text) == sum(block.language in CODE for block in blocks_of(text))
 

@@ -19,7 +19,7 @@ def lines(file, *arguments):
 @pytest.mark.parametrize(
     ("arguments", "rows"),
     [
-        (["1", "score", "kill"], 1),
+        pytest.param(["1", "score", "kill"], 1, marks=pytest.mark.slow),  # caches and stores have such tests too
         (["1", "an endpoint", "too few"], 1),
         pytest.param(["30", "", ""], 127, marks=pytest.mark.slow),
     ],

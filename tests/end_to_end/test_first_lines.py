@@ -38,7 +38,8 @@ def test_compare_says_different_only_if_adjusted_tests_reject(run, folder, candi
     first, found = both(run, *call)
     rejecting = sum(row["p_adjusted"] <= 0.05 for row in found["rows"])
     assert first == found["answer"]
-    assert first.startswith(f"Different: {rejecting} of 3 metrics" if rejecting else "No difference found: none of 3")
+    assert first.startswith("Different, " if rejecting else "No difference found: none of 3")
+    assert not rejecting or f": {rejecting} of 3 metrics" in first
     assert ("Typical words" in first) == bool(rejecting)
 
 

@@ -1,114 +1,23 @@
-"""Ordinary files go in with one command; a typical mistake gets one line that says what to do."""
+"""Columns of one file as two corpora; an index is the row of the file, whatever was left out or drawn."""
 
-from __future__ import annotations
-
-import bz2
-import gzip
 import json
-import lzma
 from pathlib import Path
 
-import numpy as np
 import polars
 import pytest
 
 import textgauge
 
-WORDS = ["red", "green", "blue", "cat", "dog", "bird", "pay", "card", "bank", "loan", "fee", "tea"]
-METRIC = "jsd@words"
 
-
-def texts(seed: int) -> list[str]:
-    rng = np.random.default_rng(seed)
-    return [" ".join(rng.choice(WORDS, 5)) + f" {n}" for n in range(12)]
-
-
-REFERENCE, CANDIDATE = texts(0), texts(1)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder to work in, with `A.txt`, the reference."""
+def test_both_sides_may_be_columns_of_one_file(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "A.txt").write_text("\n".join(REFERENCE))
-    return tmp_path
-
-
-def csv(delimiter: str = ",") -> bytes:
-    lines = ["id,question,answer", *(f"{n},{a},{b}" for n, (a, b) in enumerate(zip(REFERENCE, CANDIDATE, strict=True)))]
-    return "\n".join(lines).replace(",", delimiter).encode()
-
-
-def records() -> list[dict[str, object]]:
-    return [{"id": n, "text": text} for n, text in enumerate(CANDIDATE)]
-
-
-def write_folder_of_texts(place):
-    (place / "essays").mkdir()
-    for n, text in enumerate(CANDIDATE):
-        (place / "essays" / f"{n:02d}.txt").write_text(text)
-
-
-def write_saved_dataset(place):
-    (place / "saved").mkdir()
-    for n, part in enumerate((CANDIDATE[:7], CANDIDATE[7:])):
-        polars.DataFrame({"text": part}).write_ipc_stream(place / "saved" / f"data-0000{n}-of-00002.arrow")
-    (place / "saved" / "state.json").write_text("{}")
-
-
-def writing(name: str, content: bytes):
-    return lambda place: (place / name).write_bytes(content)
-
-
-FILES = {
-    "semicolons.csv:answer": writing("semicolons.csv", csv(";")),
-    "table.csv:answer": writing("table.csv", csv()),
-    "table.csv.gz:answer": writing("table.csv.gz", gzip.compress(csv())),
-    "texts.json": writing("texts.json", json.dumps(CANDIDATE).encode()),
-    "records.json": writing("records.json", json.dumps(records(), indent=1).encode()),
-    "columns.json.xz": writing("columns.json.xz", lzma.compress(json.dumps({"text": CANDIDATE}).encode())),
-    "lines.jsonl.bz2": writing("lines.jsonl.bz2", bz2.compress("\n".join(map(json.dumps, records())).encode())),
-    "windows.txt": writing("windows.txt", b"\xef\xbb\xbf" + "\r\n".join(CANDIDATE).encode()),
-    "table.parquet": lambda place: polars.DataFrame(records()).write_parquet(place / "table.parquet"),
-    "essays": write_folder_of_texts,
-    "saved": write_saved_dataset,
-    "pipes.csv:answer": writing("pipes.csv", csv("|")),
-}
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_realistic_files_go_in(run, folder, name):
-    (folder / "B.txt").write_text("\n".join(CANDIDATE))
-    FILES[name](folder)
-    compared, described = [
-        run("compare", "A.txt", source, "-m", METRIC, "--format", "json") for source in ("B.txt", name)
-    ]
-    values = [_value(out) for code, out, _ in (compared, described) if code == 0]
-    assert len(values) == 2, described
-    assert values[0] == values[1]
-
-
-def _value(out: str) -> float:
-    found = json.loads(out)["rows"]
-    row = (found["rows"] if isinstance(found, dict) else found)[0]
-    return row["value"]
-
-
-def test_both_sides_may_be_columns_of_one_file(run, folder):
-    (folder / "qa.csv").write_bytes(csv())
+    lines = [f"{n},red cat {n},blue dog {n}" for n in range(12)]
+    Path("qa.csv").write_text("\n".join(["id,question,answer", *lines]))
     code, out, _ = run("score", "qa.csv:question", "qa.csv:answer", "-m", "jaccard", "--summary", "--format", "json")
     assert code == 0, out
     code, out, err = run("describe", "qa.csv:answer", "--train", "qa.csv:question", "--embedder", "none",
                          "--grammar", "none", "--plausibility", "none", "--format", "json")  # fmt: skip
     assert code == 0, err
-
-
-@pytest.mark.filterwarnings("always")
-def test_a_file_without_header_is_noticed(run, folder):
-    (folder / "bare.csv").write_text("".join(f"{text},{n % 2}\n" for n, text in enumerate(CANDIDATE)))
-    code, _, err = run("compare", "A.txt", "bare.csv", "-m", METRIC)
-    assert code == 0
-    assert "if the file has no header line, add one" in err
 
 
 def test_labels_of_a_sample_are_no_ratings(run):

@@ -38,7 +38,7 @@ def interrupted(folder, jobs, times):
     return process, said
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_the_first_interrupt_stops_cleanly(tmp_path, jobs):
     process, said = interrupted(tmp_path, jobs, 1)
     assert process.returncode == 130, said

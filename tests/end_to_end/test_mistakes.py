@@ -150,8 +150,8 @@ run ksc --out new → --source-a and --source-b
 run ksc-quick -n 5 --out new → sets its own
 run ksc --labelled labelled.csv -m jaccard --out new → ksc does not read --labelled
 KSC --source-a none.txt → none.txt
-KSC -k 2 → k of at least 3, not 2
-KSC -k 7,2 → not 2
+KSC -k 2 → k=2 must be at least 3
+KSC -k 7,2 → k=2 must be at least 3
 KSC -k many → k=many is not a whole number
 KSC -k 4 -n 2 → at least 3 texts each, not 2
 KSC -n 5000 -k 4 → source a has 4000 different texts
@@ -160,7 +160,7 @@ KSC -m bleu → scores pairs of texts
 KSC -p draw → name=value
 KSC -p draw=odd → draw=odd is not one of disjoint, lottery
 KSC -p colour=red → has no parameter 'colour'
-KSC -p sample=-3 → not -3
+KSC -p sample=-3 → sample=-3 must be at least 0
 KSC --steps steps → not read --steps
 KSC --out A.txt → cannot write
 SIZE -p smallest=1 → smallest

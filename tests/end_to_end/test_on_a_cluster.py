@@ -1,7 +1,5 @@
 """A Dask cluster gives the bits of one process, also when a worker is lost; a lost scheduler is one clear error."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -79,10 +77,15 @@ WORK = [measured, scored, described]
 FEW = {"threads_per_worker": 1, "dashboard_address": None}
 
 
-@pytest.mark.parametrize(("work", "largest"), [*((work, 50) for work in WORK), (measured, 10_000)])
-def test_two_workers_give_the_bits_of_one_process(corpora, work, largest):
-    with limit_sizes(largest):  # on disk, and in memory
-        assert repr(work(corpora, "local:2")) == repr(work(corpora))
+def test_two_workers_give_the_bits_of_one_process(corpora):
+    with distributed.LocalCluster(n_workers=2, **FEW) as cluster:
+        for work in WORK:
+            assert repr(work(corpora, cluster.scheduler_address)) == repr(work(corpora))
+
+
+def test_two_processes_give_the_bits_of_one_in_memory_too(corpora):
+    with limit_sizes(10_000):
+        assert repr(measured(corpora, "local:2")) == repr(measured(corpora))
 
 
 def test_an_address_that_means_nothing(corpora):

@@ -185,9 +185,9 @@ def test_a_saved_csv_has_the_numbers_of_the_store(opened, store, tmp_path):
     assert download.suggested_filename == "board-1.csv"
     download.save_as(tmp_path / "board.csv")
     rows = list(csv.DictReader((tmp_path / "board.csv").read_text(encoding="utf-8").splitlines()))
-    for row, exact in zip(rows, rank_metrics(Results(store).judged()).to_dicts(), strict=True):
+    for row, exact in zip(rows, rank_metrics(Results(store).groups()).to_dicts(), strict=True):
         assert {name: type(exact[name])(value) for name, value in row.items()} == {name: exact[name] for name in row}
-    assert set(rows[0]) == set(rank_metrics(Results(store).judged()).to_dicts()[0])
+    assert set(rows[0]) == set(rank_metrics(Results(store).groups()).to_dicts()[0])
 
 
 def test_a_saved_text_is_no_formula(opened, tmp_path):

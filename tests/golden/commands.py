@@ -6,14 +6,16 @@ Times, versions and signatures are left out; numbers are compared to the fifth d
 sixth one of encoders.
 """
 
+import contextlib
+import io
 import json
 import math
-import os
 import shlex
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from textgauge.cli import main
 
 FILE = Path(__file__).with_suffix(".json")
 RELATIVE, ABSOLUTE = 1e-5, 1e-7
@@ -51,29 +53,32 @@ COMMANDS = {
 }
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run(command, folder):
+    """Run a command in this process, in a folder; return its exit code and what it prints."""
     words, _, output = command.partition(" > ")
-    done = subprocess.run(
-        [sys.executable, "-m", "textgauge", *shlex.split(words)],
-        check=False, cwd=folder, capture_output=True, text=True, encoding="utf-8",
-        env=os.environ | {"PYTHONUTF8": "1", "NO_COLOR": "1"},
-    )  # fmt: skip
+    printed, old = io.StringIO(), sys.argv
+    sys.argv = ["textgauge", *shlex.split(words)]
+    quiet = contextlib.redirect_stderr(io.StringIO())
+    try:
+        with contextlib.chdir(folder), contextlib.redirect_stdout(printed), quiet:
+            main()
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    finally:
+        sys.argv = old
     if output:
-        (folder / output).write_text(done.stdout, encoding="utf-8")
-    return done
+        (folder / output).write_text(printed.getvalue(), encoding="utf-8")
+    return code, printed.getvalue()
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder):
     """Write the files that the commands read: corpora, and pairs whose candidates lack words."""
     for command in PREPARED:
-        done = run(command, folder)
-        assert done.returncode == 0, done.stderr
+        assert run(command, folder)[0] == 0, command
     lines = (folder / "texts.csv").read_text(encoding="utf-8").splitlines()
     (folder / "train.csv").write_text("\n".join(lines[:361]) + "\n", encoding="utf-8")
     (folder / "test.csv").write_text("\n".join([lines[0], *lines[361:]]) + "\n", encoding="utf-8")
-    done = run("datasets show sample:graded -n 60 -f json", folder)
-    pairs = json.loads(done.stdout)
-    rows = pairs["rows"] if isinstance(pairs, dict) else pairs
+    rows = json.loads(run("datasets show sample:graded -n 60 -f json", folder)[1])["rows"]
     write = {
         "out.txt": [row["left"] for row in rows],
         "ref.txt": [row["right"] for row in rows],
@@ -83,31 +88,31 @@ def prepare(folder: Path) -> None:
         (folder / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
 
 
-def take() -> dict[str, object]:
+def take():
     """Return what every command prints, by its name."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(folder)
-        return {name: shorten(command, run(command, folder), folder) for name, command in COMMANDS.items()}
+        return {name: shorten(command, *run(command, folder), folder) for name, command in COMMANDS.items()}
 
 
-def shorten(command: str, done: subprocess.CompletedProcess[str], folder: Path) -> object:
+def shorten(command, code, text, folder):
     """Return the exit code and the JSON without what changes from run to run; of a file, its text."""
     printed: object = None
     if command.endswith("-f json"):
-        printed = drop(json.loads(done.stdout or "null"))
+        printed = drop(json.loads(text or "null"))
     elif " -o " in command:
         printed = (folder / command.partition(" -o ")[2]).read_text(encoding="utf-8").splitlines()
-    return {"exit": done.returncode, "printed": printed}
+    return {"exit": code, "printed": printed}
 
 
-def drop(value: object) -> object:
+def drop(value):
     if isinstance(value, dict):
         return {key: drop(item) for key, item in value.items() if key not in CHANGING}
     return [drop(item) for item in value[:ROWS_KEPT]] if isinstance(value, list) else value
 
 
-def differences(old: object, new: object, place: str = "") -> list[str]:
+def differences(old, new, place=""):
     """Return where two snapshots differ."""
     if isinstance(old, dict) and isinstance(new, dict):
         names = {**old, **new}
@@ -121,7 +126,7 @@ def differences(old: object, new: object, place: str = "") -> list[str]:
     return [] if old == new else [f"{place}: {old!r} became {new!r}"]
 
 
-def kept() -> dict[str, object]:
+def kept():
     return json.loads(FILE.read_text(encoding="utf-8"))
 
 

@@ -11,7 +11,6 @@ import json
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ CORRELATIONS = [
 ]
 
 
-def shared(case: str) -> tuple[Any, Any, Any]:
+def shared(case):
     """Gold ratings with many ties (NaN where missing), a metric, and the groups of a case: made by arithmetic."""
     system, item = (grid.ravel() for grid in np.mgrid[:SYSTEMS, :20])
     gold = np.maximum((3 * system + 7 * item + system * item * item) % 11 - 6, 0).astype(float)
@@ -38,7 +37,7 @@ def shared(case: str) -> tuple[Any, Any, Any]:
     return gold, metric, {"none": np.zeros_like(item), "sys": system, "item": item}[by]
 
 
-def means(case: str) -> tuple[Any, Any]:
+def means(case):
     """Gold and metric means of the systems, over the items that are rated; two of the gold ones are made equal."""
     gold, metric, _ = shared(case)
     rated = ~np.isnan(gold).reshape(SYSTEMS, -1)
@@ -48,7 +47,7 @@ def means(case: str) -> tuple[Any, Any]:
     return golden, measured
 
 
-def _of_case(case: str) -> dict[str, float]:
+def _of_case(case):
     import scipy.stats
     from mt_metrics_eval import stats
 
@@ -74,14 +73,14 @@ def _of_case(case: str) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
-def _of_correlations(first: float, second: float, between: float, n: int) -> dict[str, float]:
+def _of_correlations(first, second, between, n):
     from mt_metrics_eval.stats import WilliamsTest
 
     sides = {"one_sided": True, "two_sided": False}
     return {name: float(WilliamsTest(first, second, between, n, one_sided=one)) for name, one in sides.items()}
 
 
-def made() -> dict[str, Any]:
+def made():
     """All numbers of the oracle, with what made them."""
     return {
         "made_with": COMMITS | {name: version(name) for name in ("numpy", "scipy")},

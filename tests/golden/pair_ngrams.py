@@ -53,7 +53,7 @@ TER = {
 }
 
 
-def sacrebleu_numbers() -> dict[str, Any]:
+def sacrebleu_numbers():
     """Scores of pairs, of items with several references, and of both sets, in per cent."""
     from sacrebleu import metrics
 
@@ -71,7 +71,7 @@ def sacrebleu_numbers() -> dict[str, Any]:
     return found
 
 
-def rouge_numbers() -> dict[str, Any]:
+def rouge_numbers():
     """Precision, recall and F1 of pairs, of items with several references, and of summaries."""
     from rouge_score.rouge_scorer import RougeScorer
 
@@ -87,12 +87,12 @@ def rouge_numbers() -> dict[str, Any]:
     return found
 
 
-def nltk_numbers() -> dict[str, Any]:
+def nltk_numbers():
     """GLEU and NIST of tokens between white space; null where nltk divides by zero."""
     from nltk.translate.gleu_score import corpus_gleu, sentence_gleu
     from nltk.translate.nist_score import sentence_nist
 
-    def nist(references: list[list[str]], candidate: list[str]) -> float | None:
+    def nist(references, candidate):
         try:
             return sentence_nist(references, candidate)
         except ZeroDivisionError:
@@ -114,7 +114,7 @@ def nltk_numbers() -> dict[str, Any]:
     }
 
 
-def numbers(name: str) -> dict[str, Any]:
+def numbers(name):
     """The stored numbers of one metric."""
     found: dict[str, Any] = json.loads(PLACE.read_text())[name]
     return found

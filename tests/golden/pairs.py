@@ -1,7 +1,5 @@
 """Pairs of texts in our own words, on which pair metrics are held against the libraries people trust."""
 
-from __future__ import annotations
-
 import pytest
 
 from textgauge.data import is_here
@@ -44,7 +42,7 @@ REFERENCES = [
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 
 
-def study() -> tuple[list[str], list[str]]:
+def study():
     """All pairs of the style-transfer study; skips the test where they are not there."""
     if not is_here("yamshchikov14"):
         pytest.skip("yamshchikov14 is not in TEXTGAUGE_DATA")

@@ -17,7 +17,6 @@ from tests.contract.protocol_data import SMALL, case_of
 from textgauge import compare, describe, get_metric, list_metrics, score
 from textgauge.bench.protocols import list_protocols
 from textgauge.metrics.properties import list_properties
-from textgauge.testing.protocol_checks import ProtocolCase
 
 FILE = Path(__file__).with_suffix(".json")
 HOSTED = ("model", "service", "column")  # have no value of their own
@@ -29,7 +28,7 @@ OBJECTS = "a loan|the payment|two letters|the wrong amount|some money|a receipt|
 PLACES = "in London|at the beach|on the train|near the airport|by a lake|for the trip|before lunch|after the flight"
 
 
-def sentences(count: int, parts: tuple[str, ...], seed: int) -> list[str]:
+def sentences(count, parts, seed):
     """Sentences of one word or phrase out of each part, drawn by Python's own generator."""
     rng = random.Random(seed)
     return [f"{' '.join(rng.choice(part.split('|')) for part in parts)}." for _ in range(count)]
@@ -41,7 +40,7 @@ TRAIN = sentences(60, (SUBJECTS, VERBS, OBJECTS), 3)
 LEFT, RIGHT = CANDIDATE[:20], [*REFERENCE[:18], CANDIDATE[18].replace("the", "a"), "Kubernetes, 42!"]
 
 
-def entries() -> dict[str, tuple[int, dict[str, float | None]]]:
+def entries():
     """Version and values (headline and parts; means over pairs) by kind and key."""
     corpus = [metric for metric in list_metrics(kind="corpus") if metric.needs not in HOSTED]
     pair = [metric for metric in list_metrics(kind="pair") if metric.needs not in HOSTED]
@@ -68,7 +67,7 @@ def entries() -> dict[str, tuple[int, dict[str, float | None]]]:
     }
 
 
-def _values(case: ProtocolCase, n: int) -> np.ndarray:
+def _values(case, n):
     """What a plain metric gives on the trials of a protocol; made up where trials are timed."""
     if case.protocol.timed:
         return np.linspace(1.0, 2.0, n)
@@ -78,28 +77,28 @@ def _values(case: ProtocolCase, n: int) -> np.ndarray:
     return np.concatenate([metric.orient(metric.select(batch.compute(metric))) for batch in batches])
 
 
-def _mean(values: list[float]) -> float:
+def _mean(values):
     defined = [value for value in values if not math.isnan(value)]
     return math.fsum(defined) / len(defined) if defined else math.nan
 
 
-def _plain(value: float) -> float | None:
+def _plain(value):
     return None if math.isnan(value) else float(f"{value:.9g}")
 
 
-def kept() -> dict[str, dict]:
+def kept():
     """What the file holds."""
     return json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
 
 
-def close(first: float | None, second: float | None) -> bool:
+def close(first, second):
     """Whether two values are the same but for rounding; None for one that does not exist."""
     if first is None or second is None:
         return first is second
     return math.isclose(first, second, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
 
 
-def complaint(old: dict | None, version: int, values: dict[str, float | None]) -> str | None:
+def complaint(old, version, values):
     """What is wrong with a value, given what was kept of it; None if nothing is."""
     if old is None or old["version"] != version:
         return "not recorded under this version: python -m tests.golden.signatures"
@@ -107,11 +106,11 @@ def complaint(old: dict | None, version: int, values: dict[str, float | None]) -
     return f"changed in {', '.join(names)}: raise its version and say so in the changelog" if names else None
 
 
-def _same(name: str, old: dict[str, float | None], new: dict[str, float | None]) -> bool:
+def _same(name, old, new):
     return name in old and name in new and close(old[name], new[name])
 
 
-def main() -> None:
+def main():
     """Write the file anew; refuse changes under the same version."""
     before, now = kept(), entries()
     for key, (version, values) in now.items():

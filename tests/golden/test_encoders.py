@@ -10,8 +10,6 @@ wordllama 0.4.0.post1, from its own package folder:
     WordLlama.load(cache_dir=folder, disable_download=True).embed(["hello world"])[0][:4]
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -36,27 +34,27 @@ MINILM = {
 }
 
 
-def need(name: str) -> None:
+def need(name):
     try:
         locate(name)
     except ResourceError as error:
         pytest.skip(str(error))
 
 
-def test_minilm_is_the_published_model() -> None:
+def test_minilm_is_the_published_model():
     need("minilm")
     vectors = get_embedder("minilm").encode(list(MINILM))
     np.testing.assert_allclose(vectors[:, COLUMNS], list(MINILM.values()), rtol=0, atol=1e-6)
 
 
-def test_minilm_int8_is_near_it() -> None:
+def test_minilm_int8_is_near_it():
     need("minilm-int8")
     need("wordpiece")
     vectors = get_embedder("minilm-int8").encode(list(MINILM))
     np.testing.assert_allclose(vectors[:, COLUMNS], list(MINILM.values()), rtol=0, atol=0.05)
 
 
-def test_wordllama_is_its_own_library() -> None:
+def test_wordllama_is_its_own_library():
     need("wordllama")
     vector = get_embedder("wordllama").encode(["hello world"])[0]
     np.testing.assert_allclose(vector[:4], [0.6217041, 0.5124817, 0.10290527, -0.5085449], rtol=0, atol=1e-6)

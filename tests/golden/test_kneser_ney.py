@@ -8,8 +8,6 @@ Made by writing the levels of `train(corpus(), order=ORDER)` to model.arpa and, 
 KenLM keeps logarithms as 32-bit floats, hence the tolerance of a few 1e-7 of each.
 """
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
@@ -27,7 +25,7 @@ QUERIES = [
 ]
 
 
-def corpus() -> list[str]:
+def corpus():
     """400 texts of a chain in which small numbers are frequent."""
     draw = random.Random(0)
     texts = []
@@ -66,7 +64,7 @@ KENLM = {
 
 
 @pytest.mark.parametrize("order", [2, 3, 5])
-def test_as_kenlm_scores_it(order: int) -> None:
+def test_as_kenlm_scores_it(order):
     model = train(corpus(), order=order)
     nats, tokens = model.surprise(QUERIES)
     kenlm = -np.log(10) * np.array(KENLM[order])

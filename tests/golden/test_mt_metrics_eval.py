@@ -1,7 +1,5 @@
 """Meta-evaluation against mt-metrics-eval: the numbers that its own files gave on the shared input of mtme.py."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

@@ -1,7 +1,5 @@
 """pr and dc against prdc 0.2 (numbers kept here, and live where it is installed); irpr and ahd against scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ PRDC = {
 }
 
 
-def clusters() -> tuple[np.ndarray, np.ndarray]:
+def clusters():
     """Unit rows in twelve uneven clusters, with repeated rows in both corpora and rows in common."""
     rng = np.random.default_rng(2024)
     centres = rng.standard_normal((12, 48))
@@ -28,7 +26,7 @@ def clusters() -> tuple[np.ndarray, np.ndarray]:
     return reference, candidate
 
 
-def shares(reference: np.ndarray, candidate: np.ndarray, k: int) -> dict[str, float]:
+def shares(reference, candidate, k):
     comparison = Comparison(reference, candidate)
     pr = PrecisionRecall(k=k, ties="open", on="given").compute(comparison)
     dc = DensityCoverage(k=k, ties="open", on="given").compute(comparison)
@@ -36,17 +34,17 @@ def shares(reference: np.ndarray, candidate: np.ndarray, k: int) -> dict[str, fl
 
 
 @pytest.mark.parametrize("k", PRDC)
-def test_open_ties_are_prdc(k: int) -> None:
+def test_open_ties_are_prdc(k):
     assert shares(*clusters(), k) == pytest.approx(PRDC[k], abs=1e-12)
 
 
 @pytest.mark.parametrize("k", [5, 10])
-def test_open_ties_are_prdc_live(k: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_open_ties_are_prdc_live(k, capsys):
     prdc = pytest.importorskip("prdc", reason="prdc is not installed here")
     assert shares(*clusters(), k) == pytest.approx(prdc.compute_prdc(*clusters(), nearest_k=k), abs=1e-12)
 
 
-def test_open_ties_are_the_rule_on_scikit_learn_distances() -> None:
+def test_open_ties_are_the_rule_on_scikit_learn_distances():
     from sklearn.metrics import pairwise_distances
 
     reference, candidate = clusters()
@@ -63,7 +61,7 @@ def test_open_ties_are_the_rule_on_scikit_learn_distances() -> None:
 
 
 @pytest.mark.parametrize("ground", ["cosine", "angular"])
-def test_nearest_distances_are_scikit_learn_s(ground: str) -> None:
+def test_nearest_distances_are_scikit_learn_s(ground):
     from sklearn.metrics.pairwise import cosine_similarity
 
     reference, candidate = (rows.astype(np.float64) for rows in clusters())

@@ -7,8 +7,6 @@ benchmarks/encoder.py writes around the resource `minilm`, pair by pair (`scorer
 because padding inside a batch lifts negative cosines to 0. IDF: with `idf=True, idf_sents=` all texts of the pairs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
@@ -86,7 +84,7 @@ SEVERAL = [
 ]
 
 
-def greedy_case(rng: np.random.Generator, m: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def greedy_case(rng, m, n):
     """Vectors and weights of a made-up pair; the first and last token of a text have weight 0."""
     X = rng.normal(size=(m, 16)).astype(np.float32) + 0.5
     Y = rng.normal(size=(n, 16)).astype(np.float32) + 0.5
@@ -95,7 +93,7 @@ def greedy_case(rng: np.random.Generator, m: int, n: int) -> tuple[np.ndarray, n
     return X.astype(np.float32), Y.astype(np.float32), x, y
 
 
-def test_greedy_matching_is_theirs() -> None:
+def test_greedy_matching_is_theirs():
     rng = np.random.default_rng(7)
     cases = [greedy_case(rng, m, n) for m, n, *_ in GREEDY]
     right = HeldTexts(
@@ -111,7 +109,7 @@ def test_greedy_matching_is_theirs() -> None:
 
 
 @pytest.fixture
-def _minilm() -> None:
+def _minilm():
     try:
         locate("minilm")
     except ResourceError as error:
@@ -120,14 +118,14 @@ def _minilm() -> None:
 
 @pytest.mark.usefixtures("_minilm")
 @pytest.mark.parametrize(("name", "expected"), [("bertscore", PLAIN), ("bertscore(idf=true)", IDF)])
-def test_whole_scores_are_theirs(name: str, expected: list[tuple[float, ...]]) -> None:
+def test_whole_scores_are_theirs(name, expected):
     left, right = map(list, zip(*PAIRS, *SCRIPTS, strict=True))
     found = get_metric(name).compute(Pairs(left, right))
     np.testing.assert_allclose(np.stack([found[column] for column in COLUMNS], axis=1), expected, rtol=0, atol=2e-6)
 
 
 @pytest.mark.usefixtures("_minilm")
-def test_several_references() -> None:
+def test_several_references():
     found = get_metric("bertscore")(left=[text for text, _ in REFERENCES], right=[texts for _, texts in REFERENCES])
     columns = [found.parts["precision"], found.parts["recall"], found.values]
     np.testing.assert_allclose(np.stack(columns, axis=1), SEVERAL, rtol=0, atol=2e-6)
@@ -136,7 +134,7 @@ def test_several_references() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("_minilm")
 @pytest.mark.parametrize(("name", "least"), [("cosine", 0.81), ("bertscore", 0.70)])
-def test_agreement_with_people_on_stsb(name: str, least: float) -> None:
+def test_agreement_with_people_on_stsb(name, least):
     if not is_here("stsb"):
         pytest.skip("the data folder has no stsb")
     from scipy.stats import spearmanr
@@ -150,7 +148,7 @@ def test_agreement_with_people_on_stsb(name: str, least: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_minilm")
-def test_all_pairs_of_yamshchikov14() -> None:
+def test_all_pairs_of_yamshchikov14():
     torch = pytest.importorskip("torch")
     utils = pytest.importorskip("bert_score.utils")
     if not is_here("yamshchikov14"):
@@ -181,7 +179,7 @@ def test_all_pairs_of_yamshchikov14() -> None:
 
 
 @pytest.mark.usefixtures("_minilm")
-def test_the_matrix_of_real_texts() -> None:
+def test_the_matrix_of_real_texts():
     left, right = map(list, zip(*PAIRS, *SCRIPTS, strict=True))
     matrix = get_metric("bertscore").matrix(Corpus.of(left), Corpus.of(right))
     np.testing.assert_allclose(matrix.diagonal(), [row[2] for row in PLAIN], rtol=0, atol=2e-6)

@@ -4,8 +4,6 @@ from nltk.metrics import edit_distance      # of both texts after NFC, or of bot
 [edit_distance(left, right) for left, right in PAIRS + SCRIPTS]
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.golden.pairs import LEFT, RIGHT, study
@@ -22,7 +20,7 @@ TOKEN_EDITS = [6, 0, 9, 6, 9, 4, 11, 3, 6, 7, 3, 4, 1, 0, 8, 7, 3, 1, 2, 1, 2, 2
     ("on", "split", "edits"),
     [("characters", get_characters, CHARACTER_EDITS), ("whitespace", str.split, TOKEN_EDITS)],
 )
-def test_edits_are_those_of_nltk(on, split, edits) -> None:
+def test_edits_are_those_of_nltk(on, split, edits):
     lengths = np.array([[len(split(text)) for text in side] for side in (LEFT, RIGHT)])
     for norm, whole in (("sum", lengths.sum(axis=0)), ("max", lengths.max(axis=0))):
         values = get_metric(f"levenshtein(norm={norm})@{on}")(left=LEFT, right=RIGHT).values
@@ -30,7 +28,7 @@ def test_edits_are_those_of_nltk(on, split, edits) -> None:
 
 
 @pytest.mark.slow
-def test_all_pairs_of_the_style_transfer_study_are_those_of_rapidfuzz() -> None:
+def test_all_pairs_of_the_style_transfer_study_are_those_of_rapidfuzz():
     from rapidfuzz.distance import OSA, DamerauLevenshtein, Indel, Levenshtein
 
     texts = study()

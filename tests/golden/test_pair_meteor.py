@@ -4,18 +4,14 @@ Numbers made with nltk 3.10.4 and the WordNet 3.0 of the resource `wordnet`, its
 single_meteor_score(tokens(right), tokens(left), wordnet=reader), and meteor_score for several references.
 """
 
-from __future__ import annotations
-
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from tests.golden.pairs import LEFT, REFERENCES, RIGHT
 
 from textgauge.core.errors import ResourceError
-from textgauge.data import TextPairs, is_here, load_pairs
+from textgauge.data import is_here, load_pairs
 from textgauge.encode import resources
 from textgauge.metrics import get_metric
 
@@ -58,7 +54,7 @@ PUBLISHED = {
 
 
 @pytest.fixture(scope="module")
-def folder() -> Path:
+def folder():
     try:
         return resources.locate("wordnet")
     except ResourceError as error:
@@ -66,28 +62,28 @@ def folder() -> Path:
 
 
 @pytest.mark.parametrize("tokenizer", NLTK)
-def test_values_are_those_of_nltk(tokenizer: str, folder: Path) -> None:
+def test_values_are_those_of_nltk(tokenizer, folder):
     scores = get_metric(f"meteor(perfect=penalised)@{tokenizer}")(left=LEFT, right=RIGHT)
     np.testing.assert_allclose(scores.values, NLTK[tokenizer], atol=1e-8)
 
 
-def test_of_several_references_the_best_counts(folder: Path) -> None:
+def test_of_several_references_the_best_counts(folder):
     left, right = zip(*REFERENCES, strict=True)
     scores = get_metric("meteor(perfect=penalised)")(left=left, right=right)
     np.testing.assert_allclose(scores.values, NLTK_REFERENCES, atol=1e-8)
 
 
-def test_other_weights(folder: Path) -> None:
+def test_other_weights(folder):
     metric = get_metric("meteor(perfect=penalised,alpha=0.5,beta=1,gamma=0.3)@whitespace")
     np.testing.assert_allclose(metric(left=LEFT[:6], right=RIGHT[:6]).values, NLTK_OTHER_WEIGHTS, atol=1e-8)
 
 
-def test_without_synonyms_no_resource_is_needed() -> None:
+def test_without_synonyms_no_resource_is_needed():
     scores = get_metric("meteor(stages=stem,perfect=penalised)")(left=LEFT[:12], right=RIGHT[:12])
     np.testing.assert_allclose(scores.values, NLTK_WITHOUT_SYNONYMS, atol=1e-8)
 
 
-def all_pairs() -> TextPairs:
+def all_pairs():
     if not is_here("yamshchikov14"):
         pytest.skip("the data folder has no yamshchikov14")
     return load_pairs("yamshchikov14")
@@ -95,7 +91,7 @@ def all_pairs() -> TextPairs:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["meteor", "meteor(perfect=penalised)@whitespace", "meteor(lookup=words)"])
-def test_set_means_are_those_published(metric: str, folder: Path) -> None:
+def test_set_means_are_those_published(metric, folder):
     all_pairs()
     pairs = {name: load_pairs(f"yamshchikov14/{name}") for name in PUBLISHED}
     means = {name: get_metric(metric)(left=some.left, right=some.right).mean for name, some in pairs.items()}
@@ -104,7 +100,7 @@ def test_set_means_are_those_published(metric: str, folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tokenizer", ["whitespace", "words"])
-def test_all_pairs_have_the_values_of_nltk(tokenizer: str, folder: Path, tmp_path: Path) -> None:
+def test_all_pairs_have_the_values_of_nltk(tokenizer, folder, tmp_path):
     pytest.importorskip("nltk")
     from nltk.translate.meteor_score import single_meteor_score
 
@@ -118,13 +114,13 @@ def test_all_pairs_have_the_values_of_nltk(tokenizer: str, folder: Path, tmp_pat
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def nltk_reader(folder: Path, target: Path) -> Any:
+def nltk_reader(folder, target):
     """WordNet as nltk reads it, without the table of other versions, which needs a file of its own."""
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class Reader(WordNetCorpusReader):
-        def map_wn(self, version: str = "wordnet") -> None:
+        def map_wn(self, version="wordnet"):
             return None
 
     for path in folder.iterdir():

@@ -1,7 +1,5 @@
 """GLEU and NIST against nltk: stored numbers of our own pairs, and all pairs of the style-transfer study."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.golden.pair_ngrams import CANDIDATES, SEVERAL, numbers
@@ -13,7 +11,7 @@ from textgauge.data import Pairs
 GLEU, NIST = get_metric("gleu@whitespace"), get_metric("nist(normalise=false)@whitespace")
 
 
-def test_gleu_is_that_of_nltk() -> None:
+def test_gleu_is_that_of_nltk():
     stored = numbers(str(GLEU))
     np.testing.assert_array_equal(GLEU(left=LEFT, right=RIGHT).values, stored["pairs"])
     np.testing.assert_array_equal(GLEU(left=CANDIDATES, right=SEVERAL).values, stored["several"])
@@ -25,7 +23,7 @@ def test_gleu_is_that_of_nltk() -> None:
         assert GLEU.of_statistics(np.stack([sums, sums])).tolist() == [expected] * 2
 
 
-def test_nist_is_that_of_nltk_where_nltk_does_not_fail() -> None:
+def test_nist_is_that_of_nltk_where_nltk_does_not_fail():
     stored = numbers(str(NIST))
     for values, expected in (
         (NIST(left=LEFT, right=RIGHT).values, stored["pairs"]),
@@ -37,7 +35,7 @@ def test_nist_is_that_of_nltk_where_nltk_does_not_fail() -> None:
 
 
 @pytest.mark.slow
-def test_all_pairs_of_the_style_transfer_study() -> None:
+def test_all_pairs_of_the_style_transfer_study():
     translate = pytest.importorskip("nltk.translate")
     left, right = study()
     expected = [translate.gleu_score.sentence_gleu([b.split()], a.split()) for a, b in zip(left, right, strict=True)]

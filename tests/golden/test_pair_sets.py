@@ -4,8 +4,6 @@ from nltk.metrics import jaccard_distance      # of both sets of str.split, or o
 [1 - jaccard_distance(left, right) for left, right in PAIRS + SCRIPTS]
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.golden.pairs import LEFT, RIGHT
@@ -33,21 +31,21 @@ PUBLISHED = {
 
 
 @pytest.fixture(scope="module")
-def items() -> list:
+def items():
     if not is_here("yamshchikov14"):
         pytest.skip("yamshchikov14 is not in TEXTGAUGE_DATA")
     return list(yamshchikov14())
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_values_are_those_of_nltk(name: str) -> None:
+def test_values_are_those_of_nltk(name):
     values = get_metric(name)(left=LEFT, right=RIGHT).values
     np.testing.assert_allclose(values, EXPECTED[name], rtol=0, atol=1e-9)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "split"), [("jaccard", split_folded_words), ("overlap", str.split)])
-def test_all_pairs_of_the_style_transfer_study(items: list, name: str, split) -> None:
+def test_all_pairs_of_the_style_transfer_study(items, name, split):
     sets = [(set(split(item.left)), set(split(item.right))) for item in items]
     expected = [len(left & right) / len(left | right) for left, right in sets]
     pairs = Pairs([item.left for item in items], [item.right for item in items])
@@ -55,7 +53,7 @@ def test_all_pairs_of_the_style_transfer_study(items: list, name: str, split) ->
 
 
 @pytest.mark.slow
-def test_overlap_has_the_published_means(items: list) -> None:
+def test_overlap_has_the_published_means(items):
     values = get_metric("overlap")(left=[item.left for item in items], right=[item.right for item in items]).values
     splits = np.array([item.split for item in items])
     wanted = {

@@ -5,8 +5,6 @@ scorer = rank_bm25.BM25Plus(tokens, k1=..., b=..., delta=...)
 [scorer.get_batch_scores(tokens[i], [len(LEFT) + i])[0] for i in range(len(LEFT))]
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.golden.pairs import LEFT, RIGHT
@@ -43,11 +41,11 @@ VARIANTS = {
 
 
 @pytest.fixture(scope="module")
-def study() -> Pairs:
+def study():
     return Pairs(*read_study())
 
 
-def sklearn_cosines(left: list[str], right: list[str], fitted_on: list[str], **options) -> np.ndarray:
+def sklearn_cosines(left, right, fitted_on, **options):
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(analyzer=split_folded_words, **options).fit(fitted_on)
@@ -55,12 +53,12 @@ def sklearn_cosines(left: list[str], right: list[str], fitted_on: list[str], **o
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_tfidf_is_that_of_scikit_learn(name: str) -> None:
+def test_tfidf_is_that_of_scikit_learn(name):
     expected = sklearn_cosines(LEFT, RIGHT, LEFT + RIGHT, **VARIANTS[name])
     np.testing.assert_allclose(get_metric(name)(left=LEFT, right=RIGHT).values, expected, rtol=0, atol=1e-12)
 
 
-def test_tfidf_takes_weights_from_the_background() -> None:
+def test_tfidf_takes_weights_from_the_background():
     background = LEFT + RIGHT + LEFT[:5] * 3 + RIGHT[8:]
     pairs = Pairs(LEFT, RIGHT, background=Corpus.of(background))
     expected = sklearn_cosines(LEFT, RIGHT, background)
@@ -68,12 +66,12 @@ def test_tfidf_takes_weights_from_the_background() -> None:
 
 
 @pytest.mark.parametrize("name", BM25PLUS)
-def test_bm25plus_is_that_of_rank_bm25(name: str) -> None:
+def test_bm25plus_is_that_of_rank_bm25(name):
     values = get_metric(name)(left=LEFT, right=RIGHT).values
     np.testing.assert_allclose(values, BM25PLUS[name], rtol=0, atol=1e-8)
 
 
-def test_bm25plus_of_queries_with_words_that_no_document_has() -> None:
+def test_bm25plus_of_queries_with_words_that_no_document_has():
     metric, documents = get_metric("bm25plus(normalise=false)"), Corpus.of(RIGHT)
     values = metric.measure(Pairs(LEFT, RIGHT, background=documents)).values
     np.testing.assert_allclose(values, BM25PLUS_OF_RIGHT, rtol=0, atol=1e-8)
@@ -83,14 +81,14 @@ def test_bm25plus_of_queries_with_words_that_no_document_has() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
-def test_tfidf_of_all_pairs_of_the_style_transfer_study(study: Pairs, name: str) -> None:
+def test_tfidf_of_all_pairs_of_the_style_transfer_study(study, name):
     left, right = list(study.left.texts), list(study.right.texts)
     expected = sklearn_cosines(left, right, left + right, **VARIANTS[name])
     np.testing.assert_allclose(get_metric(name).measure(study).values, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
-def test_bm25plus_of_all_pairs_of_the_style_transfer_study(study: Pairs) -> None:
+def test_bm25plus_of_all_pairs_of_the_style_transfer_study(study):
     library = pytest.importorskip("rank_bm25", reason="rank_bm25 is not installed")
     tokens = [split_folded_words(text) for text in study.left.texts + study.right.texts]
     scorer = library.BM25Plus(tokens)

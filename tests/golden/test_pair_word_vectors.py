@@ -14,11 +14,8 @@ With `rows` the vectors of a text's words, one row a token:
 scipy.spatial.distance.cosine of np.concatenate([rows.min(0), rows.max(0), rows.mean(0)]), and of rows.mean(0)
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from hashlib import blake2b
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,7 +54,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
-def write_vectors(path: Path) -> str:
+def write_vectors(path):
     """A file with a vector for every word of the sentences."""
     lines = []
     for word in sorted({word for text in LEFT + RIGHT for word in split_folded_words(text)}):
@@ -68,7 +65,7 @@ def write_vectors(path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_values_are_those_of_the_libraries(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_are_those_of_the_libraries(name, tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
     on = write_vectors(tmp_path / "digests.txt")
     values = get_metric(f"{name}@{on}")(left=LEFT, right=RIGHT).values
@@ -76,7 +73,7 @@ def test_values_are_those_of_the_libraries(name: str, tmp_path: Path, monkeypatc
 
 
 @pytest.fixture(scope="module")
-def study() -> Pairs:
+def study():
     try:
         locate("minilm")
     except ResourceError as error:
@@ -84,7 +81,7 @@ def study() -> Pairs:
     return Pairs(*read_study())
 
 
-def bags(study: Pairs) -> tuple[list[tuple[Counter[str], Counter[str]]], dict[str, np.ndarray]]:
+def bags(study):
     """The known words of both sides of each pair, and the vectors."""
     tokens = study.left.pool.tokens("words")
     vectors, known = get_word_vectors("wordvec").lookup(tokens.vocabulary)
@@ -94,16 +91,16 @@ def bags(study: Pairs) -> tuple[list[tuple[Counter[str], Counter[str]]], dict[st
     return [(rows[left], rows[right]) for left, right in sides], table
 
 
-def says(words: Counter[str]) -> bool:
+def says(words):
     """Whether there is more than punctuation."""
     return any(any(map(str.isalnum, word)) for word in words)
 
 
 @pytest.mark.slow
-def test_all_pairs_of_the_style_transfer_study_are_those_of_pot(study: Pairs) -> None:
+def test_all_pairs_of_the_style_transfer_study_are_those_of_pot(study):
     import ot
 
-    def peer(a: Counter[str], b: Counter[str]) -> float:
+    def peer(a, b):
         X, Y = (np.array([table[word] for word in side]) for side in (a, b))
         return float(ot.emd2(*(np.array(list(side.values())) / side.total() for side in (a, b)), cdist(X, Y)))
 
@@ -114,7 +111,7 @@ def test_all_pairs_of_the_style_transfer_study_are_those_of_pot(study: Pairs) ->
 
 
 @pytest.mark.slow
-def test_all_pairs_of_the_style_transfer_study_are_those_of_gensim(study: Pairs) -> None:
+def test_all_pairs_of_the_style_transfer_study_are_those_of_gensim(study):
     models = pytest.importorskip("gensim.models", reason="gensim is not installed")
     pairs, table = bags(study)
     library = models.KeyedVectors(384)
@@ -128,11 +125,11 @@ def test_all_pairs_of_the_style_transfer_study_are_those_of_gensim(study: Pairs)
 
 
 @pytest.mark.slow
-def test_all_pairs_of_the_style_transfer_study_are_those_of_scipy(study: Pairs) -> None:
+def test_all_pairs_of_the_style_transfer_study_are_those_of_scipy(study):
     tokens = study.left.pool.tokens("words")
     vectors, known = get_word_vectors("wordvec").lookup(tokens.vocabulary)
 
-    def pooled(row: int) -> np.ndarray:
+    def pooled(row):
         ids = tokens[row]
         ids = ids[known[ids]]
         if not any(any(map(str.isalnum, tokens.vocabulary[word])) for word in ids):  # punctuation alone is no evidence

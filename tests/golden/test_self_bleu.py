@@ -3,11 +3,9 @@
 SmoothingFunction().method0 is `none`, method1 `floor`, method2 `add1`; weights=[1 / n] * n; tokens by str.split.
 """
 
-from __future__ import annotations
-
 import pytest
 
-from textgauge.metrics.corpus.diversity import SelfBleuGap, Smoothing
+from textgauge.metrics.corpus.diversity import SelfBleuGap
 
 TRAVEL = [
     "the train leaves at nine",
@@ -40,7 +38,7 @@ KITCHEN = [
         ("add1", 4, 0.4911068306849561, 0.4634589919339808),
     ],
 )
-def test_self_bleu_equals_nltk(smoothing: Smoothing, n: int, travel: float, kitchen: float) -> None:
+def test_self_bleu_equals_nltk(smoothing, n, travel, kitchen):
     score = SelfBleuGap(n=n, smoothing=smoothing)(reference=TRAVEL, candidate=KITCHEN)
     assert score.parts["reference"] == pytest.approx(travel, abs=1e-12)
     assert score.parts["candidate"] == pytest.approx(kitchen, abs=1e-12)

@@ -83,7 +83,8 @@ def verdicts(tmp_path, monkeypatch):
         store = Store(tmp_path / f"{name}-{hash(protocol)}")
         report = run([Plan(protocol, two_sources(size), registry.get_corpus_metrics(name), seed)], store)
         assert not report.failures
-        (found,) = Results(store).judged(options)
-        return {verdict.measure: verdict for verdict in found.verdicts}
+        (group,) = Results(store).groups(options)
+        (found,) = group.verdicts.values()
+        return found
 
     return judged

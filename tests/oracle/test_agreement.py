@@ -82,7 +82,7 @@ def judged(tmp_path, monkeypatch):
         store = Store(tmp_path / f"{len(list(tmp_path.iterdir()))}")
         metrics = registry.get_pair_metrics(names)
         assert not run([Plan(protocol or Agreement(), sources or rated(), metrics)], store).failures
-        return Results(store).judged()
+        return Results(store).groups()
 
     return judge_all
 
@@ -90,8 +90,9 @@ def judged(tmp_path, monkeypatch):
 @pytest.fixture
 def verdicts(judged):
     def of(name, sources=None, protocol=None):
-        (found,) = judged(name, sources, protocol)
-        return {verdict.measure: verdict for verdict in found.verdicts}
+        (group,) = judged(name, sources, protocol)
+        (found,) = group.verdicts.values()
+        return found
 
     return of
 

@@ -53,7 +53,8 @@ def judged(tmp_path, monkeypatch):
     def verdicts(metrics, **given):
         protocol = Distributionality(n=30, k=6, **PROTOTYPES, **given)
         assert not run(make_plans([protocol], [moved()], metrics, 0), Store(tmp_path)).failures
-        return {item.metric: item for item in Results(Store(tmp_path)).judged()}
+        (group,) = Results(Store(tmp_path)).groups()
+        return group.verdicts
 
     return verdicts
 
@@ -61,25 +62,26 @@ def judged(tmp_path, monkeypatch):
 @pytest.mark.parametrize("samples", [1, 3])
 def test_prototypes_and_their_transforms(judged, samples):
     found = judged("stretched,likeness,between", samples=samples)
-    scores = {metric: item.verdict("distributionality") for metric, item in found.items()}
+    scores = {metric: of["distributionality"] for metric, of in found.items()}
+    parts = {metric: list(of.values()) for metric, of in found.items()}
     assert set(scores) == {"stretched", "likeness", "between", *PROTOTYPES.values()}
     assert scores["energy@given:euclidean"].value == 1.0
     assert scores["ahd@given:euclidean"].value == -1.0
     assert scores["stretched"].value == pytest.approx(1.0, abs=1e-9)
     assert scores["likeness"].value == pytest.approx(-1.0, abs=1e-9)
     assert (scores["stretched"].reason, scores["likeness"].reason) == (None, None)
-    apart = found["energy@given:euclidean"].verdicts[1].value
+    apart = parts["energy@given:euclidean"][1].value
     assert apart > 0.05
     for metric, place in (("energy@given:euclidean", 0), ("ahd@given:euclidean", 1)):
-        assert found[metric].verdicts[place].value == 0.0
-    assert found["stretched"].verdicts[1].value == pytest.approx(apart, abs=1e-9)
-    assert max(verdict.value for verdict in found["between"].verdicts[:2]) < apart
+        assert parts[metric][place].value == 0.0
+    assert parts["stretched"][1].value == pytest.approx(apart, abs=1e-9)
+    assert max(verdict.value for verdict in parts["between"][:2]) < apart
     assert -1 < scores["between"].value < 1
     assert scores["between"].low <= scores["between"].value <= scores["between"].high
 
 
 def test_a_constant_metric_has_no_class(judged):
-    verdict = judged("constant")["constant"].verdict("distributionality")
+    verdict = judged("constant")["constant"]["distributionality"]
     assert math.isnan(verdict.value)
     assert verdict.reason == "all distances are equal"
 
@@ -96,10 +98,8 @@ def test_one_pair_of_prototypes_for_all_would_judge_the_ground(tmp_path):
     run(plans, Store(tmp_path))
 
     def scores(**given):
-        found = {
-            item.metric: item.verdict("distributionality").value for item in Results(Store(tmp_path)).judged(given)
-        }
-        return [found[metric] for metric in grounds]
+        (group,) = Results(Store(tmp_path)).groups(given)
+        return [group.verdicts[metric]["distributionality"].value for metric in grounds]
 
     assert max(scores()) < 0
     angles = scores(distributional="energy@given:angular", neighbours="ahd@given:angular")

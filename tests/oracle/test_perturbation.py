@@ -57,7 +57,8 @@ def verdicts(tmp_path, monkeypatch):
         store = Store(tmp_path / "run")
         report = run([Plan(protocol, POINTS, get_point_metrics(names))], store)
         assert not report.failures
-        return {item.metric: {v.measure: v for v in item.verdicts} for item in Results(store).judged()}
+        (group,) = Results(store).groups()
+        return group.verdicts
 
     return judged
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.bench import Distributionality, Group, Judged, Observations, Perturbation, Verdict
+from textgauge.bench import Distributionality, Group, Observations, Perturbation, Verdict
 from textgauge.metrics import get_corpus_metrics
 from textgauge_papers import PAPERS
 from textgauge_papers.ackerman2023 import ACKERMAN_METRICS
@@ -24,7 +24,7 @@ def made(rule, scores, data="qqp"):
             Verdict("b", 1 + score),
             Verdict("distributionality", score, low=score - 0.1, high=score + 0.1, values=(score, score - 0.01)),
         )
-        yield Judged(data, protocol, 0, metric.key, verdicts)
+        yield Group(data, protocol, 0, judged={metric.key: verdicts})
 
 
 @pytest.fixture
@@ -32,8 +32,11 @@ def paper():
     def found(rules, points=(), groups=()):
         everything = {rule: list(items) for rule, items in rules.items()}
         results = SimpleNamespace(
-            judged=lambda options=None: everything.get((options or {}).get("prototypes", "own"), []) + list(points),
-            groups=lambda: list(groups),
+            groups=lambda options=None: [
+                *everything.get((options or {}).get("prototypes", "own"), []),
+                *points,
+                *groups,
+            ],
         )
         request = Request(("own", "paper", "code"))
         return PAPERS["ackerman2023"].rows(results, request), PAPERS["ackerman2023"].ledger(results, request)
@@ -78,7 +81,7 @@ def test_the_illustration_is_decided_by_paired_resamples(paper):
     def judged(metric, value):
         draws = tuple(value + 0.01 * noise)
         verdict = Verdict("tenth_rise", value, draws=draws, units=20)
-        return Judged("gaussian blobs", Perturbation(), 0, metric, (verdict,))
+        return Group("gaussian blobs", Perturbation(), 0, judged={metric: [verdict]})
 
     points = [judged("irpr@given:euclidean", 0.1), judged("fid@given", 0.3), judged("pr(k=2)@given", 0.35)]
     _, ledger = paper({}, points)

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from textgauge.bench import Verdict, summarise_repetitions
+from textgauge.bench import summarise_repetitions
 from textgauge_papers import beyond
 from textgauge_papers.beyond import GROWTH, OTHER, SAME, BeyondEvidence, claims
 from textgauge_papers.ledger import ledger
@@ -14,11 +14,11 @@ from textgauge_papers.ledger import ledger
 SEEN, NEW = 0, 1
 
 
-def verdict(centre: float, spread: float = 0.01, n: int = 10) -> Verdict:
+def verdict(centre, spread=0.01, n=10):
     return summarise_repetitions("accuracy", (centre + spread * np.linspace(-1, 1, n)).tolist())
 
 
-def evidence(low: float, high: float, **growth: float) -> BeyondEvidence:
+def evidence(low, high, **growth):
     """Accuracy of what is claimed to be below and above in both places; the exponents of time."""
     below = {"fid": low, "irpr": low, "energy": high, "mauve": low}
     encoders = {"fid": high, "dc": high, "energy": high, "mauve": high}
@@ -34,7 +34,7 @@ def evidence(low: float, high: float, **growth: float) -> BeyondEvidence:
 EXPONENTS = {"pr": 1.4, "dc": 1.4, "chi": 0.3, "zipf": 0.3, "jsd": 0.3}
 
 
-def verdicts(found: BeyondEvidence) -> dict[str, str]:
+def verdicts(found):
     return {row["claim"]: row["verdict"] for row in ledger(claims(), found)}
 
 

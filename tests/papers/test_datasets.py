@@ -1,7 +1,5 @@
 """The data sets of the papers: what is registered, readers on small copies of their layout and on the real files."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

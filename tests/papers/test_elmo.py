@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ OPTIONS: dict[str, Any] = {
 TEXTS = ["The cat sat.", "", "naïve 猫 cat", "It's a dog", "cat", "a " * 3, "\ud800 dog", "x" * 80]
 
 
-def changed(section: str, **values: Any) -> dict[str, Any]:
+def changed(section, **values):
     return OPTIONS | {section: OPTIONS[section] | values}
 
 
@@ -47,7 +46,7 @@ def arrays():
     return {name: (0.5 * rng.normal(size=shape)).astype(np.float32) for name, shape in shapes().items()}
 
 
-def write(folder: Path, *, options: Any = OPTIONS, weights: dict[str, np.ndarray] | None = None):
+def write(folder, *, options=OPTIONS, weights=None):
     folder.mkdir(exist_ok=True)
     (folder / "tiny_options.json").write_text(options if isinstance(options, str) else json.dumps(options))
     with h5py.File(folder / "tiny_weights.hdf5", "w") as file:
@@ -57,19 +56,19 @@ def write(folder: Path, *, options: Any = OPTIONS, weights: dict[str, np.ndarray
 
 
 @pytest.fixture
-def folder(tmp_path: Path):
+def folder(tmp_path):
     return write(tmp_path / "elmo")
 
 
-def sigmoid(x: float):
+def sigmoid(x):
     return 1 / (1 + math.exp(-x))
 
 
-def times(row: list[float], matrix: np.ndarray, bias: np.ndarray):
+def times(row, matrix, bias):
     return [float(bias[j]) + sum(row[i] * float(matrix[i, j]) for i in range(len(row))) for j in range(matrix.shape[1])]
 
 
-def plain_word(w: dict[str, np.ndarray], codes: list[int], activation: str):
+def plain_word(w, codes, activation):
     letters = [w["char_embed"][code - 1] for code in codes]
     hidden: list[float] = []
     for i, (width, count) in enumerate(FILTERS):
@@ -89,7 +88,7 @@ def plain_word(w: dict[str, np.ndarray], codes: list[int], activation: str):
     return times(hidden, w["CNN_proj/W_proj"], w["CNN_proj/b_proj"])
 
 
-def plain_lstm(w: dict[str, np.ndarray], cell: str, inputs: list[list[float]]):
+def plain_lstm(w, cell, inputs):
     clip = lambda value, limit: min(max(value, -limit), limit)  # noqa: E731
     h, c, outputs = [0.0] * 3, [0.0] * 5, []
     for x in inputs:
@@ -102,7 +101,7 @@ def plain_lstm(w: dict[str, np.ndarray], cell: str, inputs: list[list[float]]):
     return outputs
 
 
-def plain_text(w: dict[str, np.ndarray], words: list[str], activation: str = "relu"):
+def plain_text(w, words, activation="relu"):
     """All three layers of one text, (3, words, 6), by loops over single numbers."""
     codes = [[259, 257, 260, *[261] * 47]]
     codes += [[259, *(byte + 1 for byte in word.encode("utf-8", "ignore")[:48]), 260] for word in words]
@@ -123,7 +122,7 @@ def plain_text(w: dict[str, np.ndarray], words: list[str], activation: str = "re
 
 
 @pytest.mark.parametrize(("layer", "activation"), [(-1, "relu"), (0, "relu"), (1, "relu"), (2, "relu"), (-1, "tanh")])
-def test_equals_loops_over_single_numbers(tmp_path: Path, layer: int, activation: str):
+def test_equals_loops_over_single_numbers(tmp_path, layer, activation):
     options = changed("char_cnn", activation=activation)
     found = ElmoTokens(str(write(tmp_path / "elmo", options=options)), layer).encode(TEXTS)
     for row, text in enumerate(TEXTS):
@@ -134,7 +133,7 @@ def test_equals_loops_over_single_numbers(tmp_path: Path, layer: int, activation
 
 
 @pytest.mark.filterwarnings("ignore:LSTM with projections")
-def test_one_side_is_torchs_lstm_with_projection(folder: Path):
+def test_one_side_is_torchs_lstm_with_projection(folder):
     torch = pytest.importorskip("torch")
     network = read_network(*find_files(write(folder, options=changed("lstm", cell_clip=None, proj_clip=None))))
     weights = arrays()
@@ -154,7 +153,7 @@ def test_one_side_is_torchs_lstm_with_projection(folder: Path):
     np.testing.assert_allclose(network.texts(words)[1][:, :, :3], expected, rtol=0, atol=1e-5)
 
 
-def test_company_changes_no_bit(folder: Path):
+def test_company_changes_no_bit(folder):
     encoder = ElmoTokens(str(folder))
     texts = [*TEXTS, *(f"word{i} cat" for i in range(2 * ROWS + 3))]
     together, backwards = encoder.encode(texts), encoder.encode(texts[::-1])
@@ -164,7 +163,7 @@ def test_company_changes_no_bit(folder: Path):
     assert encoder.encode([]).vectors.shape == (0, 6)
 
 
-def test_by_name_with_identity(folder: Path):
+def test_by_name_with_identity(folder):
     encoder = get_token_encoder(f"elmo:{folder}", layer=1)
     assert isinstance(encoder, ElmoTokens)
     assert encoder.identity.endswith("layer=1)")
@@ -182,13 +181,13 @@ def test_by_name_with_identity(folder: Path):
         ("char_cnn", "embedding", None),
     ],
 )
-def test_wrong_options_are_refused(tmp_path: Path, section: str, name: str, value: Any):
+def test_wrong_options_are_refused(tmp_path, section, name, value):
     with pytest.raises(ResourceError, match="tiny_options"):
         ElmoTokens(str(write(tmp_path / "wrong", options=changed(section, **{name: value})))).encode(["a"])
 
 
 @pytest.mark.parametrize("change", ["missing", "shape", "kind", "nan"])
-def test_wrong_weights_are_refused(tmp_path: Path, change: str):
+def test_wrong_weights_are_refused(tmp_path, change):
     weights = arrays()
     name = "RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_0"
     if change == "missing":
@@ -200,7 +199,7 @@ def test_wrong_weights_are_refused(tmp_path: Path, change: str):
         ElmoTokens(str(write(tmp_path / "wrong", weights=weights))).encode(["a"])
 
 
-def test_the_install_line(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_install_line(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(MissingExtra, match=r"textgauge\[elmo\]"):
         ElmoTokens(str(folder)).encode(["a"])

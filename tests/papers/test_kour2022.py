@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.bench import Group, Judged, Ksc, Observations, Size, Speed, summarise_repetitions
+from textgauge.bench import Group, Ksc, Observations, Size, Speed, summarise_repetitions
 from textgauge.metrics import get_corpus_metrics
 from textgauge_papers import PAPERS
 from textgauge_papers.kour2022_tables import KOUR_METRICS, KOUR_PAPER_METRICS
@@ -23,12 +23,11 @@ def value(metric, protocol, measure):
 def judged():
     keys = {m.key for names in (KOUR_METRICS, KOUR_PAPER_METRICS) for m in get_corpus_metrics(names)}
     return [
-        Judged(
+        Group(
             data,
             protocol,
             0,
-            key,
-            tuple(summarise_repetitions(m.name, [value(key, protocol, m.name)]) for m in protocol.measures),
+            judged={key: [summarise_repetitions(m.name, [value(key, protocol, m.name)]) for m in protocol.measures]},
         )
         for data in ("clinc150,banking77", "atis,nfcats")
         for protocol in PROTOCOLS
@@ -38,7 +37,7 @@ def judged():
 
 def rows(variant, items=None):
     asked = {"source_a": "clinc150", "metric": "DC", "variant": variant}
-    results = SimpleNamespace(judged=lambda _: judged() if items is None else items)
+    results = SimpleNamespace(groups=lambda _: judged() if items is None else items)
     found = PAPERS["kour2022"].rows(results, Request((variant,)))
     return found, {(row["k"], row["measure"]): row for row in found if asked.items() <= row.items()}
 
@@ -79,12 +78,12 @@ def ledger_of(accuracy, samples=None):
             yield summarise_repetitions(measure.name, (base + noise).tolist())
 
     items = [
-        Judged("clinc150,banking77", protocol, 0, metric.key, tuple(verdicts(metric.name, protocol)))
+        Group("clinc150,banking77", protocol, 0, judged={metric.key: list(verdicts(metric.name, protocol))})
         for protocol in PROTOCOLS[:2]
         for metric in get_corpus_metrics(KOUR_METRICS)
     ]
     groups = [Group("clinc150,banking77", Size(), 0, observed=samples)] if samples else []
-    results = SimpleNamespace(judged=lambda _: items, groups=lambda: groups)
+    results = SimpleNamespace(groups=lambda options=None: groups if options is None else items)
     return {row["claim"]: row for row in PAPERS["kour2022"].ledger(results, Request(("definition",)))}
 
 
@@ -125,10 +124,10 @@ def test_padding_is_told_by_chi_with_and_without_it_on_the_same_corpora():
     def chi(key, separability):
         noise = 0.01 * np.arange(5)
         verdicts = [summarise_repetitions(m.name, (separability + noise).tolist()) for m in Ksc.measures]
-        return Judged("clinc150,banking77", Ksc(k=7, order="paper"), 0, key, tuple(verdicts))
+        return Group("clinc150,banking77", Ksc(k=7, order="paper"), 0, judged={key: verdicts})
 
     items = [chi("chi(padding=source,df=paper)", 0.6), chi("chi(df=paper)", 0.95)]
-    results = SimpleNamespace(judged=lambda _: items, groups=list)
+    results = SimpleNamespace(groups=lambda options=None: [] if options is None else items)
     found = {row["claim"]: row for row in PAPERS["kour2022"].ledger(results, Request(("paper",)))}
     row = found["padding=source brings CHI's separability nearer to the published on clinc150, banking77 at k = 7"]
     assert (row["verdict"], row["paper"], row["ours"]) == ("replicated", "0.684", "0.97 without, 0.62 with padding")

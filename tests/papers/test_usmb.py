@@ -9,7 +9,7 @@ from textgauge.bench import (
     Clustering,
     ComparedAlignment,
     Contribution,
-    Judged,
+    Group,
     RatedAlignment,
     Retrieval,
     Robustness,
@@ -29,7 +29,7 @@ MEAN = [*group_by_embedders(COSINES), *COSINES][0]
 
 def judged(task, data, metric, **values):
     said = (Verdict(measure, value) for measure, value in values.items())
-    return Judged(data, task, 0, metric, tuple(said))
+    return Group(data, task, 0, judged={metric: list(said)})
 
 
 JUDGED = [
@@ -55,7 +55,7 @@ CONTRIBUTIONS = [
 @pytest.fixture
 def made():
     ensembles = SimpleNamespace(contributions=CONTRIBUTIONS)
-    results = SimpleNamespace(manifests=[{}], judged=lambda: JUDGED, ensembles=ensembles)
+    results = SimpleNamespace(manifests=[{}], groups=lambda: JUDGED, ensembles=ensembles)
     return PAPERS["usmb"].rows(results, Request())
 
 

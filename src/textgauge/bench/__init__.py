@@ -46,7 +46,7 @@ from textgauge.bench.protocols import (
 )
 from textgauge.bench.protocols.base import summarise_repetitions
 from textgauge.bench.protocols.task import WORD_METRICS
-from textgauge.bench.results import Group, Judged, Results
+from textgauge.bench.results import Group, Results, Verdicts
 from textgauge.bench.run import RunReport, compute, run
 from textgauge.bench.sources import PairSources, Sources, TaskSources
 from textgauge.bench.store import Store
@@ -61,7 +61,6 @@ __all__ = [
     "Distributionality",
     "Group",
     "Ifc",
-    "Judged",
     "Ksc",
     "Measure",
     "Metrics",
@@ -86,6 +85,7 @@ __all__ = [
     "Task",
     "TaskSources",
     "Verdict",
+    "Verdicts",
     "compute",
     "format_step_role",
     "get_pair_columns",

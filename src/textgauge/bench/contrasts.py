@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.protocols.base import Measure
-from textgauge.bench.results import Group, Judged
+from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats, average_known
 from textgauge.core.errors import InputError
 from textgauge.core.show import Row, drop_nonfinite, drop_nonfinite_values
@@ -33,10 +34,9 @@ def select_rated_groups(groups: Sequence[Group]) -> list[Group]:
     found: dict[str, Group] = {}
     for group in groups:
         if group.protocol.rated:
-            first = found.get(group.fingerprint, group)
-            before = first.observed if first is not group else {}
-            merged = {**before, **group.complete}
-            found[group.fingerprint] = Group(first.data, first.protocol, first.seed, group.fingerprint, merged)
+            before = found.get(group.fingerprint)
+            observed = {**(before.observed if before else {}), **group.complete}
+            found[group.fingerprint] = replace(before or group, observed=observed)
     return list(found.values())
 
 
@@ -78,22 +78,19 @@ def measure_ceilings(groups: Sequence[Group]) -> list[Row]:
     return rows
 
 
-def contrast_measures(judged: Iterable[Judged]) -> list[Row]:
+def contrast_measures(groups: Iterable[Group]) -> list[Row]:
     """One row for every two metrics of a run and every measure that has draws: difference, and its 95 % interval.
 
     Draws are of the same resamples, so their differences are paired. `ahead` is the metric at the better end of the
     measure (for a rise, the sooner one) where `p_holm`, Student's p adjusted for all rows of the measure, is at most
     0.05. A metric without a value has a `reason`, and no difference; metrics of which results are missing are left out.
     """
-    groups: dict[Any, list[Judged]] = {}
-    for item in judged:
-        if not item.missing:
-            groups.setdefault((item.data, item.fingerprint, item.protocol, item.seed), []).append(item)
     rows: list[Row] = []
-    for items in groups.values():
-        drawn = {verdict.measure for item in items for verdict in item.verdicts if verdict.draws}
-        for measure in (measure for measure in items[0].protocol.measures if measure.name in drawn):
-            own = [_contrast_measure(measure, first, second) for first, second in combinations(items, 2)]
+    for group in groups:
+        finished = {metric: of for metric, of in group.verdicts.items() if of and not group.missing.get(metric)}
+        drawn = {verdict.measure for of in finished.values() for verdict in of.values() if verdict.draws}
+        for measure in (measure for measure in group.protocol.measures if measure.name in drawn):
+            own = [_contrast_measure(measure, group, *two) for two in combinations(finished, 2)]
             rows += _adjust_rows(own, larger=measure.best == "larger")
     if not rows:
         raise InputError(
@@ -183,8 +180,8 @@ def _estimate_rater_interval(of: Correlation, ratings: Floats) -> tuple[float, f
     return low, high
 
 
-def _contrast_measure(measure: Measure, first: Judged, second: Judged) -> Row:
-    a, b = first.verdict(measure.name), second.verdict(measure.name)
+def _contrast_measure(measure: Measure, group: Group, first: str, second: str) -> Row:
+    a, b = (group.verdicts[metric][measure.name] for metric in (first, second))
     units = min(a.units, b.units)
     low = high = p = float("nan")
     if a.draws and b.draws and units > 1:
@@ -192,14 +189,14 @@ def _contrast_measure(measure: Measure, first: Judged, second: Judged) -> Row:
         low, high = compute_percentile_interval(gaps, units, _LEVEL)
         error = float(np.nanstd(gaps)) * (units / (units - 1)) ** 0.5
         p = _compute_student_p(a.value - b.value, error, units)
-    reasons = [f"{item.metric}: {of.reason}" for item, of in ((first, a), (second, b)) if of.reason]
+    reasons = [f"{metric}: {of.reason}" for metric, of in ((first, a), (second, b)) if of.reason]
     return drop_nonfinite_values(
         {
-            "data": first.data,
-            "protocol": first.protocol.key,
-            "seed": first.seed,
-            "metric": first.metric,
-            "other": second.metric,
+            "data": group.data,
+            "protocol": group.protocol.key,
+            "seed": group.seed,
+            "metric": first,
+            "other": second,
             "measure": measure.name,
             "value": a.value,
             "other_value": b.value,

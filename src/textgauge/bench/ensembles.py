@@ -56,18 +56,13 @@ class Contribution:
     importance: float
 
 
-class KeptEnsemble(NamedTuple):
-    """What one ensemble reaches on one data set of a task."""
-
-    name: str
-    group: Group
-    verdicts: tuple[Verdict, ...]
-
-
 class KeptEnsembles(NamedTuple):
-    """The ensembles that a store holds, what metrics contribute to them, and how many its tasks give that it lacks."""
+    """The ensembles that a store holds: their verdicts by place and name, what metrics contribute, how many it lacks.
 
-    found: tuple[KeptEnsemble, ...]
+    A place is one data set of a task (`format_place`).
+    """
+
+    verdicts: dict[str, dict[str, tuple[Verdict, ...]]]
     contributions: list[Contribution]
     lacking: int
 
@@ -97,15 +92,16 @@ def read_ensembles(store: Store, groups: Sequence[Group], *, seeds: int = SEEDS)
     """Read the ensembles of tasks that the store holds; nothing is trained, nothing is written."""
     kept = [store.read_extra(name) for name in _list_jobs(groups, seeds)]
     tasks = _select_tasks(groups)
-    found, contributions = list[KeptEnsemble](), list[Contribution]()
+    found: dict[str, dict[str, tuple[Verdict, ...]]] = {}
+    contributions = list[Contribution]()
     for row in (row for content in kept if content is not None for row in content["rows"]):
         item, name = tasks[row["place"]], NAMES[row["kind"]]
         value, draws = np.array(row["value"], dtype=np.float64), np.array(row["drawn"], dtype=np.float64).T
         verdicts = tuple(cast(Task, item.protocol).with_intervals(value, draws, row["units"], None))
-        found.append(KeptEnsemble(name, item, verdicts))
+        found.setdefault(row["place"], {})[name] = verdicts
         about = name, item.protocol.name, item.data
         contributions += [Contribution(*about, metric, *shares) for metric, shares in row["shares"].items()]
-    return KeptEnsembles(tuple(found), contributions, kept.count(None))
+    return KeptEnsembles(found, contributions, kept.count(None))
 
 
 def split_by_embedder(metrics: Sequence[str]) -> dict[str, list[str]]:
@@ -151,7 +147,7 @@ def _select_tasks(groups: Sequence[Group]) -> dict[str, Group]:
     """Return groups that ensembles are trained on, sorted: no order of metrics or of runs changes a number."""
     chosen = [item for item in groups if item.protocol.ensembles and len(item.complete) > 1]
     # Another process trains on the observations alone, not on all that the store holds.
-    return {_format_place(item): replace(item, results=None) for item in sorted(chosen, key=_format_place)}
+    return {format_place(item): replace(item, results=None) for item in sorted(chosen, key=format_place)}
 
 
 def _list_jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, list[Group]]]:
@@ -170,7 +166,7 @@ def _list_jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, lis
     named = {}
     for kind, members in jobs:
         decides = [
-            [_format_place(item), {key: _compute_digest(o.value.tobytes(), 8) for key, o in item.complete.items()}]
+            [format_place(item), {key: _compute_digest(o.value.tobytes(), 8) for key, o in item.complete.items()}]
             for item in members
         ]
         text = json.dumps([_VERSION, kind, seeds, decides, list_versions("numpy", "scikit-learn")], sort_keys=True)
@@ -178,7 +174,8 @@ def _list_jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, lis
     return named
 
 
-def _format_place(item: Group) -> str:
+def format_place(item: Group) -> str:
+    """Return what ensembles of one data set of a task are filed under."""
     return f"{item.protocol!r}|{item.fingerprint}|{item.seed}"
 
 
@@ -220,7 +217,7 @@ def _make_row(kind: Kind, item: Group, runs: Sequence[tuple[list[str], EnsembleS
             shares.setdefault(metric, []).append((share, fallen))
     return {
         "kind": kind,
-        "place": _format_place(item),
+        "place": format_place(item),
         "value": np.mean([part.value for part in parts], axis=0).tolist(),
         "drawn": np.mean([part.draws for part in parts], axis=0).T.tolist(),
         "units": parts[0].units,
@@ -361,10 +358,10 @@ def _collect_examples(
             parts.append(
                 every.take(np.sort(np.random.default_rng([seed, 13]).permutation(len(every.targets))[:_PAIRS]))
             )
-    sets = {name: sum(item.task.task == name for item in data) for name in {item.task.task for item in data}}
+    tasks = [item.task.family or item.task.name for item in data]
     weights = [
-        np.full(len(part.targets), 1.0 / (sets[item.task.task] * max(len(part.targets), 1)))
-        for item, part in zip(data, parts, strict=True)
+        np.full(len(part.targets), 1.0 / (tasks.count(task) * max(len(part.targets), 1)))
+        for task, part in zip(tasks, parts, strict=True)
     ]
     features, targets = (np.concatenate([getattr(part, name) for part in parts]) for name in ("features", "targets"))
     return features, targets, np.concatenate(weights)

@@ -21,7 +21,7 @@ from textgauge.bench.overall import (
     weigh_tables,
 )
 from textgauge.bench.protocols.base import Measure, Protocol, Verdict
-from textgauge.bench.results import Judged, check_measures
+from textgauge.bench.results import Group, Verdicts, check_measures
 from textgauge.core.arrays import Floats, average_known
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError
@@ -81,7 +81,7 @@ class Leaderboard(Result):
     """Rows, best first. Rank ranges and tiers hold for all metrics together with probability 95 %.
 
     A tier ends only where every metric above is better than every metric below. `tied` are the metrics that the first
-    one is not better than; `scope` says what the statements are about, and `judged` holds the verdicts behind them.
+    one is not better than; `scope` says what the statements are about, and `groups` hold the verdicts behind them.
     """
 
     command: ClassVar[str] = "leaderboard"
@@ -91,7 +91,7 @@ class Leaderboard(Result):
     notes: tuple[str, ...] = ()
     tied: tuple[str, ...] = ()
     scope: str = SCOPES["texts"]
-    judged: tuple[Judged, ...] = field(default=(), compare=False)
+    groups: tuple[Group, ...] = field(default=(), compare=False)
 
     @property
     def answer(self) -> str:
@@ -112,7 +112,7 @@ class Leaderboard(Result):
     @property
     def protocols(self) -> list[Protocol]:
         """The protocols that are judged."""
-        return list(dict.fromkeys(item.protocol for item in self.judged))
+        return list(dict.fromkeys(group.protocol for group in self.groups))
 
     @property
     def purpose(self) -> str:
@@ -133,7 +133,7 @@ class Leaderboard(Result):
     @cached_property
     def by_column(self) -> dict[str, list[Measure]]:
         """The columns of measures that have a value, each with the measures that count for it."""
-        known = {m.name: m for item in self.judged for m in item.protocol.measures}
+        known = {m.name: m for group in self.groups for m in group.protocol.measures}
         valued = [n for n in self.measures if any(not math.isnan(row.measures[n]) for row in self.rows)]
         return {name: [m for m in known.values() if (m.column or m.name) == name] for name in valued}
 
@@ -150,7 +150,7 @@ class Leaderboard(Result):
 
 
 def rank_metrics(
-    judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, scope: Scope | None = None
+    groups: Sequence[Group], weights: Mapping[str, float] | None = None, *, scope: Scope | None = None
 ) -> Leaderboard:
     """Order metrics by the weighted mean of their measures, each as a share of the way from its worst to its best.
 
@@ -162,16 +162,16 @@ def rank_metrics(
     averaged, and so is one that says what a metric is like, not how good it is (distributionality), unless it is named
     in `weights` or there is nothing else. `weights` by name; measures not named weigh 1.
     """
-    board = _rank_judged(judged, weights, scope)
+    board = _rank_groups(groups, weights, scope)
     if not board.measures:
         raise InputError("there is nothing to rank: the run holds no results")
     return board
 
 
-def _rank_judged(
-    judged: Sequence[Judged], weights: Mapping[str, float] | None = None, scope: Scope | None = None
+def _rank_groups(
+    groups: Sequence[Group], weights: Mapping[str, float] | None = None, scope: Scope | None = None
 ) -> Leaderboard:
-    metrics, tables, notes = _read_tables(judged)
+    metrics, tables, notes = _read_tables(groups)
     names = list(dict.fromkeys(table.column for table in tables))
     weights = weights or {}
     check_measures(weights, names)
@@ -187,7 +187,7 @@ def _rank_judged(
     values = [{name: float(shown[name][m]) for name in names} for m in range(len(metrics))]
     rows, tied = _rank(metrics, values, gaps, new_data)
     said = (*notes, *_list_notes(counted, shown_only, chosen))
-    return Leaderboard(tuple(rows), tuple(names), said, tied, SCOPES[chosen], tuple(judged))
+    return Leaderboard(tuple(rows), tuple(names), said, tied, SCOPES[chosen], tuple(groups))
 
 
 def _rank(
@@ -253,49 +253,38 @@ def _list_notes(tables: Sequence[MeasureTable], shown_only: list[str], scope: Sc
             rest = f"; for {join_words(others)} that depends on the data" if others else ""
             yield f"a metric that knows nothing has {join_words(chance)}{rest}"
         yield f"intervals, ranks and tiers are for {SCOPES[scope]}; ranks and tiers hold together at 95 %"
-    yield from dict.fromkeys(table.common for table in tables if table.common)
+    yield from dict.fromkeys(common for table in tables if (common := table.group.protocol.common))
     yield from (f"{name} says what a metric is like, not how good it is: overall leaves it out" for name in shown_only)
 
 
-def _read_tables(judged: Sequence[Judged]) -> tuple[list[str], list[MeasureTable], list[str]]:
+def _read_tables(groups: Sequence[Group]) -> tuple[list[str], list[MeasureTable], list[str]]:
     """Return the metrics, a table of each measure of each protocol on each data set, and notes.
 
     Of trials that were judged in several ways, the last way counts.
     """
-    ways = {item.trials: item.protocol for item in judged}
-    several = {f"{item.protocol.key} on {item.data}" for item in judged if item.protocol != ways[item.trials]}
+    ways = {group.trials: group for group in groups}
+    counted = [group for group in groups if group.protocol == ways[group.trials].protocol]
+    several = {f"{group.protocol.key} on {group.data}" for group in groups if group not in counted}
     notes = [f"{trials}: judged in several ways, the last one counts" for trials in sorted(several)]
-    groups: dict[tuple[object, ...], dict[str, Judged]] = {}
-    for item in judged:
-        if item.protocol == ways[item.trials]:
-            groups.setdefault(item.trials, {})[item.metric] = item
-    metrics = list(dict.fromkeys(item.metric for item in judged if item.protocol == ways[item.trials]))
+    found: dict[tuple[str, str, str, int], dict[str, Verdicts]] = {}
+    for group in counted:
+        found.setdefault(group.trials, {}).update(group.verdicts)
+    metrics = list(dict.fromkeys(metric for group in counted for metric in (*group.missing, *group.verdicts)))
     tables = [
-        _make_table(measure, trials, [members.get(metric) for metric in metrics])
-        for trials, members in groups.items()
-        for measure in ways[trials].measures
+        _make_table(measure, ways[trials], [members.get(metric, {}) for metric in metrics])
+        for trials, members in found.items()
+        for measure in ways[trials].protocol.measures
         if not measure.detail
     ]
     return metrics, [table for table in tables if table.values.size], notes
 
 
-def _make_table(measure: Measure, trials: tuple[object, ...], members: list[Judged | None]) -> MeasureTable:
-    one = next(item for item in members if item is not None)
+def _make_table(measure: Measure, group: Group, members: list[Verdicts]) -> MeasureTable:
     nothing = Verdict(measure.name, math.nan)
-    found = [{} if item is None else {verdict.measure: verdict for verdict in item.verdicts} for item in members]
-    verdicts = [of.get(measure.name, nothing) for of in found]
+    verdicts = [of.get(measure.name, nothing) for of in members]
     draws = _pad_rows([verdict.draws for verdict in verdicts])
-    return MeasureTable(
-        measure,
-        one.fingerprint or one.data,
-        trials,
-        _pad_rows([verdict.values for verdict in verdicts]),
-        draws if draws.size else None,
-        max(verdict.units for verdict in verdicts),
-        one.pool_share,
-        one.protocol.common,
-        one.protocol.resampled,
-    )
+    values, units = _pad_rows([verdict.values for verdict in verdicts]), max(verdict.units for verdict in verdicts)
+    return MeasureTable(measure, group, values, draws if draws.size else None, units)
 
 
 def _pad_rows(rows: list[tuple[float, ...]]) -> Floats:
@@ -322,7 +311,7 @@ def _list_descriptive_columns(tables: list[MeasureTable], weights: Mapping[str, 
     return sorted(found) if others else []
 
 
-def group_boards(judged: Sequence[Judged]) -> list[tuple[Leaderboard, tuple[Leaderboard, ...]]]:
+def group_boards(groups: Sequence[Group]) -> list[tuple[Leaderboard, tuple[Leaderboard, ...]]]:
     """Return a board for all protocols that rank mostly the same metrics, with those of its protocols one by one.
 
     Mostly the same: at least half of all metrics are ranked by each. Every protocol with a result is in one; a protocol
@@ -330,41 +319,43 @@ def group_boards(judged: Sequence[Judged]) -> list[tuple[Leaderboard, tuple[Lead
     """
 
     def make_board(*chosen: str) -> Leaderboard:
-        return _rank_judged([item for item in judged if item.protocol.name in chosen])
+        return _rank_groups([group for group in groups if group.protocol.name in chosen])
 
-    single = {name: make_board(name) for name in dict.fromkeys(i.protocol.name for i in judged if i.verdicts)}
+    single = {
+        name: make_board(name) for name in dict.fromkeys(g.protocol.name for g in groups if any(g.verdicts.values()))
+    }
     ranked = {name: {row.metric for row in board if row.rank is not None} for name, board in single.items()}
-    went = {name: {item.metric for item in board.judged} for name, board in single.items()}
-    groups: list[list[str]] = []
+    went = {name: {row.metric for row in board} for name, board in single.items()}
+    together: list[list[str]] = []
     for name in sorted(single, key=lambda name: not ranked[name]):
-        for group in groups:
-            common, either = (of(*(ranked[one] for one in [*group, name])) for of in (set.intersection, set.union))
-            share_metrics = any(went[name] & went[one] for one in group)
+        for board in together:
+            common, either = (of(*(ranked[one] for one in [*board, name])) for of in (set.intersection, set.union))
+            share_metrics = any(went[name] & went[one] for one in board)
             if 2 * len(common) >= len(either) if ranked[name] else share_metrics:
-                group.append(name)
+                board.append(name)
                 break
         else:
-            groups.append([name])
+            together.append([name])
     return [
-        (single[group[0]] if len(group) == 1 else make_board(*group), tuple(single[name] for name in group))
-        for group in groups
+        (single[board[0]] if len(board) == 1 else make_board(*board), tuple(single[name] for name in board))
+        for board in together
     ]
 
 
 def rank_by_kind(
-    judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, scope: Scope | None = None
+    groups: Sequence[Group], weights: Mapping[str, float] | None = None, *, scope: Scope | None = None
 ) -> dict[str, Leaderboard]:
     """Return leaderboards by their titles: of all protocols that rank mostly the same metrics; one where all do.
 
     A weight counts on every board that has the measure.
     """
-    boards = [board for board, _ in group_boards(judged)]
+    boards = [board for board, _ in group_boards(groups)]
     if len(boards) <= 1:
-        return {"": rank_metrics(judged, weights, scope=scope)}
+        return {"": rank_metrics(groups, weights, scope=scope)}
     given = weights or {}
     check_measures(given, list(dict.fromkeys(name for board in boards for name in board.measures)))
     return {
-        board.title: rank_metrics(board.judged, {n: given[n] for n in given if n in board.measures}, scope=scope)
+        board.title: rank_metrics(board.groups, {n: given[n] for n in given if n in board.measures}, scope=scope)
         for board in boards
     }
 

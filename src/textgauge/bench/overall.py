@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from textgauge.bench.protocols.base import Measure
 from textgauge.core.arrays import Floats, average_known
 from textgauge.stats.decisions import NEW_TEXTS
+
+if TYPE_CHECKING:
+    from textgauge.bench.results import Group
 
 Scope = Literal["texts", "sources", "data"]
 SCOPES: dict[Scope, str] = {
@@ -28,23 +31,23 @@ _FEWEST_DATA_SETS = 3  # with two, Student's interval is 12 standard errors wide
 
 @dataclass(frozen=True, eq=False)
 class MeasureTable:
-    """Values of one measure on one data set under one protocol: metrics by repetitions, NaN for what is missing.
+    """Values of one measure in one group of results: metrics by repetitions, NaN for what is missing.
 
-    `draws`, where the protocol made its own, are metrics by resamples of `units` texts or documents. `trials` is what
-    the tables of one protocol on one data set have in common; `pool_share` is the share of the source texts that each
-    repetition uses, None where it is unknown. `weight` is what the table counts for in the overall score.
+    `draws`, where the protocol made its own, are metrics by resamples of `units` texts or documents. `weight` is what
+    the table counts for in the overall score.
     """
 
     measure: Measure
-    data: str
-    trials: tuple[object, ...]
+    group: Group
     values: Floats
     draws: Floats | None
     units: int
-    pool_share: float | None = None
-    common: str = ""  # what the measures of the protocol have in common
-    resampled: Scope = "sources"  # what the draws are for
     weight: float = 1.0
+
+    @property
+    def data(self) -> str:
+        """What identifies the data."""
+        return self.group.fingerprint or self.group.data
 
     @property
     def column(self) -> str:
@@ -60,8 +63,9 @@ class MeasureTable:
     def scope(self) -> Scope:
         """The widest scope that the error of this table is for."""
         if self.draws is not None:
-            return self.resampled
-        return "sources" if self.pool_share is not None and self.pool_share < 1 else "texts"
+            return self.group.protocol.resampled
+        share = self.group.pool_share
+        return "sources" if share is not None and share < 1 else "texts"
 
 
 class Gaps(NamedTuple):
@@ -124,11 +128,11 @@ def estimate_gaps(tables: Sequence[MeasureTable], scope: Scope) -> Gaps:
     pools: dict[str, Floats] = {}
     groups = defaultdict(list)
     for table in tables:
-        groups[table.trials, table.draws is None, table.values.shape[1]].append(table)
+        groups[table.group.trials, table.draws is None, table.values.shape[1]].append(table)
     for members in groups.values():
         variance, degrees = _compute_own_variance(members)
         first = members[0]
-        share = first.pool_share if scope == "sources" and first.draws is None else None
+        share = first.group.pool_share if scope == "sources" and first.draws is None else None
         extra = variance * first.values.shape[1] * (share / (1 - share)) if share else np.zeros_like(variance)
         pools[first.data] = pools.get(first.data, np.zeros_like(own)) + np.sqrt(extra)
         own = own + variance

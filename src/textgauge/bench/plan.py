@@ -145,16 +145,21 @@ def make_plans(
 
 def make_protocols(kind: type[Protocol], given: Mapping[str, Any]) -> list[Protocol]:
     """Return one protocol for every combination of values."""
-    kinds: dict[str, type[Any]] = {item.name: type(item.default) for item in fields(kind)}
-    unknown = [name for name in given if name not in kinds]
-    if unknown:
-        has = ", ".join(kinds) or "none"
-        raise UnknownName(f"{kind.name} has no parameter {unknown[0]!r}; its parameters: {has}")
+    kinds = _list_parameters(kind, kind.name, given)
     values = []
     for name, several in given.items():
         typed = several.split(",") if isinstance(several, str) else several
         values.append([_convert(kinds[name], one) for one in (typed if isinstance(typed, Sequence) else [typed])])
     return [kind(**dict(zip(given, chosen, strict=True))) for chosen in product(*values)]
+
+
+def _list_parameters(kind: Any, name: str, given: Mapping[str, Any]) -> dict[str, type[Any]]:
+    """Return the types of the parameters of a protocol or a program; refuse values for others."""
+    kinds = {item.name: type(item.default) for item in fields(kind)}
+    unknown = [key for key in given if key not in kinds]
+    if unknown:
+        raise UnknownName(f"{name} has no parameter {unknown[0]!r}; its parameters: {', '.join(kinds) or 'none'}")
+    return kinds
 
 
 def _convert(kind: type[Any], value: Any) -> Any:
@@ -189,10 +194,7 @@ class Suite:
         """Return the program with parameters as they are typed."""
         if self.program is None:
             raise InputError(f"the suite {self.name} makes plans, not a program")
-        kinds: dict[str, Any] = {item.name: type(item.default) for item in fields(self.program)}  # type: ignore[arg-type]
-        unknown = [key for key in given if key not in kinds]
-        if unknown:
-            raise UnknownName(f"{self.name} has no parameter {unknown[0]!r}; its parameters: {', '.join(kinds)}")
+        kinds = _list_parameters(self.program, self.name, given)
         values = {}
         for key, value in given.items():
             try:

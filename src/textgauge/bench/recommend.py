@@ -43,7 +43,7 @@ from textgauge.bench.protocols import (
 from textgauge.bench.protocols.base import PAIR_METRICS, RESAMPLES
 from textgauge.bench.protocols.batch import compact_corpus
 from textgauge.bench.recommendation import Answer, MetricCost, Recommendation
-from textgauge.bench.results import Judged, Results, sum_times
+from textgauge.bench.results import Group, Results, sum_times
 from textgauge.bench.run import run
 from textgauge.bench.sources import Data
 from textgauge.bench.store import Store
@@ -318,8 +318,8 @@ class _Recommender:
         ranking = self._rank(
             protocol, sources, named, lambda metric: metric.needs == "column" or metric.compute_items(pair)
         )
-        times = sum_times(time for time in ranking.results.times() if time.protocol == protocol.name)
-        each = {one.metric: one.each for one in times}
+        times = sum_times([ranking.results])
+        each = {one.metric: one.each for one in times if one.protocol == protocol.name}
         timed = [(metric, _COST_PAIRS * each[metric.key]) for metric in ranking.plan.metrics if metric.key in each]
         return ranking, _compute_costs(timed, _COST_PAIRS, texts)
 
@@ -354,12 +354,8 @@ class _Recommender:
         groups = [group for group in results.groups() if (group.protocol, group.fingerprint, group.seed) == own]
         keys = {metric.key for metric in metrics}
         observed = {key: seen for group in groups for key, seen in group.complete.items() if key in keys}
-        about = 0, sources.fingerprint, protocol.pool_share(sources)
-        judged = [
-            Judged(sources.name, protocol, self.seed, metric, tuple(verdicts), *about)
-            for metric, verdicts in protocol.judge_all(observed).items()
-        ]
-        return _Ranking(plan, rank_metrics(judged), observed, report.failures, unavailable, results)
+        ranked = [replace(groups[-1], observed=observed, missing={}, results=None)] if groups else []
+        return _Ranking(plan, rank_metrics(ranked), observed, report.failures, unavailable, results)
 
     def _find_texts_needed(
         self, ranking: _Ranking, samples: Contaminated
@@ -466,15 +462,15 @@ def rank_by_texts_needed(curves: Mapping[str, PowerCurve], samples: Contaminated
     def scale(texts: Any) -> Any:
         return 1.0 - np.log(texts) / np.log(MOST)
 
-    judged = []
+    judged = {}
     for place, (metric, curve) in enumerate(curves.items()):
         needed = TextsNeeded.of(metric, curve)
         if needed.known:
             drawn = scale(curve.draw(RESAMPLES, np.random.default_rng([samples.seed, place])))
             value = float(scale(curve.texts))
-            verdict = Verdict("detection", value, values=(value,), draws=tuple(drawn), units=needed.tests)
-            judged.append(Judged(samples.sources.name, _Detection(), samples.seed, metric, (verdict,)))
-    return rank_metrics(judged) if judged else Leaderboard((), ())
+            judged[metric] = [Verdict("detection", value, values=(value,), draws=tuple(drawn), units=needed.tests)]
+    group = Group(samples.sources.name, _Detection(), samples.seed, judged=judged)
+    return rank_metrics([group]) if judged else Leaderboard((), ())
 
 
 def _compute_costs(timed: Sequence[tuple[Any, float]], size: int, texts: Any) -> list[MetricCost]:

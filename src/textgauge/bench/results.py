@@ -5,7 +5,7 @@ Each result file is opened once, nothing is written, nothing trained.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.ensembles import KeptEnsembles, average_verdicts, group_by_embedders, read_ensembles
+from textgauge.bench.ensembles import (
+    KeptEnsembles,
+    average_verdicts,
+    format_place,
+    group_by_embedders,
+    read_ensembles,
+)
 from textgauge.bench.overall import SCOPES
 from textgauge.bench.plan import Cell
 from textgauge.bench.protocols import list_protocols
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
 
 Options = Mapping[str, Any]
 Key = tuple[tuple[str, Any], ...]
+Verdicts = Mapping[str, Verdict]  # by measure
 
 _OWN_COLUMNS = {"value", "failed", "seconds"}  # of a result; the others are about its trials
 _FEW = 3
@@ -36,37 +43,14 @@ NUMBERS = ("value", "std", "low", "high", "boot_low", "boot_high", "error")  # o
 NOT_TRAINED = "ensembles are not trained; run the same command again"
 
 
-@dataclass(frozen=True)
-class Judged:
-    """The verdicts of one metric under one protocol on one data set."""
-
-    data: str
-    protocol: Protocol
-    seed: int
-    metric: str
-    verdicts: tuple[Verdict, ...]
-    missing: int = 0
-    fingerprint: str = ""
-    pool_share: float | None = None
-
-    @property
-    def trials(self) -> tuple[object, ...]:
-        """What identifies the trials, however they are judged."""
-        return self.data, self.fingerprint, self.protocol.key, self.seed
-
-    def verdict(self, measure: str) -> Verdict:
-        """Return one measure."""
-        return next(verdict for verdict in self.verdicts if verdict.measure == measure)
-
-
 @dataclass(frozen=True, eq=False)
 class Group:
-    """All metrics under one protocol, on one data set, with one seed.
+    """All metrics under one protocol, on one data set, with one seed: what they gave, and how that is judged.
 
     `observed` holds distances (farther is larger), or what else the protocol judges: similarities in tasks, times.
     `missing` counts the results of each metric that the store lacks; `fingerprint` identifies the data, whatever their
     name; `pool_share` is the share of the source texts that each repetition uses, None where it is unknown; `results`
-    is what the group was read from.
+    is what the group was read from; `judged` are verdicts that are known already.
     """
 
     data: str
@@ -77,6 +61,7 @@ class Group:
     missing: Mapping[str, int] = field(default_factory=dict)
     results: Results | None = None
     pool_share: float | None = None
+    judged: Mapping[str, Sequence[Verdict]] | None = None
 
     @property
     def trials(self) -> tuple[str, str, str, int]:
@@ -87,6 +72,29 @@ class Group:
     def complete(self) -> dict[str, Observations]:
         """The metrics of which no result is missing."""
         return {metric: found for metric, found in self.observed.items() if not self.missing.get(metric)}
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdicts]:
+        """The verdicts of each metric by measure, found when they are first asked for.
+
+        Tasks of pair metrics are also judged for the mean over embedders and for the ensembles that the run trained.
+        """
+        found = dict(self._judge() if self.judged is None else self.judged)
+        return {metric: {verdict.measure: verdict for verdict in of} for metric, of in found.items()}
+
+    def _judge(self) -> dict[str, Sequence[Verdict]]:
+        there = {metric: found for metric, found in self.observed.items() if len(found.value)}
+        try:
+            verdicts: dict[str, Sequence[Verdict]] = {**self.protocol.judge_all(there)}
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            # A manifest may say of its results what they are not: other parameters, another protocol.
+            raise InputError(f"{self.data}: stored results do not fit {self.protocol.key} ({error})") from error
+        if self.protocol.ensembles:
+            for name, metrics in group_by_embedders(list(verdicts)).items():
+                verdicts[name] = average_verdicts([verdicts[metric] for metric in metrics], self.protocol)
+            if self.results is not None:
+                verdicts |= self.results.ensembles.verdicts.get(format_place(self), {})
+        return verdicts
 
 
 @dataclass(frozen=True)
@@ -115,7 +123,6 @@ class Results:
         self._observed: dict[tuple[str, ...], tuple[Observations, int]] = {}
         self._trials: dict[tuple[str, str, int], Observations] = {}  # by protocol, data and seed: of the first metric
         self._groups: dict[Key, list[Group]] = {}
-        self._judged: dict[Key, list[Judged]] = {}
 
     @cached_property
     def manifests(self) -> list[dict[str, Any]]:
@@ -143,19 +150,6 @@ class Results:
             self._groups[key] = self._read_groups(options or {})
         return self._groups[key]
 
-    def judged(self, options: Options | None = None) -> list[Judged]:
-        """Return all verdicts, the latest where several runs have the same one under other versions.
-
-        Tasks of pair metrics are also judged for the mean over embedders and for the ensembles that the run trained.
-        """
-        key = _make_key(options)
-        if key not in self._judged:
-            found = [item for group in self.groups(options) for item in _judge_group(group)]
-            self._judged[key] = found + [
-                _make_judged(one.group, one.name, one.verdicts) for one in self.ensembles.found
-            ]
-        return self._judged[key]
-
     @cached_property
     def ensembles(self) -> KeptEnsembles:
         """The ensembles that the run trained, with what metrics contribute to them, and how many it lacks."""
@@ -166,17 +160,14 @@ class Results:
         """What the store lacks besides results."""
         return [NOT_TRAINED] if self.ensembles.lacking else []
 
-    def times(self) -> list[MetricTime]:
-        """Return what each result of a metric cost under a protocol.
-
-        Models and tokenizers run before the clock starts.
-        """
+    @cached_property
+    def costs(self) -> list[tuple[tuple[str, str], tuple[int, float, int]]]:
+        """Of each result: its metric and protocol; how many trials it has, their seconds, how many failed."""
         self.groups()
         of = {
             cell["name"]: (cell["metric"], run["protocol"]["name"]) for run in self.manifests for cell in run["cells"]
         }
-        costs = ((*of[name], *self._costs[name]) for name in of if name in self._costs)
-        return [MetricTime(*cost) for cost in costs if cost[2]]
+        return [(key, self._costs[name]) for name, key in of.items() if name in self._costs]
 
     def _read_groups(self, options: Options) -> list[Group]:
         found: dict[tuple[str, Protocol, int], dict[str, list[Cell]]] = {}
@@ -252,15 +243,13 @@ def _choose_equal(own: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
     return other if np.array_equal(own, other, equal_nan=own.dtype.kind == other.dtype.kind == "f") else own
 
 
-def sum_times(times: Iterable[MetricTime]) -> list[MetricTime]:
-    """Return the sum of the times of each metric under each protocol."""
-    found: dict[tuple[str, str], list[MetricTime]] = {}
-    for time in times:
-        found.setdefault((time.metric, time.protocol), []).append(time)
-    return [
-        MetricTime(*key, sum(t.trials for t in of), sum(t.seconds for t in of), sum(t.failed for t in of))
-        for key, of in found.items()
-    ]
+def sum_times(runs: Iterable[Results]) -> list[MetricTime]:
+    """Return what the results of each metric cost under each protocol; models and tokenizers are not counted."""
+    found: dict[tuple[str, str], list[tuple[int, float, int]]] = {}
+    for key, cost in (item for run in runs for item in run.costs):
+        found.setdefault(key, []).append(cost)
+    sums = (MetricTime(*key, *map(sum, zip(*costs, strict=True))) for key, costs in found.items())
+    return [time for time in sums if time.trials]
 
 
 def group_cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Cell]]:
@@ -292,25 +281,6 @@ def _make_protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
     return replace(protocol, **{name: value for name, value in options.items() if name in known})
 
 
-def _judge_group(group: Group) -> Iterator[Judged]:
-    there = {metric: found for metric, found in group.observed.items() if len(found.value)}
-    try:
-        verdicts = group.protocol.judge_all(there)
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        # A manifest may say of its results what they are not: other parameters, another protocol.
-        raise InputError(f"{group.data}: stored results do not fit {group.protocol.key} ({error})") from error
-    if group.protocol.ensembles:
-        for name, metrics in group_by_embedders(list(verdicts)).items():
-            verdicts[name] = average_verdicts([verdicts[metric] for metric in metrics], group.protocol)
-    for metric in dict.fromkeys([*group.observed, *verdicts]):
-        yield _make_judged(group, metric, verdicts.get(metric, ()), group.missing.get(metric, 0))
-
-
-def _make_judged(group: Group, metric: str, verdicts: Iterable[Verdict], missing: int = 0) -> Judged:
-    about = missing, group.fingerprint, group.pool_share
-    return Judged(group.data, group.protocol, group.seed, metric, tuple(verdicts), *about)
-
-
 def check_measures(names: Iterable[str], known: Sequence[str]) -> None:
     """Refuse names of measures that a run does not have."""
     unknown = [name for name in names if name not in known]
@@ -318,25 +288,29 @@ def check_measures(names: Iterable[str], known: Sequence[str]) -> None:
         raise InputError(f"no measure {unknown[0]!r} in this run; the measures are {', '.join(known)}")
 
 
-def filter_measures(judged: Sequence[Judged], measures: str | Sequence[str] | None) -> list[Judged]:
-    """Return the verdicts on some measures, as `spearman,kendall`; on all by default."""
+def filter_measures(groups: Sequence[Group], measures: str | Sequence[str] | None) -> list[Group]:
+    """Return the groups with verdicts on some measures alone, as `spearman,kendall`; on all by default."""
     if measures is None:
-        return list(judged)
+        return list(groups)
     names = [name.strip() for name in measures.split(",")] if isinstance(measures, str) else list(measures)
-    check_measures(names, list(dict.fromkeys(verdict.measure for item in judged for verdict in item.verdicts)))
-    return [replace(item, verdicts=tuple(v for v in item.verdicts if v.measure in names)) for item in judged]
+    check_measures(names, list(dict.fromkeys(n for group in groups for of in group.verdicts.values() for n in of)))
+    return [
+        replace(group, judged={m: [of[n] for n in of if n in names] for m, of in group.verdicts.items()})
+        for group in groups
+    ]
 
 
-def list_verdict_warnings(results: Results, judged: Sequence[Judged]) -> list[str]:
+def list_verdict_warnings(results: Results, groups: Sequence[Group]) -> list[str]:
     """List what to know before trusting verdicts: results or ensembles that are missing, undefined measures."""
-    missing = sum(item.missing for item in judged)
+    missing = sum(sum(group.missing.values()) for group in groups)
     found = [format_missing_results(missing, results.count)] if missing else []
     found += results.warnings
-    for item in judged:
-        for reason in dict.fromkeys(verdict.reason for verdict in item.verdicts if verdict.reason):
-            names = [verdict.measure for verdict in item.verdicts if verdict.reason == reason]
-            about = join_words(names) if len(names) <= _FEW else f"{len(names)} measures"
-            found.append(f"{about} of {item.metric} ({item.data}): {reason}")
+    for group in groups:
+        for metric, verdicts in group.verdicts.items():
+            for reason in dict.fromkeys(verdict.reason for verdict in verdicts.values() if verdict.reason):
+                names = [name for name, verdict in verdicts.items() if verdict.reason == reason]
+                about = join_words(names) if len(names) <= _FEW else f"{len(names)} measures"
+                found.append(f"{about} of {metric} ({group.data}): {reason}")
     return found
 
 
@@ -345,38 +319,39 @@ def format_missing_results(missing: int, count: int) -> str:
     return f"{missing} of {count} results are missing; the same `textgauge run` command computes them"
 
 
-def list_verdicts(judged: Sequence[Judged]) -> list[Row]:
+def list_verdicts(groups: Sequence[Group]) -> list[Row]:
     """Return one row per data set, protocol, metric and measure; `scope` is what its intervals are for."""
     return [
         {
-            "data": item.data,
-            "protocol": item.protocol.key,
-            "metric": item.metric,
+            "data": group.data,
+            "protocol": group.protocol.key,
+            "metric": metric,
             "measure": verdict.measure,
             **{name: drop_nonfinite(getattr(verdict, name)) for name in NUMBERS},
-            "scope": SCOPES[item.protocol.resampled if verdict.draws else "texts"],
+            "scope": SCOPES[group.protocol.resampled if verdict.draws else "texts"],
             "repetitions": len(verdict.values),
             "reason": verdict.reason,
-            **_list_rated_fields(item, verdict),
+            **_list_rated_fields(group.protocol, verdict),
         }
-        for item in judged
-        for verdict in item.verdicts
+        for group in groups
+        for metric, verdicts in group.verdicts.items()
+        for verdict in verdicts.values()
     ]
 
 
-def _list_rated_fields(item: Judged, verdict: Verdict) -> Row:
+def _list_rated_fields(protocol: Protocol, verdict: Verdict) -> Row:
     """Return what a measure of rated pairs has in addition."""
     if verdict.n is None:
         return {}
-    about = next(measure.about for measure in item.protocol.measures if measure.name == verdict.measure)
+    about = next(measure.about for measure in protocol.measures if measure.name == verdict.measure)
     return {"n": verdict.n, "chance": drop_nonfinite(verdict.chance), "about": about}
 
 
-def make_verdict_frame(judged: Sequence[Judged]) -> pl.DataFrame:
+def make_verdict_frame(groups: Sequence[Group]) -> pl.DataFrame:
     """Return the same rows as a frame."""
     import polars as pl
 
-    return pl.DataFrame(list_verdicts(judged), schema_overrides={"reason": pl.String}, infer_schema_length=None)
+    return pl.DataFrame(list_verdicts(groups), schema_overrides={"reason": pl.String}, infer_schema_length=None)
 
 
 def make_observation_frame(groups: Sequence[Group]) -> pl.DataFrame:

@@ -6,6 +6,7 @@ or a `cyclopts.App`.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -69,6 +70,7 @@ COMMANDS = {
     "describe": "textgauge.cli.describe:describe",
     "recommend": "textgauge.cli.recommend:recommend",
     "check": "textgauge.cli.check:app",
+    "watch": "textgauge.cli.check:watch",
     "run": "textgauge.cli.runs:run",
     "leaderboard": "textgauge.cli.runs:leaderboard",
     "report": "textgauge.cli.runs:report",
@@ -131,6 +133,7 @@ def main() -> None:
         print(_version())
         sys.exit(0)
 
+    gc.set_threshold(100_000)  # what is loaded at the start stays: looking through it again and again is a tenth of it
     from cyclopts import CycloptsError
 
     from textgauge.cli.output import DETAIL, get_option_name, note, say

@@ -10,13 +10,14 @@ from typing import Annotated, Any
 from cyclopts import App
 
 from textgauge.cli.door import argument, calling, option, parse_parameter_texts
-from textgauge.cli.output import Format, FormatOption, print_result, say
+from textgauge.cli.output import Format, FormatOption, OutputOption, print_result, say
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
 from textgauge.data.source import describe_accepted, load_references
 from textgauge.measure.check import KINDS, Check, Outcome
-from textgauge.measure.checking import CheckReport, parse_number, read_checks, run_checks
+from textgauge.measure.checking import EXIT_CODES, CheckReport, parse_number, read_checks, run_checks
+from textgauge.measure.watching import watch as run_watch
 
 app = App(
     name="check",
@@ -60,7 +61,12 @@ def file(
 ) -> None:
     """Run all checks of a file; `textgauge check FILE.toml` is the short form."""
     read = read_checks(path)
-    given |= {"level": read.level, "seed": read.seed, "baselines": given["baselines"] or read.baselines}
+    given |= {
+        "level": read.level,
+        "seed": read.seed,
+        "looks": max(given["looks"], read.looks),
+        "baselines": given["baselines"] or read.baselines,
+    }
     _run(read.checks, given, junit, markdown, form)
 
 
@@ -118,7 +124,7 @@ def _declare_entry(kind: str, name: str) -> inspect.Parameter:
     default = inspect.Parameter.empty if is_needed else declared.options.get(name)
     if name == declared.corpora[0]:
         text = f"{text} {describe_accepted(embeddings=kind == 'drift')}"
-    shown: Any = float if name == "threshold" else str
+    shown: Any = {"threshold": float, "paired": bool}.get(name, str)
     metavar = "X" if is_bound else None
     if is_bound and declared.by_property:
         shown, metavar, text = list[str], "PROPERTY=X", f"{text} Repeat for several properties."
@@ -140,6 +146,20 @@ def _parse_limit(option: str, given: str | list[str]) -> float | dict[str, float
         if not equals:
             raise InputError(f"{option} takes PROPERTY=X, not {name!r}")
     return {name: parse_number(limit, name) for name, _, limit in limits}
+
+
+@calling(run_watch)
+def watch(given: dict[str, Any], output: OutputOption = None, form: FormatOption = Format.table) -> None:
+    """Say whether a stream of texts has left the source of the reference; look as often as you like.
+
+    Run it again whenever texts were added at its end: at most 5 % false alarms over all looks together. Exit code 0: no
+    alarm, 1: alarm, 3: the reference is used up, 2: wrong use. Example: textgauge watch reference.txt stream.txt
+    """
+    with progress():
+        found = run_watch(**given)
+    print_result(found, form, output)
+    if code := EXIT_CODES[Outcome(found.details["outcome"])]:
+        raise SystemExit(code)
 
 
 for _kind in KINDS:

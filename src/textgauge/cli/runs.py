@@ -105,7 +105,7 @@ def run(
     note(f"{total} results: {finished.found} were there, {finished.computed} computed, kept in {finished.folder}")
     print_warnings(finished.failures)
     results = Results(finished.store)
-    warned = (*finished.warnings, *list_verdict_warnings(results, results.judged()))
+    warned = (*finished.warnings, *list_verdict_warnings(results, results.groups()))
     print_boards(finished.leaderboards, warned, form, command="run")
     if finished.audit is not None:
         note(f"audit of the judge: {finished.audit.save(out / 'judge_audit.json')}")
@@ -188,13 +188,13 @@ def leaderboard(
     if ceiling:
         print_result(TableResult("leaderboard", measure_ceilings(results.groups())), form)
         return
-    judged = results.judged(options)
-    warned = tuple(list_verdict_warnings(results, judged))
-    judged = filter_measures(judged, measures)
+    groups = results.groups(options)
+    warned = tuple(list_verdict_warnings(results, groups))
+    groups = filter_measures(groups, measures)
     if detail:
-        print_result(TableResult("leaderboard", list_verdicts(judged), warnings=warned), form)
+        print_result(TableResult("leaderboard", list_verdicts(groups), warnings=warned), form)
         return
-    boards = rank_by_kind(judged, _parse_weights(weights or {}), scope=scope)
+    boards = rank_by_kind(groups, _parse_weights(weights or {}), scope=scope)
     print_boards(boards, warned, form)
 
 
@@ -219,7 +219,7 @@ def _print_tests(results: Results, on: str | None, options: dict[str, str], form
     if select_rated_groups(results.groups()):
         rows, shown = contrast_correlations(results.groups(), correlation=on or "spearman"), None
     else:
-        rows = contrast_measures(filter_measures(results.judged(options), on))
+        rows = contrast_measures(filter_measures(results.groups(options), on))
         shown = [{name: row[name] for name in SHOWN} for row in rows]
     print_result(TableResult("leaderboard", rows, shown=shown), form)
 

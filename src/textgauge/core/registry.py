@@ -112,8 +112,8 @@ class Registry(MutableMapping[str, T]):
     lazy
         Entries as `"module:attribute"`, imported when they are asked for.
     modules
-        Modules that register entries while they are imported, all of them when a name is first not known or all
-        names are asked for; of a package all modules whose name has no leading underscore.
+        Modules that register entries while they are imported: as many as it takes to know a name, all of them when
+        all names are asked for; of a package all modules whose name has no leading underscore.
     group
         The entry point group by which other packages bring entries.
     plug_in
@@ -142,6 +142,7 @@ class Registry(MutableMapping[str, T]):
         self._plug_in = plug_in or (lambda name, entry: self.register(entry, name))
         self._entries: dict[str, Any] = dict(entries or {})
         self._lazy = dict(lazy or {})
+        self._to_import: list[str] | None = None
         self._is_loaded = False
         self._lock = RLock()
 
@@ -158,20 +159,25 @@ class Registry(MutableMapping[str, T]):
         self[name] = entry  # type: ignore[assignment]
         return entry
 
-    def load(self) -> None:
-        """Import all modules and plug-ins, once."""
+    def load(self, name: str | None = None) -> None:
+        """Import modules, then plug-ins, each once: until a name is known, or all of them."""
+        if self._is_loaded or self._has(name):
+            return
         with self._lock:
-            if self._is_loaded:
-                return
-            self._is_loaded = True
-            for module in self.modules:
-                _import_all(module)
-            if self.group is not None:
-                load_plugins(self.group, self._plug_in)
+            if self._to_import is None:
+                self._to_import = [inner for module in self.modules for inner in _list_modules(module)]
+            while self._to_import and not self._has(name):
+                import_module(self._to_import.pop(0))
+            if not self._has(name) and not self._is_loaded:
+                self._is_loaded = True
+                if self.group is not None:
+                    load_plugins(self.group, self._plug_in)
+
+    def _has(self, name: object) -> bool:
+        return name in self._entries or name in self._lazy
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._entries and name not in self._lazy:
-            self.load()
+        self.load(name)
         if name in self._lazy:
             module, _, attribute = self._lazy[name].partition(":")
             entry = getattr(import_module(module), attribute)
@@ -189,7 +195,8 @@ class Registry(MutableMapping[str, T]):
             raise UnknownName.among(self.kind, name, self)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries or name in self._lazy or name in set(self)
+        self.load(str(name))
+        return self._has(name)
 
     def __iter__(self) -> Iterator[str]:
         self.load()
@@ -218,11 +225,9 @@ def load_plugins(group: str, register: Callable[[str, Any], object]) -> None:
             )
 
 
-def _import_all(name: str) -> None:
-    module = import_module(name)
-    for inner in iter_modules(getattr(module, "__path__", ())):
-        if not inner.name.startswith("_"):
-            import_module(f"{name}.{inner.name}")
+def _list_modules(name: str) -> list[str]:
+    path = getattr(import_module(name), "__path__", ())
+    return [f"{name}.{inner.name}" for inner in iter_modules(path) if not inner.name.startswith("_")]
 
 
 def _is_same_class(one: Any, other: Any) -> bool:

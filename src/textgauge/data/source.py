@@ -11,7 +11,7 @@ memory. Where the place of a text matters, as in pairs, blank ones are kept and 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -28,7 +28,7 @@ from textgauge.data.datasets import (
     load_published_texts,
     read_hub_table,
 )
-from textgauge.data.formats import get_format, is_glob, list_endings, read_embeddings, read_table
+from textgauge.data.formats import get_format, is_glob, is_table, list_endings, read_embeddings, read_table
 from textgauge.data.packing import PACKINGS, STDIN, find_similar_files, format_path, split_endings
 from textgauge.data.pool import Pool
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
@@ -40,6 +40,8 @@ from textgauge.data.tables import (
     find_filled_rows,
     format_column_names,
     get_cells,
+    get_columns,
+    is_frame,
 )
 from textgauge.data.view import Corpus, TextsLike
 
@@ -93,6 +95,14 @@ def load_texts(
         path, column = split_column(name, column)
         found = _load_table(path).drop_blanks(column, labels)
     return found if limit is None else found.draw(limit, seed)
+
+
+def load_columns(source: object) -> Mapping[str, Sequence[Any]]:
+    """Return the columns of a file of a table, or of a frame, by name; none for other sources."""
+    if isinstance(source, str | os.PathLike):
+        path, _ = split_column(os.fspath(source))
+        return _load_table(path).columns if os.path.isfile(path) and is_table(path) else {}
+    return get_columns(source) if is_frame(source) else {}
 
 
 def load_aligned(source: Source, *, column: str | None = None) -> TextsLike:

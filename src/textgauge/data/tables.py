@@ -241,7 +241,7 @@ def get_cells(values: Any, column: str | None = None) -> list[Any]:
         with contextlib.suppress(Exception):  # each library has its own kind of error
             if column is not None:
                 return _list_cells(values[column])
-        columns = _get_columns(values)
+        columns = get_columns(values)
     else:
         cells = _list_cells(values)
         if not cells or not all(isinstance(cell, Mapping) for cell in cells):
@@ -258,7 +258,7 @@ def is_frame(values: Any) -> bool:
     return isinstance(values, Mapping) or any(hasattr(type(values), name) for name in ("columns", "column_names"))
 
 
-def _get_columns(frame: Any) -> dict[str, list[Any]]:
+def get_columns(frame: Any) -> dict[str, list[Any]]:
     """Return the columns of a frame by name; a lazy frame is computed."""
     if hasattr(type(frame), "collect"):
         frame = frame.collect()

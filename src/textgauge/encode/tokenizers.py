@@ -184,8 +184,8 @@ class PieceTokenizer:
 
 @cache
 def _list_pieces() -> tuple[str, ...]:
-    library = load_pieces()
-    return tuple(library.id_to_token(number) for number in range(library.get_vocab_size()))
+    numbers = load_pieces().get_vocab()
+    return tuple(sorted(numbers, key=numbers.get))
 
 
 def open_tokenizer(path: Path) -> Any:
@@ -295,7 +295,9 @@ def _compile_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of words and signs, and of runs of letters."""
     # Python's \w has no combining marks, without which Hindi or Arabic words fall apart; joiners belong inside words.
     codes = chain(range(0x300, 0x3400), range(0xA600, 0xAC00), range(0xFB00, 0x1F000), range(0xE0100, 0xE01F0))
-    marks = "".join(sign for sign in map(chr, codes) if unicodedata.category(sign)[0] == "M")
+    found = np.array([code for code in codes if unicodedata.category(chr(code))[0] == "M"])
+    runs = np.split(found, np.flatnonzero(np.diff(found) > 1) + 1)  # ranges are compiled much faster than single signs
+    marks = "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
     letter = rf"[^\W_{_IDEOGRAPHS}]"
     run = rf"{letter}(?:{letter}|[{marks}\u200c\u200d])*"
     ideograph = rf"[{_IDEOGRAPHS}][{marks}]*"

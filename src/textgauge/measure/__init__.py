@@ -1,4 +1,4 @@
-"""Answers about texts: compare, score, describe, check."""
+"""Answers about texts: compare, score, describe, check, watch."""
 
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from textgauge.measure.score_report import ScoreReport, Summary
     from textgauge.measure.scoring import score
     from textgauge.measure.systems import Contrast, ContrastReport, SystemsReport, contrast, score_systems
+    from textgauge.measure.watching import watch
 
 __all__ = [
     "CandidateScore",
@@ -40,6 +41,7 @@ __all__ = [
     "run_checks",
     "score",
     "score_systems",
+    "watch",
 ]
 
 if not TYPE_CHECKING:
@@ -56,5 +58,6 @@ if not TYPE_CHECKING:
             "score_report": "ScoreReport Summary",
             "scoring": "score",
             "systems": "Contrast ContrastReport SystemsReport contrast score_systems",
+            "watching": "watch",
         },
     )

@@ -23,6 +23,7 @@ from textgauge.core.show import shorten_line
 from textgauge.data import Comparison, Corpus, LabelledTexts, load_aligned, load_corpus, load_texts
 from textgauge.data.source import Source
 from textgauge.data.tables import get_cells
+from textgauge.data.units import FEWEST_GROUPS
 from textgauge.measure.compare_report import CandidateScore, CompareReport
 from textgauge.measure.comparing import (
     MANY_METRICS,
@@ -34,13 +35,16 @@ from textgauge.measure.comparing import (
     measure_all,
     prepare_two,
 )
+from textgauge.measure.dependence import LabelSource, cut_uneven_groups, find_sign, read_belonging
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import DisjointSplits
+from textgauge.stats.decisions import ALIKE_ROWS, TOO_CLOSE
 from textgauge.stats.rankings import Ranking, rank_values
 from textgauge.stats.resampling import adjust_by_holm
 
 MIN_TEXTS = 200  # of each corpus: the smallest size at which false statements were simulated
+MIN_UNITS = 40  # groups or blocks of each corpus
 _TRIALS = 16  # cuts into quarters; every candidate pays for all of them
 _LABEL_TEXTS = 20  # of a label in each corpus: fewer could hardly differ by 199 exchanges
 _NAMED = 5
@@ -53,9 +57,10 @@ def compare_many(
     options: UncertaintyOptions,
     on_score: Callable[[Score], None],
     *,
+    limit: int | None,
     paired: bool,
     column: str | None,
-    limit: int | None,
+    **labels: LabelSource | None,
 ) -> CompareReport:
     """Measure how far each candidate is from one reference, and rank them; see `compare`."""
     sources = {"reference": reference, **candidates}
@@ -68,6 +73,8 @@ def compare_many(
     else:
         how: dict[str, Any] = {"column": column, "limit": limit, "seed": options.seed}
         corpora = {name: load_corpus(source, role=_format_role(name), **how) for name, source in sources.items()}
+    in_rows = paired and len({len(corpus) for corpus in corpora.values()}) == 1
+    corpora, belonging = read_belonging(corpora, sources, paired=in_rows, column=column, **labels)
     joint = reduce(or_, corpora.values())  # one pool, so that every text is embedded once
     starts = accumulate(map(len, corpora.values()), initial=0)
     views = {
@@ -76,14 +83,16 @@ def compare_many(
     n = len(corpora["reference"])
     halves = joint.take(range(n)), joint.take(range(n, len(joint)))
     _, chosen, missing = prepare_two(*halves, metrics, options.seed, default=MANY_METRICS)
-    pairs = {name: Comparison(views["reference"], views[name]) for name in candidates}
-    scores, warnings = dict[str, list[Score]](), list[str]()
+    pairs = {name: belonging.compare(views["reference"], views[name], name) for name in candidates}
+    scores, warnings, signs = dict[str, list[Score]](), list(belonging.notes), dict[str, str | None]()
     rankings, unranked = dict[str, Ranking](), dict(missing)
+    ranked = [metric for metric in chosen if metric.key not in missing]
     with limit_blas_threads(next(iter(pairs.values()))):
         for name, pair in pairs.items():
-            scores[name], confounds, _ = measure_all(Views(pair), chosen, missing, options, on_score, name)
+            scores[name], confounds, nulls = measure_all(Views(pair), chosen, missing, options, on_score, name)
+            if options.test:
+                signs[name] = find_sign(pair, ranked, nulls, options.seed, looks=len(pairs))
             warnings += [f"{name}: {text}" for text in (*find_undefined(scores[name]), *confounds)]
-        ranked = [metric for metric in chosen if metric.key not in missing]
         for number, metric in enumerate(ranked):
             begin_step(metric.key, number, len(ranked), "ranking")
             values = np.array([mine[chosen.index(metric)].value for mine in scores.values()])
@@ -103,8 +112,11 @@ def compare_many(
         for placing in ranking.placings() if ranking else [{"place": place} for place in range(len(names))]:
             place = placing.pop("place")
             rows.append(_extend_score(found[place], candidate=names[place], **placing))
+    too_close = [name for name, sign in signs.items() if sign == TOO_CLOSE]
+    warnings += [f"{name}: {TOO_CLOSE}: made from the reference, or for the same prompts?" for name in too_close]
+    sign = TOO_CLOSE if too_close else ALIKE_ROWS if ALIKE_ROWS in signs.values() else None
     return CompareReport(
-        tuple(rows), tuple(warnings), rankings=rankings, candidates=tuple(candidates), level=options.level
+        tuple(rows), tuple(warnings), rankings=rankings, candidates=tuple(candidates), level=options.level, sign=sign
     )
 
 
@@ -157,24 +169,33 @@ def compare_slices(
     reference: Source | LabelledTexts,
     candidates: Mapping[str, Source | LabelledTexts],
     by: str,
+    group: str | None,
     column: str | None,
     metrics: Metrics,
     options: UncertaintyOptions,
     on_score: Callable[[Score], None],
 ) -> CompareReport:
     """Compare the texts of each label alone, and say which labels drive the distance; see `compare`."""
-    first = _group_by_label(reference, by, column, "reference")
-    others = {name: _group_by_label(source, by, column, name) for name, source in candidates.items()}
+    first = _split_by_label(reference, by, group, column, "reference")
+    others = {name: _split_by_label(source, by, group, column, name) for name, source in candidates.items()}
     jobs = [(label, name) for name in others for label in sorted(set(first) & set(others[name]))]
     sides = {(label, name): (first[label], others[name][label]) for label, name in jobs}
-    large = [job for job in jobs if all(len(side) >= _LABEL_TEXTS and len(set(side)) > 1 for side in sides[job])]
+    large = [job for job in jobs if all(map(_is_large, sides[job]))]
+    fewest = f"{_LABEL_TEXTS} texts" if group is None else f"{_LABEL_TEXTS} texts of {FEWEST_GROUPS} groups"
     if not large:
-        raise InputError(f"no label of `{by}` has {_LABEL_TEXTS} texts in the reference and in a candidate")
+        raise InputError(f"no label of `{by}` has {fewest} in the reference and in a candidate")
     total = {name: sum(map(len, groups.values())) for name, groups in {"": first, **others}.items()}
     rows: list[CandidateScore] = []
     for number, (label, name) in enumerate(large):
         begin_step(f"{name}: {label}", number, len(large), "comparing slices")
-        comparison, chosen, missing = prepare_two(first[label], others[name][label], metrics, options.seed)
+        own, other = sides[label, name]
+        first_texts, second_texts = ([text for text, _ in side] for side in (own, other))
+        comparison, chosen, missing = prepare_two(first_texts, second_texts, metrics, options.seed)
+        if group is not None:
+            numbers = np.unique([of for _, of in (*own, *other)], return_inverse=True)[1]
+            labels = {"reference": numbers[: len(own)], "candidate": numbers[len(own) :]}
+            corpora, belonging = cut_uneven_groups(dict(zip(labels, comparison.sides, strict=True)), labels)
+            comparison = belonging.compare(corpora["reference"], corpora["candidate"])
         with limit_blas_threads(comparison):
             scores, _, _ = measure_all(Views(comparison), chosen, missing, options, on_score, f"{name}: {label}")
         shares = {
@@ -185,26 +206,42 @@ def compare_slices(
     small = list(dict.fromkeys(label for label, name in jobs if (label, name) not in large))
     more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
     named = ", ".join(shorten_line(label, 40) for label in small[:_NAMED])
-    left_out = f"left out, with fewer than {_LABEL_TEXTS} texts in a corpus, or one text alone: {named}{more}"
+    left_out = f"left out, with fewer than {fewest} in a corpus, or one text alone: {named}{more}"
     rows = _adjust_discoveries(rows)
     rows.sort(key=lambda row: (not row.differs, -row.effect if np.isfinite(row.effect) else np.inf))
     return CompareReport(tuple(rows), (left_out,) if small else (), candidates=tuple(candidates), is_sliced=True)
 
 
-def _group_by_label(source: Source | LabelledTexts, by: str, column: str | None, role: str) -> dict[str, list[str]]:
-    if isinstance(source, str | os.PathLike):
-        source = load_texts(source, column=column, labels=by)
-    if isinstance(source, LabelledTexts):
-        texts, labels = source.texts, source.labels
-    else:
-        texts, labels = tuple(get_cells(source, column)), tuple(map(str, get_cells(source, by)))
-    if labels is None:
-        raise InputError(f"the {role} has no labels: give a table with the column {by!r}")
-    groups: dict[str, list[str]] = {}
-    for text, label in zip(texts, labels, strict=True):
+def _is_large(side: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a slice, texts with their groups, has enough of both."""
+    texts, groups = (set(of) for of in zip(*side, strict=True))
+    return len(side) >= _LABEL_TEXTS and len(texts) > 1 and len(groups) >= FEWEST_GROUPS
+
+
+def _split_by_label(
+    source: Source | LabelledTexts, by: str, group: str | None, column: str | None, role: str
+) -> dict[str, list[tuple[str, str]]]:
+    """Return the texts of each label, each with its group: its own place where there are none."""
+    columns = {name: _read_labelled(source, name, column, role) for name in (by, group) if name is not None}
+    texts, labels = columns[by]
+    groups = map(str, range(len(texts))) if group is None else columns[group][1]
+    slices: dict[str, list[tuple[str, str]]] = {}
+    for text, label, of in zip(texts, labels, groups, strict=True):
         if text.strip():
-            groups.setdefault(str(label), []).append(text)
-    return groups
+            slices.setdefault(str(label), []).append((text, str(of)))
+    return slices
+
+
+def _read_labelled(
+    source: Source | LabelledTexts, label: str, column: str | None, role: str
+) -> tuple[Sequence[str], Sequence[Any]]:
+    if isinstance(source, str | os.PathLike):
+        source = load_texts(source, column=column, labels=label)
+    if not isinstance(source, LabelledTexts):
+        return get_cells(source, column), get_cells(source, label)
+    if source.labels is None:
+        raise InputError(f"the {role} has no labels: give a table with the column {label!r}")
+    return source.texts, source.labels
 
 
 def _adjust_discoveries(rows: Sequence[CandidateScore]) -> list[CandidateScore]:
@@ -237,9 +274,13 @@ def rank_candidates(
     fewest = min(one.smaller for one in comparisons)
     if fewest < MIN_TEXTS:
         raise Undefined(f"corpora are ranked from {MIN_TEXTS} texts on; one has {fewest}")
-    cut = DisjointSplits.of_rows if paired else DisjointSplits.of
+    if comparisons[0].units.named:
+        fewest = min(one.units.fewest for one in comparisons)
+        if fewest < MIN_UNITS:
+            raise Undefined(f"corpora are ranked from {MIN_UNITS} groups or blocks on; one has {fewest}")
+    cut = DisjointSplits.of_rows if paired and comparisons[0].blocks is None else DisjointSplits.of
     parts = [cut(comparison, trials=_TRIALS, seed=seed) for comparison in comparisons]
-    on_parts = metric.orient(np.stack([metric.select(metric.compute_many(part.joint, part.draws)) for part in parts]))
+    on_parts = metric.orient(np.stack([metric.select(metric.compute_draws(part.joint, part.draws)) for part in parts]))
     # Half the texts, as of an interval of a single value, and one and a half per cut, since that is about what the few
     # cuts leave of the variances of halves and quarters.
     freedom = 1.0 / (2.0 / (fewest - 1) + 1.0 / (1.5 * _TRIALS))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import StrEnum
 from hashlib import blake2b
@@ -11,26 +12,30 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.show import drop_nonfinite, format_about, format_cell, join_words, shorten_line
 from textgauge.data import Corpus, Pairs, load_corpus
-from textgauge.data.source import Source
-from textgauge.measure.comparing import compare
+from textgauge.data.source import Source, load_aligned, split_column
+from textgauge.data.units import FEWEST_GROUPS
+from textgauge.measure.comparing import PERMUTATIONS, compare
 from textgauge.measure.describing import describe
 from textgauge.measure.description import Description
 from textgauge.measure.explaining import explain
+from textgauge.measure.foreign_share import SHOWN
 from textgauge.measure.lists import check_threshold
 from textgauge.measure.score_report import Bootstrap, ItemScores, Summed, measure_items
 from textgauge.measure.scoring import References, require_texts
 from textgauge.measure.systems import load_systems, resample_differences
 from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
 from textgauge.metrics.properties.base import NEAR_COPY, list_properties
+from textgauge.stats.decisions import format_sign, is_different
 from textgauge.stats.rankings import compute_difference_interval
 from textgauge.stats.resampling import compute_percentile_interval
 
 _WORST = 3  # texts that are named as evidence
 _WIDE, _WIDTH = 100, 80  # characters of one text, and of one beside another
+_MOST_PERMUTATIONS = 20_000  # of a gate that is looked at often
 _STEP = 1.05  # between numbers of texts that are tried
 _MOST = 1_000.0  # times the texts; farther than that no extrapolation is meant to reach
 _M = TypeVar("_M")
@@ -76,8 +81,9 @@ class Measured:
     """What a check measured: a number with its interval, the number of texts behind it, and where it comes from.
 
     `reason` says why there is no value or no interval. `worst` gives the texts that speak against it, when asked.
-    `null` is what the number is divided by, if it is a ratio to the value of corpora from one source. A number that can
-    be paired with a stored one item by item keeps its `items` in the baseline; `paired_drop` then gives the drop.
+    `null` is what the number is divided by, if it is a ratio to the value of corpora from one source. `caution` is a
+    sign that texts depend on each other in a way that the interval does not know. A number that can be paired with
+    a stored one item by item keeps its `items` in the baseline; `paired_drop` then gives the drop.
     """
 
     what: str
@@ -89,6 +95,7 @@ class Measured:
     reason: str | None = None
     worst: Callable[[], list[str]] = list
     null: float | None = None
+    caution: str | None = None
     items: Mapping[str, Any] | None = None
     paired_drop: Callable[[Mapping[str, Any]], Measured] | None = None
 
@@ -163,7 +170,9 @@ class Check:
     measured depends on the kind:
 
     - `drift`: the distance of a `candidate` corpus to a `reference` by `metric` (`energy`). `max_ratio` limits it over
-      the mean distance of two corpora of these sizes from one source.
+      the mean distance of two corpora of these sizes from one source. That is another share of foreign texts at every
+      size: the more texts, the smaller the share that reaches a ratio. `max_foreign` limits that share itself: the
+      share of texts of a third corpus, `foreign`, that would make a reference as far.
     - `copies`: the share of `generated` texts whose similarity by wording (SynSim) to a text of `train` is `threshold`
       or more.
     - `score`: the score of the texts of `candidate` against those of `reference` by `metric` (`chrf`), of the whole set
@@ -195,6 +204,14 @@ class Check:
         Real texts that the generator has not seen.
     metric
         A metric of corpora for `drift`, of pairs for `score`.
+    group
+        A column that says which texts belong together: of a document, a user, a conversation. Intervals and tests count
+        groups. Of `score` a column of the candidate. In Python also the labels: of the items of `score`, or those of
+        the reference's and of the candidate's texts for `drift`.
+    block
+        A column that says which texts of both corpora belong to the same prompt or item, for `drift`.
+    paired
+        Text i of the candidate has the same prompt or parent as text i of the reference: a block for every row.
     threshold
         The similarity of wording from which a text counts as a near copy.
     embedder
@@ -203,6 +220,10 @@ class Check:
         The grammar checker.
     plausibility
         The language model that judges plausibility.
+    foreign
+        A third corpus, whose share is limited by `max_foreign`; built-in texts by default.
+    max_foreign
+        The largest distance allowed, as a share of foreign texts in the reference, such as 0.05 or 5%, for `energy`.
     max_ratio
         The largest distance allowed, as a multiple of the mean distance of corpora of these sizes from one source.
     max
@@ -226,10 +247,15 @@ class Check:
     train: Source | None = None
     test: Source | None = None
     metric: str | CorpusMetric | PairMetric | None = None
+    group: str | Sequence[Any] | tuple[Sequence[Any], Sequence[Any]] | None = None
+    block: str | tuple[Sequence[Any], Sequence[Any]] | None = None
+    paired: bool | None = None
     threshold: float | None = None
     embedder: str | None = None
     grammar: str | None = None
     plausibility: str | None = None
+    foreign: Source | None = None
+    max_foreign: float | None = None
     max_ratio: float | None = None
     max: float | Mapping[str, float] | None = None
     min: float | Mapping[str, float] | None = None
@@ -282,7 +308,7 @@ class Check:
 
     def _get_number(self, key: str) -> str:
         against_texts = key == "max_drop" and self.baseline is not None
-        return key.removeprefix("max_") if key == "max_ratio" or against_texts else "value"
+        return key.removeprefix("max_") if key in ("max_ratio", "max_foreign") or against_texts else "value"
 
     def measure(self, how: Bootstrap) -> Mapping[str, Measured]:
         """Measure the numbers that bounds are for, by name; `how` has the level of each interval, and the seed."""
@@ -294,10 +320,28 @@ def _measure_drift(check: Check, how: Bootstrap) -> dict[str, Measured]:
     (metric,) = _require_one(check, get_corpus_metrics([check.get("metric")]))
     if check.max_ratio is not None and not metric.has_ratio_to_null:
         raise InputError(f"{check.label}: {metric.key} is not 0 between equal corpora; give max")
+    if check.max_foreign is not None and metric.name not in SHOWN:
+        raise InputError(f"{check.label}: max_foreign needs one of these metrics: {join_words(list(SHOWN))}")
     reference = load_corpus(check.get("reference"), role="reference", column=check.column)
     candidate = load_corpus(check.get("candidate"), role="candidate", column=check.column)
-    report = compare(reference, candidate, metrics=[metric], ci=True, test=False, level=how.level, seed=how.seed)
-    score = report[metric.key]
+    named = {name: check.get(name) for name in ("group", "block", "paired")}
+    sources: list[Any] = [reference, candidate]
+    if any(value not in (None, False) for value in named.values()):  # labels stand in the sources
+        sources = [check.reference, check.candidate]
+    tail = max((1.0 - how.level) / 2.0, 1.0 / _MOST_PERMUTATIONS)
+    report = compare(
+        *sources,
+        metrics=[metric],
+        ci=True,
+        column=check.column,
+        level=how.level,
+        permutations=max(PERMUTATIONS, math.ceil(1.0 / tail) - 1),
+        seed=how.seed,
+        foreign=check.foreign,
+        within=check.max_foreign,
+        **named,
+    )
+    score = report[0]
 
     def worst() -> list[str]:
         if not (metric.explains and reference.pool.has_texts) or score.reason:
@@ -314,22 +358,27 @@ def _measure_drift(check: Check, how: Bootstrap) -> dict[str, Measured]:
         signature=f"{score.signature}|reference={compute_fingerprint(reference)}",
         reason=score.reason or score.no_interval,
         worst=worst,
+        caution=report.sign and format_sign(report.sign),
     )
-    return {"value": value} | ({"ratio": compute_ratio(value, score)} if metric.has_ratio_to_null else {})
+    found = {"value": value} | ({"ratio": compute_ratio(value, score, tail)} if metric.has_ratio_to_null else {})
+    if (share := report.foreign) is not None:
+        what = f"share of foreign texts by {metric.key}"
+        found["foreign"] = replace(value, what=what, value=share.share, low=share.low, high=share.high)
+    return found
 
 
-def compute_ratio(value: Measured, score: Score) -> Measured:
+def compute_ratio(value: Measured, score: Score, tail: float) -> Measured:
     """Return the distance in units of what corpora from one source have at these sizes.
 
     Values of corpora from one source are skewed, so that the low end of an interval can lie above their mean by luck. A
-    value inside the null range therefore never excludes 1.
+    value that exchanged texts reach with a chance above `tail` therefore never excludes 1.
     """
     low = score.low / score.null
     return replace(
         value,
         what=f"{value.what} over its mean if same source",
         value=score.value / score.null,
-        low=min(low, 1.0) if score.value <= score.null_high else low,
+        low=low if is_different(score.p_value, tail) else min(low, 1.0),
         high=score.high / score.null,
         null=score.null,
     )
@@ -401,8 +450,8 @@ def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
     (metric,) = _require_one(check, [metric.on_given(pairs) for metric in get_pair_metrics([check.get("metric")])])
     require_texts(pairs, [metric])
     system, fitted = measure_items(metric, pairs), pairs.background
-    summed = _get_summed(system)
-    low, high = summed.interval(how)
+    summed, labels = _get_summed(system), _number_groups(check, pairs.n_items)
+    low, high = _sum_groups(summed, labels).interval(how)
     value = Measured(
         what=metric.key,
         value=summed.value,
@@ -412,12 +461,37 @@ def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
         signature=f"{metric.signature}|reference={compute_fingerprint(fitted)}",
         worst=lambda: _list_worst_items(pairs, metric.orient(system.scores.values)),
         items=_list_items(system),
-        paired_drop=lambda stored: _measure_drop(value, pairs, system, stored, how),
+        paired_drop=lambda stored: _measure_drop(value, pairs, system, stored, labels, how),
     )
     if not others:
         return {"value": value}
     theirs = _list_items(measure_items(metric, others[0]))
-    return {"value": value, "drop": _measure_drop(value, pairs, system, theirs, how)}
+    return {"value": value, "drop": _measure_drop(value, pairs, system, theirs, labels, how)}
+
+
+def _number_groups(check: Check, items: int) -> Ints | None:
+    """Return the group of each item, from 0: its label in a column of the candidate, or as given."""
+    if check.group is None:
+        return None
+    given, source = check.group, check.candidate
+    if isinstance(given, str):
+        path = split_column(os.fspath(source))[0] if isinstance(source, str | os.PathLike) else source
+        given = load_aligned(path, column=given)  # type: ignore[assignment, arg-type]
+    names, numbers = np.unique([str(label) for label in given], return_inverse=True)
+    if len(numbers) != items:
+        raise InputError(f"{check.label} has {items} items, but {len(numbers)} labels of groups")
+    if len(names) < FEWEST_GROUPS:
+        raise InputError(f"{check.label} needs at least {FEWEST_GROUPS} groups, found {len(names)}")
+    return numbers
+
+
+def _sum_groups(summed: Summed, labels: Ints | None) -> Summed:
+    """Return statistics of whole groups in place of single items."""
+    if labels is None:
+        return summed
+    rows = np.zeros((int(labels.max()) + 1, summed.rows.shape[1]))
+    np.add.at(rows, labels, summed.rows)
+    return replace(summed, rows=rows)
 
 
 def _require_one(check: Check, metrics: list[_M]) -> list[_M]:
@@ -443,7 +517,12 @@ def _list_worst_items(pairs: Pairs, loss: Floats) -> list[str]:
 
 
 def _measure_drop(
-    measured: Measured, pairs: Pairs, system: ItemScores, stored: Mapping[str, Any], how: Bootstrap
+    measured: Measured,
+    pairs: Pairs,
+    system: ItemScores,
+    stored: Mapping[str, Any],
+    labels: Ints | None,
+    how: Bootstrap,
 ) -> Measured:
     """Return how much worse the score is than the stored one, with the interval of paired resamples."""
     mine, metric = _get_summed(system), system.metric
@@ -457,8 +536,9 @@ def _measure_drop(
     if len(rows) != len(mine.rows):
         raise InputError(f"the baseline has {len(rows)} items, the candidate {len(mine.rows)}")
     yours = replace(mine, rows=rows)
-    draws = metric.orient(resample_differences(mine, yours, how))  # farther from the references is larger
-    low, high = compute_percentile_interval(draws, len(mine.rows), how.level)
+    grouped = _sum_groups(mine, labels), _sum_groups(yours, labels)
+    draws = metric.orient(resample_differences(*grouped, how))  # farther from the references is larger
+    low, high = compute_percentile_interval(draws, len(grouped[0].rows), how.level)
     lost = metric.orient(system.scores.values - values)
     return replace(
         measured,
@@ -494,8 +574,8 @@ KINDS = {
     "drift": Kind(
         _measure_drift,
         corpora=("reference", "candidate"),
-        options={"metric": "energy"},
-        bounds=("max_ratio", "max", "min", "max_rise"),
+        options={"metric": "energy", "foreign": None, "group": None, "block": None, "paired": False},
+        bounds=("max_foreign", "max_ratio", "max", "min", "max_rise"),
     ),
     "copies": Kind(
         _measure_copies,
@@ -506,7 +586,7 @@ KINDS = {
     "score": Kind(
         _measure_score,
         corpora=("candidate", "reference", "baseline"),
-        options={"metric": "chrf"},
+        options={"metric": "chrf", "group": None},
         bounds=("max_drop", "min", "max"),
     ),
     "describe": Kind(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.core.files import find_shape_error, seal_json, unseal_json, write_atomically
 from textgauge.core.progress import begin_step
 from textgauge.core.result import Column, Result
@@ -34,11 +34,12 @@ from textgauge.data.source import load_references, split_column
 from textgauge.measure.check import KINDS, Bound, Check, Measured, Outcome
 from textgauge.measure.score_report import Bootstrap
 
-_TOP = ("check", "level", "seed", "baselines")
+_TOP = ("check", "level", "looks", "seed", "baselines")
 _SCHEMA = 1
+_MOST_RESAMPLES = 100_000
 _KEPT = ("value", "low", "high", "n", "signature")
 _SHAPE = {"value": (int, float), "low": (int, float), "high": (int, float), "signature": str}
-_EXIT_CODES = {Outcome.passed: 0, Outcome.failed: 1, Outcome.undecided: 3}
+EXIT_CODES = {Outcome.passed: 0, Outcome.failed: 1, Outcome.undecided: 3}
 _SIGNS = {Outcome.passed.value: "✓", Outcome.failed.value: "✗", Outcome.undecided.value: "?"}
 
 
@@ -50,6 +51,7 @@ class CheckFile:
     level: float
     seed: int
     baselines: Path
+    looks: int = 1
 
 
 def read_checks(path: Path | str) -> CheckFile:
@@ -66,9 +68,10 @@ def read_checks(path: Path | str) -> CheckFile:
     checks = tuple(_parse_check(path, name, table) for name, table in tables.items())
     baselines = content.get("baselines", f"{path.stem}.baselines.json")
     level, seed = _parse_limit_number(f"{path}: level", content.get("level", 0.95)), content.get("seed", 0)
-    if not isinstance(seed, int) or not isinstance(baselines, str):
-        raise InputError(f"{path}: seed is a whole number, baselines the name of a file")
-    return CheckFile(checks, level, seed, path.parent / baselines)
+    looks = content.get("looks", 1)
+    if not isinstance(seed, int) or not isinstance(looks, int) or not isinstance(baselines, str):
+        raise InputError(f"{path}: seed is a whole number, as looks is, baselines the name of a file")
+    return CheckFile(checks, level, seed, path.parent / baselines, looks)
 
 
 def _parse_file(path: Path) -> dict[str, Any]:
@@ -94,8 +97,9 @@ def _parse_check(path: Path, name: str, table: Mapping[str, Any]) -> Check:
             given[key] = _parse_source(path.parent, name, key, value)
         elif key in (*declared.bounds, "threshold"):
             given[key] = _parse_limit(f"{path}: check {name!r}: {key}", value, declared.by_property)
-        elif not isinstance(value, str):
-            raise InputError(f"{path}: check {name!r}: {key} is a text, not {value!r}")
+        elif not isinstance(value, bool if key == "paired" else str):
+            wanted = "true or false" if key == "paired" else "a text"
+            raise InputError(f"{path}: check {name!r}: {key} is {wanted}, not {value!r}")
     return Check(kind, name=name, **given)
 
 
@@ -149,8 +153,8 @@ def parse_number(text: str, what: str) -> float:
 class CheckResult(FlatRow):
     """One bound of one check: the measured number with its interval, the limit, the outcome and the evidence.
 
-    `note` says why it is undecided and how many texts would decide; `texts_needed` is that number. `evidence` are the
-    texts that speak most against a check that does not pass.
+    `note` says why it is undecided and how many texts would decide, and what to beware of; `texts_needed` is that
+    number. `evidence` are the texts that speak most against a check that does not pass.
     """
 
     check: str
@@ -201,6 +205,12 @@ class CheckReport(Result):
 
     rows: tuple[CheckResult, ...]
     level: float = 0.95
+    looks: int = 1
+
+    @property
+    def details(self) -> Row:
+        """Level and number of looks, where there are several."""
+        return {"level": self.level, "looks": self.looks} if self.looks > 1 else {}
 
     @property
     def outcome(self) -> Outcome:
@@ -211,7 +221,7 @@ class CheckReport(Result):
     @property
     def exit_code(self) -> int:
         """0 for pass, 1 for fail, 3 for undecided."""
-        return _EXIT_CODES[self.outcome]
+        return EXIT_CODES[self.outcome]
 
     @property
     def answer(self) -> str:
@@ -220,7 +230,8 @@ class CheckReport(Result):
         >>> CheckReport(()).answer
         'Pass: all 0 checks pass (95 %).'
         """
-        held = f"({100 * self.level:g} %{' joint confidence' if len(self) > 1 else ''})"
+        over = f" over {self.looks:,} looks" if self.looks > 1 else ""
+        held = f"({100 * self.level:g} %{' joint confidence' if len(self) > 1 else ''}{over})"
         if self.outcome is Outcome.passed:
             every = "the check passes" if len(self) == 1 else f"all {len(self)} checks pass"
             return f"Pass: {every} {held}."
@@ -271,6 +282,7 @@ def run_checks(
     checks: Sequence[Check],
     *,
     level: float = 0.95,
+    looks: int = 1,
     seed: int = 0,
     baselines: Path | str | None = None,
     update: bool = False,
@@ -278,7 +290,7 @@ def run_checks(
     """Run checks and decide each bound: pass, fail, or undecided with these numbers of texts.
 
     The intervals of all bounds hold together at `level`, so that texts that keep their bounds fail with a chance of at
-    most 1 − `level` for the whole run.
+    most 1 − `level` for the whole run, or for all `looks`.
 
     Parameters
     ----------
@@ -286,6 +298,8 @@ def run_checks(
         What to check, each under a name of its own.
     level
         Confidence level of the intervals.
+    looks
+        How often these checks will be run, on new texts or more: 1 − `level` is divided by it, and holds for all looks.
     seed
         Random seed.
     baselines
@@ -304,11 +318,15 @@ def run_checks(
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"two checks are called {twice!r}: give each a name")
+    if looks < 1:
+        raise ArgumentError(f"{{looks}} is at least 1, not {looks}")
     path = None if baselines is None else Path(baselines)
     if path is None and (update or any(bound.change for _, bound in bounds)):
         raise InputError("a bound on a change, and --update, need a file of baselines")
     stored = {} if path is None else read_baselines(path)
-    how, rows = replace(how, level=1 - (1 - level) / len(bounds)), []
+    share = (1 - level) / (len(bounds) * looks)
+    resamples = min(max(how.resamples, math.ceil(10 / share)), _MOST_RESAMPLES)
+    how, rows = replace(how, level=1 - share, resamples=resamples), []
     for number, check in enumerate(checks):
         begin_step(check.title, number, len(checks), "checking")
         measured = check.measure(how)
@@ -327,11 +345,12 @@ def run_checks(
                 outcome = bound.decide(value.low, value.high)
             if outcome is Outcome.undecided:
                 note, needed = value.explain_undecided(bound)
+            note = "; ".join(filter(None, [note, value.caution])) or None
             rows.append(_make_result(check, bound, value, outcome, note, needed))
     if update and path is not None:
         sealed = seal_json({"schema": _SCHEMA, "baselines": stored})
         write_atomically(path, json.dumps(sealed, ensure_ascii=False, allow_nan=False))
-    return CheckReport(tuple(rows), level)
+    return CheckReport(tuple(rows), level, looks)
 
 
 def _make_result(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -31,13 +31,23 @@ from textgauge.core.show import (
 )
 from textgauge.data import Comparison
 from textgauge.metrics import Score
-from textgauge.stats.decisions import format_comparison, format_slices, is_different
+from textgauge.stats.decisions import (
+    format_comparison,
+    format_equivalence,
+    format_missed,
+    format_share,
+    format_sign,
+    format_slices,
+    format_times,
+    is_different,
+)
 from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differences
 
 if TYPE_CHECKING:
     import altair as alt
 
     from textgauge.measure.explaining import Explanation
+    from textgauge.measure.foreign_share import ForeignShare
 
 # Words that the answer names for each corpus, and the z from which they are: the prior draws z to 0, so that of 60
 # comparisons of equal corpora (200 banking questions each) one had any word beyond 3.
@@ -149,8 +159,9 @@ def find_separating_terms(comparison: Comparison, *, prior: float | None = None)
         raise InputError(f"the prior is a number of words above 0, not {prior}")
     if not comparison.joint.pool.has_texts:
         return Terms.none()
-    sides = (side.counts(_TOKENIZER).sum(axis=0) for side in (comparison.candidate, comparison.reference))
-    counts = [np.asarray(side, dtype=np.float64).reshape(-1) for side in sides]
+    vocabulary = comparison.joint.pool.tokens(_TOKENIZER).vocabulary
+    sides = (side.tokens(_TOKENIZER).ids for side in (comparison.candidate, comparison.reference))
+    counts = [np.bincount(ids, minlength=len(vocabulary)).astype(np.float64) for ids in sides]
     used = np.flatnonzero(counts[0] + counts[1])
     if len(used) < 2:
         return Terms.none()
@@ -160,7 +171,6 @@ def find_separating_terms(comparison: Comparison, *, prior: float | None = None)
     odds = [np.log((y + alpha) / (y.sum() + weight - y - alpha)) for y in (mine, yours)]
     delta = odds[0] - odds[1]
     z = delta / np.sqrt(1.0 / (mine + alpha) + 1.0 / (yours + alpha))
-    vocabulary = comparison.joint.pool.tokens(_TOKENIZER).vocabulary
     words = [vocabulary[i] for i in used.tolist()]
     order = np.array(sorted(range(len(words)), key=lambda i: (-z[i], words[i])))
     return Terms(tuple(words[i] for i in order), z[order], delta[order], yours[order], mine[order])
@@ -203,7 +213,9 @@ class CompareReport(Result):
     metric whose value is not a sum over texts has none. `terms` are the words that separate the corpora. `rankings` of
     several candidates are by metric; their statements about all pairs and metrics hold together at `level`.
     `is_sliced` says that the texts of each label were compared alone, `sign` that texts seem to depend on each other in
-    a way that the test does not know.
+    a way that the test does not know. `foreign` is how far the corpora are as a share of foreign texts, next to the
+    margin `within`, `missed` the smallest share that a metric would have found, and `foreign_name` whose texts those
+    are.
     """
 
     command: ClassVar[str] = "compare"
@@ -218,6 +230,10 @@ class CompareReport(Result):
     is_sliced: bool = False
     parts: bool = False
     sign: str | None = None
+    foreign: ForeignShare | None = None
+    within: float | None = None
+    missed: tuple[str, float] | None = None
+    foreign_name: str = ""
 
     @property
     def scores(self) -> tuple[Score, ...]:
@@ -260,20 +276,41 @@ class CompareReport(Result):
             differing = dict.fromkeys(name for row, name in zip(rows, of, strict=True) if row.differs)
             return format_slices(list(differing), len({(row.slice, row.candidate) for row in rows}))
         if self.candidates:
-            return format_ranking_answer("candidate", self.candidates, self.rankings, self.level)
+            said = format_ranking_answer("candidate", self.candidates, self.rankings, self.level)
+            return said if self.sign is None else f"{said} {format_sign(self.sign)}"
         tested = {score.metric: score.p_adjusted for score in self.rows if not math.isnan(score.p_adjusted)}
         if not tested:
             return "Not tested: the values alone do not say whether the corpora differ."
         method = next((score.adjustment for score in self.rows if score.adjustment), None)
-        sentence = format_comparison(tested, method, self.sign)
-        return (
-            f"{sentence} {self._list_typical_words()}".rstrip() if any(map(is_different, tested.values())) else sentence
-        )
+        is_rejected = any(map(is_different, tested.values()))
+        if self.within is not None and self.foreign is not None and self.sign is None:
+            share = self.foreign.share, self.foreign.low, self.foreign.high
+            decided = {"is_within": self.foreign.is_within, "is_rejected": is_rejected}
+            sentence = format_equivalence(self.within, share, self.foreign.texts, **decided)
+        else:
+            missed = "" if self.missed is None else format_missed(*self.missed)
+            sentence = format_comparison(tested, method, self.sign, size=self._format_size(), missed=missed)
+        return f"{sentence} {self._list_typical_words()}".rstrip() if is_rejected else sentence
+
+    def _format_size(self) -> str:
+        """Return how far the corpora are: as a share of foreign texts, or times the value for one source."""
+        if self.foreign is not None and not math.isnan(self.foreign.share):
+            return format_share(self.foreign.share, self.foreign.low, self.foreign.high)
+        ratios = {
+            score.metric: score.times for score in self.rows if score.times > 0 and is_different(score.p_adjusted)
+        }
+        name = next((name for name in ratios if name.startswith("energy")), next(iter(ratios), ""))
+        return format_times(name, ratios[name]) if ratios else ""
 
     @property
     def details(self) -> Row:
-        """`differences` of several candidates: one row per metric and pair."""
-        return {"differences": self.differences()} if self.candidates and not self.is_sliced else {}
+        """`differences` of several candidates: one row per metric and pair; `foreign` of one."""
+        if self.candidates and not self.is_sliced:
+            return {"differences": self.differences()}
+        if self.foreign is not None:
+            known = {"within": self.within, "foreign": self.foreign_name, **asdict(self.foreign)}
+            return {"foreign": {name: drop_nonfinite(value) for name, value in known.items()}}
+        return {} if self.missed is None else {"foreign": {"foreign": self.foreign_name, "found": self.missed[1]}}
 
     def differences(self) -> list[Row]:
         """Return one flat dictionary per metric and pair of candidates: how far `first` is ahead of `second`."""

@@ -17,18 +17,19 @@ from textgauge.core.parallel import open_dask_executor, use_one_blas_thread
 from textgauge.core.progress import begin_step, name_counts
 from textgauge.core.show import join_words
 from textgauge.data import Comparison, LabelledTexts, load_corpus
-from textgauge.data.large import load_comparison, sample_comparison
+from textgauge.data.large import ROLES, load_comparison, sample_comparison
 from textgauge.data.pool import PADDED
-from textgauge.data.source import Source
-from textgauge.encode.embedders import get_window
+from textgauge.data.source import Source, get_source_name
+from textgauge.data.tables import parse_number
+from textgauge.encode.embedders import get_window, has_own_model
 from textgauge.measure.compare_report import IN_PARTS, CompareReport, Terms, find_separating_terms
-from textgauge.measure.dependence import add_units, find_sign
+from textgauge.measure.dependence import find_repeating_column, find_sign, read_belonging
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.cautions import list_script_warnings
 from textgauge.metrics.grounds import get_ground_matrix
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
-from textgauge.stats.decisions import ALIKE_ROWS
+from textgauge.stats.decisions import ALIKE_ROWS, is_different
 
 Missing: TypeAlias = ResourceError | MissingExtra
 Metrics: TypeAlias = str | Iterable[str | CorpusMetric]
@@ -75,10 +76,11 @@ def compare(
     test: bool = True,
     parts: bool = False,
     foreign: Source | None = None,
+    within: float | str | None = None,
     explain: bool = False,
     by: str | None = None,
-    group: str | tuple[Sequence[Any], Sequence[Any]] | None = None,
-    block: str | tuple[Sequence[Any], Sequence[Any]] | None = None,
+    group: str | Sequence[Sequence[Any]] | Mapping[str, Sequence[Any]] | None = None,
+    block: str | Sequence[Sequence[Any]] | Mapping[str, Sequence[Any]] | None = None,
     paired: bool = False,
     column: str | None = None,
     limit: int | None = None,
@@ -122,6 +124,9 @@ def compare(
         Add precision, recall and other parts to the table.
     foreign
         A third corpus: estimate which share of its texts, mixed into the reference, gives the same energy.
+    within
+        Ask whether the corpora are the same within this share of foreign texts, such as 0.05 or 5%; of built-in ones if
+        no other foreign texts are named.
     explain
         Show which texts contribute most to each metric, and which words separate the corpora; for metrics that are
         sums over texts.
@@ -130,7 +135,8 @@ def compare(
         texts in both corpora.
     group
         A column that says which texts belong together: of a document, a user, a conversation. The test exchanges whole
-        groups. In Python also the labels of the reference's and of the candidate's texts.
+        groups, and intervals and ranks rest on them. In Python also the labels of the reference's and of the
+        candidate's texts, or of all corpora by name.
     block
         A column that says which texts of both corpora belong to the same prompt or item. The test exchanges texts, or
         groups, within it.
@@ -167,35 +173,53 @@ def compare(
     [('near', 1), ('far', 2)]
     """
     options = UncertaintyOptions(ci, test, level, permutations, seed)
-    belong = {"group": group, "block": block}
-    alone = {"foreign": foreign, "explain": explain, "approx": approx, "scheduler": scheduler} | belong
+    belong = {"group": group, "block": block, "paired": paired, "column": column}
+    alone = {"foreign": foreign, "within": within, "explain": explain, "approx": approx, "scheduler": scheduler}
     several = isinstance(candidate, Mapping)
     if by is not None:
         from textgauge.measure.candidates import compare_slices
 
-        _refuse("{by}", alone | {"paired": paired, "limit": limit, "ci": ci, "test": not test})
+        _refuse("{by}", alone | {"block": block, "paired": paired, "limit": limit, "ci": ci, "test": not test})
+        if not (group is None or isinstance(group, str)):
+            raise ArgumentError("{group} is a column where {by} is one")
         named: Any = candidate if several else {"candidate": candidate}
-        report = compare_slices(reference, named, by, column, metrics or SLICE_METRICS, options, on_score)
+        report = compare_slices(reference, named, by, group, column, metrics or SLICE_METRICS, options, on_score)
     elif isinstance(candidate, Mapping):
         from textgauge.measure.candidates import compare_many
 
         _refuse("ranking several candidates", alone)
         if paired and limit is not None:
             raise ArgumentError("{limit} draws texts of each corpus alone, so that {paired} texts would not match")
-        how: dict[str, Any] = {"paired": paired, "column": column, "limit": limit}
-        report = compare_many(reference, candidate, metrics, options, on_score, **how)  # type: ignore[arg-type]
+        report = compare_many(reference, candidate, metrics, options, on_score, limit=limit, **belong)  # type: ignore[arg-type]
     else:
-        if group is not None or block is not None or paired:
-            _refuse("a comparison of texts that belong together", {"foreign": foreign, "limit": limit})
+        if block is not None or paired:
+            _refuse("a comparison within blocks", {"foreign": foreign, "within": within, "limit": limit})
+        if within is not None:
+            alone["within"] = parse_share(within)
+            if not test:
+                raise ArgumentError("{within} needs the test")
         given = [reference, candidate, foreign]
         if limit is not None:
             given = [
                 source if source is None else load_corpus(source, column=column, limit=limit, seed=seed)  # type: ignore[arg-type]
                 for source in given
             ]
-        how = alone | {"column": column, "paired": paired}
-        report = _compare_two(given, metrics, options, how, on_score)  # type: ignore[arg-type]
+        labelled = {"reference": reference, "candidate": candidate}
+        report = _compare_two(given, labelled, metrics, options, alone | belong, on_score)  # type: ignore[arg-type]
     return replace(report, parts=True) if parts else report
+
+
+def parse_share(given: float | str) -> float:
+    """Return a share of foreign texts that is given as a number or in per cent.
+
+    >>> parse_share("5%"), parse_share(0.1)
+    (0.05, 0.1)
+    """
+    number = parse_number(str(given).strip().removesuffix("%"))
+    share = math.nan if number is None else number / (100 if str(given).strip().endswith("%") else 1)
+    if not 0 < share < 1:
+        raise ArgumentError(f"{{within}} is a share of foreign texts, such as 0.05 or 5%, not {given}")
+    return share
 
 
 def _refuse(what: str, given: Mapping[str, Any]) -> None:
@@ -252,18 +276,29 @@ class Views:
 
 def _compare_two(
     sources: Sequence[Source],
+    labelled: Mapping[str, Source | LabelledTexts],
     metrics: Metrics | None,
     options: UncertaintyOptions,
     how: Mapping[str, Any],
     on_score: Callable[[Score], None],
 ) -> CompareReport:
-    """Compare one candidate with the reference; `sources` are reference, candidate and foreign texts."""
+    """Compare one candidate with the reference; `sources` are reference, candidate and foreign texts.
+
+    Labels of groups and blocks are read from what is `labelled`: the sources as they were given.
+    """
     reference, candidate, foreign = sources
     explain, column = how["explain"], how["column"]
-    in_memory = foreign is not None or explain
+    within = how["within"]
+    in_memory = foreign is not None or within is not None or explain
     comparison = load_comparison(reference, candidate, column=column, seed=options.seed, in_memory=in_memory)
-    named = {name: how[name] for name in ("group", "block", "paired", "column")}
-    comparison, cut = add_units(comparison, sources[:2], **named)
+    belong = {name: how[name] for name in ("group", "block", "paired", "column")}
+    cut = list[str]()
+    if any(belong[name] for name in ("group", "block", "paired")):
+        if comparison.joint.pool.is_stored:
+            raise ArgumentError("{group}, {block} and {paired} take corpora of at most 50,000 texts")
+        sides, belonging = read_belonging(dict(zip(ROLES, comparison.sides, strict=True)), labelled, **belong)
+        comparison = belonging.compare(sides["reference"], sides["candidate"])
+        cut = [*belonging.notes, belonging.describe(comparison.units)]
     is_large = comparison.joint.pool.is_stored
     views = Views(comparison, how["approx"], options.seed)
     chosen, left_out = choose_metrics(metrics, comparison, options.seed), list[str]()
@@ -275,12 +310,10 @@ def _compare_two(
         scores, warnings, nulls = measure_all(views, chosen, missing, options, on_score)
         usable = [metric for metric in chosen if metric.key not in missing]
         sign = find_sign(comparison, usable, nulls, options.seed) if options.test else None
-        if foreign is not None:
-            from textgauge.measure.foreign_share import add_shares
-
-            third = load_corpus(foreign, role="foreign", column=column)
-            scores, notes = add_shares(scores, chosen, comparison, third, options)
-            warnings = [*notes, *warnings]
+        if sign is None and not cut and not is_large and any(is_different(score.p_adjusted) for score in scores):
+            sign = find_repeating_column(labelled.values())
+        sizes = _find_size(comparison, list(zip(chosen, scores, nulls, strict=True)), foreign, how, options)
+        scores, warnings = sizes.pop("scores"), [*sizes.pop("notes"), *warnings]
         terms = find_separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
         seen = views.describe(usable) if is_large else []
         said = [
@@ -291,7 +324,7 @@ def _compare_two(
             *([f"{sign}: if they belong together, name their group"] if sign == ALIKE_ROWS else []),
             *warnings,
         ]
-        report = CompareReport(tuple(scores), tuple(said), terms=terms, sign=sign)
+        report = CompareReport(tuple(scores), tuple(said), terms=terms, sign=sign, **sizes)
         if not explain:
             return report
         from textgauge.measure.explaining import explain_score
@@ -303,6 +336,40 @@ def _compare_two(
             if score.reason is None and metric.explains
         }
         return replace(report, explanations=explained)
+
+
+def _find_size(
+    comparison: Comparison,
+    measured: Sequence[tuple[CorpusMetric, Score, NullValues | None]],
+    foreign: Source | None,
+    how: Mapping[str, Any],
+    options: UncertaintyOptions,
+) -> dict[str, Any]:
+    """Return how far the corpora are in foreign texts where that is asked for, else the share that would be found."""
+    from textgauge.measure.foreign_share import BUILT_IN, SHOWN, add_shares, find_smallest_share, load_built_in
+
+    scores, within = [score for _, score, _ in measured], how["within"]
+    same: dict[str, Any] = {"scores": scores, "notes": []}
+    if foreign is not None or within is not None:
+        third = load_built_in(max(map(len, comparison.sides))) if foreign is None else None
+        third = third or load_corpus(foreign, role="foreign", column=how["column"])  # type: ignore[arg-type]
+        metrics = [metric for metric, _, _ in measured]
+        if within is not None and not any(metric.name in SHOWN for metric in metrics):
+            raise ArgumentError(f"{{within}} needs one of these among the metrics: {join_words(list(SHOWN))}")
+        scores, notes, share = add_shares(scores, metrics, comparison, third, options, within)
+        name = BUILT_IN if foreign is None else get_source_name(foreign, "foreign texts")
+        if foreign is None:
+            notes = [f"foreign texts: {BUILT_IN}; name others with --foreign", *notes]
+        return {"scores": scores, "notes": notes, "foreign": share, "within": within, "foreign_name": name}
+    is_found = any(is_different(score.p_adjusted) for score in scores)
+    usable = [(metric, null) for metric, _, null in measured if null is not None and metric.name in SHOWN]
+    if not options.test or is_found or not usable or comparison.joint.pool.is_stored or comparison.blocks is not None:
+        return same
+    metric, null = usable[0]
+    if metric.reads_texts or not comparison.joint.pool.has_texts or not has_own_model(metric.embedder):
+        return same  # other encoders may cost money for texts that nobody asked for
+    smallest = find_smallest_share(metric, comparison, null, load_built_in())
+    return same if math.isnan(smallest) else same | {"missed": (metric.key, smallest), "foreign_name": BUILT_IN}
 
 
 def prepare_two(

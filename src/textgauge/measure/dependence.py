@@ -3,77 +3,119 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
+from textgauge.core.show import join_words, make_printable
 from textgauge.data import Comparison, Corpus, load_texts
-from textgauge.data.source import Source
+from textgauge.data.source import Source, load_columns
 from textgauge.data.tables import LabelledTexts, get_cells, is_frame
-from textgauge.data.units import FEWEST_GROUPS, Labels
+from textgauge.data.units import FEWEST_GROUPS, Units
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.numerics.moments import scale_to_units
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
-from textgauge.stats.decisions import ALIKE_ROWS, TOO_CLOSE
+from textgauge.stats.decisions import ALIKE_ROWS, REPEATING_COLUMN, TOO_CLOSE
 
-LabelSource: TypeAlias = "str | tuple[Sequence[Any], Sequence[Any]]"
+LabelSource: TypeAlias = "str | Sequence[Sequence[Any]] | Mapping[str, Sequence[Any]]"
 _UNEVEN, _NEARLY = 1.25, 1.1  # ratios of texts a group from which groups are cut, and to which
 _FEWEST_ROWS, _MOST_ROWS = 20, 1_000  # of a corpus, of which neighbours in the file are compared
 _ORDERS = 399  # random orders of the rows
+_STRETCH = 50  # rows within which orders are random, so that a file sorted by label or source is no sign
+_IDENTIFIER = re.compile(
+    r"(^|_)(id|doc|document|article|user|author|conversation|session|thread|page|prompt|question|story|url)(_?id)?$",
+    re.I,
+)
+_REPEATING = 0.8  # of the rows are the most different values of a column that repeats
 _LEVEL = 0.025  # of either notice, so that both are seen in at most 5 % of comparisons of independent texts
 
 
-def add_units(
-    comparison: Comparison,
-    sources: Sequence[Source | LabelledTexts],
+@dataclass(frozen=True)
+class Belonging:
+    """What the texts of some corpora belong to: labels by the corpus's name, None where nothing was named.
+
+    Equal labels mean the same group or block in all corpora; `notes` say what was left out.
+    """
+
+    groups: Mapping[str, Ints] | None = None
+    blocks: Mapping[str, Ints] | None = None
+    notes: tuple[str, ...] = ()
+
+    def compare(self, reference: Corpus, candidate: Corpus, name: str = "candidate") -> Comparison:
+        """Return the comparison of the reference with the candidate of this name; refused with too few units."""
+        if self.groups is None and self.blocks is None:
+            return Comparison(reference, candidate)
+        groups, blocks = (None if of is None else (of["reference"], of[name]) for of in (self.groups, self.blocks))
+        found = Comparison(reference, candidate, groups=groups, blocks=blocks)
+        units, n = found.units, found.units.counts[0]
+        if units.blocks is not None:
+            shared = len(np.intersect1d(units.blocks[:n], units.blocks[n:]))
+            if shared < FEWEST_GROUPS:
+                raise InputError(f"{shared} blocks have texts in both corpora; a test needs at least {FEWEST_GROUPS}")
+        elif min(units.counts) < FEWEST_GROUPS:
+            role = "reference" if units.counts[0] <= units.counts[1] else name
+            raise InputError(
+                f"groups of the {role}: {min(units.counts)}; exchanging whole groups needs at least "
+                f"{FEWEST_GROUPS} a side"
+            )
+        return found
+
+    def describe(self, units: Units) -> str:
+        """Return what the test of a comparison with these units exchanges."""
+        kind, (n, m) = "texts" if self.groups is None else "groups", units.counts
+        within = "" if units.blocks is None else f" within {units.fewest} blocks"
+        return f"the test exchanges {n} and {m} {kind}{within}"
+
+
+def read_belonging(
+    corpora: Mapping[str, Corpus],
+    sources: Mapping[str, Source | LabelledTexts],
     *,
     group: LabelSource | None,
     block: LabelSource | None,
     paired: bool,
     column: str | None,
-) -> tuple[Comparison, list[str]]:
-    """Return the comparison with named groups and blocks, what was left out for that, and what is exchanged."""
-    if group is None and block is None and not paired:
-        return comparison, []
-    if comparison.dealt or comparison.joint.pool.is_stored:
-        raise ArgumentError("{group}, {block} and {paired} take corpora of at most 50,000 texts")
+) -> tuple[dict[str, Corpus], Belonging]:
+    """Return what texts of corpora, the reference among them, belong to, and corpora without too large groups."""
     if paired and block is not None:
         raise ArgumentError("{paired} makes a block of every row: give it or {block}")
-    groups = None if group is None else _read_labels(comparison, sources, group, column, "group")
-    blocks = None if block is None else _read_labels(comparison, sources, block, column, "block")
+    groups = None if group is None else _read_labels(corpora, sources, group, column, "group")
+    blocks = None if block is None else _read_labels(corpora, sources, block, column, "block")
     if paired:
-        sizes = [len(side) for side in comparison.sides]
-        if sizes[0] != sizes[1]:
-            raise ArgumentError(f"{{paired}} needs as many texts on both sides: {sizes[0]} and {sizes[1]}")
-        first, second = (_find_places(*pair) for pair in zip(comparison.sides, sources, strict=True))
-        blocks = first, second
-    notes: list[str] = []
-    if groups is not None and blocks is None:
-        comparison, groups, notes = _cut_uneven_groups(comparison, groups)
-    found = Comparison(*comparison.sides, groups=groups, blocks=blocks)
-    _require_units(found)
-    kind, (n, m) = "texts" if groups is None else "groups", found.units.counts
-    within = "" if blocks is None else f" within {found.units.fewest} blocks"
-    return found, [*notes, f"the test exchanges {n} and {m} {kind}{within}"]
+        blocks = {name: _find_places(corpus, sources[name]) for name, corpus in corpora.items()}
+        other = next((name for name in blocks if len(blocks[name]) != len(blocks["reference"])), None)
+        if other is not None:
+            sizes = f"{len(blocks['reference'])} and {len(blocks[other])}"
+            raise ArgumentError(f"{{paired}} needs as many texts on both sides: {sizes}")
+    if groups is None or blocks is not None:
+        return dict(corpora), Belonging(groups, blocks)
+    return cut_uneven_groups(corpora, groups)
 
 
 def _read_labels(
-    comparison: Comparison, sources: Sequence[Source | LabelledTexts], label: LabelSource, column: str | None, name: str
-) -> Labels:
-    """Return a number for the label of each text; equal labels of both sides have the same one."""
-    given = [label, label] if isinstance(label, str) else list(label)
-    if len(given) != 2:
-        raise ArgumentError(f"{{{name}}} is a column, or the labels of the reference's and of the candidate's texts")
-    sides = [
-        _read_side(side, source, own, column, role)
-        for side, source, own, role in zip(comparison.sides, sources, given, ("reference", "candidate"), strict=True)
-    ]
+    corpora: Mapping[str, Corpus],
+    sources: Mapping[str, Source | LabelledTexts],
+    label: LabelSource,
+    column: str | None,
+    name: str,
+) -> dict[str, Ints]:
+    """Return a number for the label of each text; equal labels of several corpora have the same one."""
+    given = label
+    if isinstance(label, str):
+        given = dict.fromkeys(corpora, label)
+    elif not isinstance(label, Mapping):
+        given = dict(zip(corpora, label, strict=False)) if len(label) == len(corpora) else {}
+    if not isinstance(given, Mapping) or set(given) != set(corpora):
+        raise ArgumentError(f"{{{name}}} is a column, or the labels of the texts of {join_words(list(corpora))}")
+    sides = [_read_side(corpus, sources[role], given[role], column, role) for role, corpus in corpora.items()]
     numbers = np.unique(np.concatenate(sides), return_inverse=True)[1]
-    return numbers[: len(sides[0])], numbers[len(sides[0]) :]
+    cuts = np.cumsum([len(side) for side in sides])[:-1]
+    return dict(zip(corpora, np.split(numbers, cuts), strict=True))
 
 
 def _read_side(corpus: Corpus, source: Source | LabelledTexts, label: Any, column: str | None, role: str) -> Any:
@@ -113,45 +155,30 @@ def _find_places(corpus: Corpus, source: Source | LabelledTexts) -> Ints:
     return np.arange(len(corpus)) if isinstance(source, Corpus) else corpus.source_rows
 
 
-def _require_units(comparison: Comparison) -> None:
-    units, n = comparison.units, comparison.units.counts[0]
-    if units.blocks is not None:
-        shared = len(np.intersect1d(units.blocks[:n], units.blocks[n:]))
-        if shared < FEWEST_GROUPS:
-            raise InputError(f"{shared} blocks have texts in both corpora; a test needs at least {FEWEST_GROUPS}")
-        return
-    role = "reference" if units.counts[0] <= units.counts[1] else "candidate"
-    if min(units.counts) < FEWEST_GROUPS:
-        raise InputError(
-            f"groups of the {role}: {min(units.counts)}; exchanging whole groups needs at least {FEWEST_GROUPS} a side"
-        )
-
-
-def _cut_uneven_groups(comparison: Comparison, groups: Labels) -> tuple[Comparison, Labels, list[str]]:
-    """Leave out texts of large groups where those of the other side are smaller: a group counts as one observation.
+def cut_uneven_groups(corpora: Mapping[str, Corpus], groups: Mapping[str, Ints]) -> tuple[dict[str, Corpus], Belonging]:
+    """Leave out texts of large groups where those of another corpus are smaller: a group counts as one observation.
 
     Simulated on sentences of news articles: with ten a document on one side and one on the other, 99 % of comparisons
     of one source were called different if groups were exchanged as they are, and 3 to 5 % if they were cut.
     """
-    sizes = [np.unique(side, return_counts=True)[1] for side in groups]
-    means = [_weigh(own) for own in sizes]
-    if max(means) <= _UNEVEN * min(means):
-        return comparison, groups, []
-    larger = int(means[1] > means[0])
-    limits = range(1, int(sizes[larger].max()) + 1)
-    cap = max(cap for cap in limits if cap == 1 or _weigh(np.minimum(sizes[larger], cap)) <= _NEARLY * min(means))
-    side, labels = comparison.sides[larger], groups[larger]
-    order = np.lexsort((side.keys, labels))
-    place = np.arange(len(order)) - np.searchsorted(labels[order], labels[order])
-    kept = np.sort(order[place < cap])
-    role = ("reference", "candidate")[larger]
-    note = (
-        f"groups of the {role} have more texts than those of the other corpus: of each at most {cap} "
-        f"{'is' if cap == 1 else 'are'} compared, {len(kept)} of {len(side)} texts"
-    )
-    sides = [side.take(kept) if number == larger else other for number, other in enumerate(comparison.sides)]
-    cut = tuple(own[kept] if number == larger else own for number, own in enumerate(groups))
-    return Comparison(*sides), (cut[0], cut[1]), [note]
+    sizes = {name: np.unique(labels, return_counts=True)[1] for name, labels in groups.items()}
+    smallest = min(map(_weigh, sizes.values()))
+    kept_corpora, kept_groups, notes = dict(corpora), dict(groups), list[str]()
+    for name, own in sizes.items():
+        if _weigh(own) <= _UNEVEN * smallest:
+            continue
+        limits = range(1, int(own.max()) + 1)
+        cap = max(cap for cap in limits if cap == 1 or _weigh(np.minimum(own, cap)) <= _NEARLY * smallest)
+        labels = groups[name]
+        order = np.lexsort((corpora[name].keys, labels))
+        place = np.arange(len(order)) - np.searchsorted(labels[order], labels[order])
+        kept = np.sort(order[place < cap])
+        kept_corpora[name], kept_groups[name] = corpora[name].take(kept), labels[kept]
+        notes.append(
+            f"groups of the {name} have more texts than those of the other corpus: of each at most {cap} "
+            f"{'is' if cap == 1 else 'are'} compared, {len(kept)} of {len(labels)} texts"
+        )
+    return kept_corpora, Belonging(kept_groups, None, tuple(notes))
 
 
 def _weigh(sizes: Ints) -> float:
@@ -160,30 +187,49 @@ def _weigh(sizes: Ints) -> float:
 
 
 def find_sign(
-    comparison: Comparison, metrics: Sequence[CorpusMetric], nulls: Sequence[NullValues | None], seed: int
+    comparison: Comparison,
+    metrics: Sequence[CorpusMetric],
+    nulls: Sequence[NullValues | None],
+    seed: int,
+    *,
+    looks: int = 1,
 ) -> str | None:
-    """Return a sign that texts depend on each other in a way that the test does not know; None where there is none."""
-    if comparison.blocks is None and _is_too_close([null for null in nulls if null is not None]):
+    """Return a sign that texts depend on each other in a way that the test does not know; None where there is none.
+
+    `looks` is the number of comparisons that are looked at together.
+    """
+    level = _LEVEL / looks
+    if comparison.blocks is None and _is_too_close([null for null in nulls if null is not None], level):
         return TOO_CLOSE
     if comparison.groups is not None or comparison.blocks is not None or comparison.joint.pool.is_stored:
         return None
-    p = [_test_neighbouring_rows(side, metrics, seed) for side in comparison.sides]
-    return ALIKE_ROWS if min(p) <= _LEVEL / 2 else None
+    p = [side.derive(_test_neighbouring_rows, tuple(metrics), seed) for side in comparison.sides]
+    return ALIKE_ROWS if min(p) <= level / 2 else None
 
 
-def _is_too_close(nulls: Sequence[NullValues]) -> bool:
+def find_repeating_column(sources: Iterable[object]) -> str | None:
+    """Return a sign that texts belong together: a column named like an identifier whose values repeat."""
+    for source in sources:
+        for name, cells in load_columns(source).items():
+            kinds = len(set(map(str, cells)))
+            if _IDENTIFIER.search(name) and FEWEST_GROUPS <= kinds <= _REPEATING * len(cells):
+                return REPEATING_COLUMN.format(make_printable(name))
+    return None
+
+
+def _is_too_close(nulls: Sequence[NullValues], level: float) -> bool:
     """Whether values lie below what exchanged texts give, in a test of all metrics that share their exchanges."""
     turned = [replace(null, farther=-null.farther) for null in nulls if null.shares_draws]
-    return bool(turned) and float(np.min(adjust_p_values(turned)[0])) <= _LEVEL
+    return bool(turned) and float(np.min(adjust_p_values(turned)[0])) <= level
 
 
 def _test_neighbouring_rows(corpus: Corpus, metrics: Sequence[CorpusMetric], seed: int) -> float:
-    """Return the p-value of the similarity of rows that follow each other, against random orders of the rows."""
+    """Return the p-value of the similarity of rows that follow each other, against random orders of near rows."""
     if len(corpus) < _FEWEST_ROWS:
         return 1.0
     rows = _find_rows(corpus.take(range(min(len(corpus), _MOST_ROWS))), metrics)
-    rng = np.random.default_rng([seed, 35])
-    orders = [np.arange(len(rows)), *(rng.permutation(len(rows)) for _ in range(_ORDERS))]
+    rng, places = np.random.default_rng([seed, 35]), np.arange(len(rows))
+    orders = [places, *(np.lexsort((rng.random(len(rows)), places // _STRETCH)) for _ in range(_ORDERS))]
     alike = rows @ rows.T
     sums = np.array([alike[order[:-1], order[1:]].sum() for order in orders])
     return float((sums >= sums[0] - 1e-9).mean())

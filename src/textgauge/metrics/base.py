@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
@@ -85,14 +85,7 @@ class Metric:
         if self.part is not None and self.part not in {part.name for part in self.parts}:
             raise UnknownName.among(f"part of {self.name}", self.part, [part.name for part in self.parts] or ["(none)"])
         parameters = get_parameters(type(self))
-        for name, kind in parameters.items():
-            value = getattr(self, name)
-            if get_origin(kind) is Literal and value not in get_args(kind):
-                raise ParameterError(f"{self.name}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
-            if isinstance(kind, type) and not isinstance(value, (int, float) if kind is float else kind):
-                raise ParameterError(f"{self.name}: {name}={value} is not {_describe_kind(kind)}")
-        for known in (*self.ranges, *([Range("seed", 0)] if "seed" in parameters else [])):
-            known.check(self.name, getattr(self, known.name))
+        check_parameters(self, parameters, (*self.ranges, *([Range("seed", 0)] if "seed" in parameters else [])))
 
     @property
     def shown(self) -> Part:
@@ -198,6 +191,19 @@ def parse_parameter(metric: str, name: str, kind: Any, text: str) -> Any:
 
 def _read_bool(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
+
+
+def check_parameters(thing: Any, kinds: Mapping[str, Any], ranges: Iterable[Range]) -> None:
+    """Refuse parameters of a metric or a protocol that are not of their kind or outside their range."""
+    for name, kind in kinds.items():
+        value = getattr(thing, name)
+        if get_origin(kind) is Literal and value not in get_args(kind):
+            raise ParameterError(f"{thing.name}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
+        fits = isinstance(value, (int, float) if kind is float else kind) if isinstance(kind, type) else True
+        if not fits or (isinstance(value, bool) and kind in (int, float)):
+            raise ParameterError(f"{thing.name}: {name}={value} is not {_describe_kind(kind)}")
+    for known in ranges:
+        known.check(thing.name, getattr(thing, known.name))
 
 
 def _describe_kind(kind: Any) -> str:

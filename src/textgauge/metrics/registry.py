@@ -64,8 +64,8 @@ def get_metric(name: str | Metric) -> Any:
     """
     if isinstance(name, Metric):
         return name
-    here = None if name in METRICS else _ELSEWHERE.get(_strip_signs(name))
-    if here:
+    here = _ELSEWHERE.get(_strip_signs(name))
+    if here and name not in METRICS:
         raise UnknownName(f"unknown metric {name!r}; {here}")
     parsed = parse(name)
     wanted = parsed.name

@@ -23,19 +23,30 @@ def is_different(p_adjusted: float, alpha: float = ALPHA) -> bool:
 
 
 ALIKE_ROWS = "rows that follow each other are alike"
+REPEATING_COLUMN = "values of the column {} repeat"
 TOO_CLOSE = "closer than two samples of one source can be"
-_OUTCOMES = ("Different", "Different, if the texts are independent", "No difference found")
+_OUTCOMES = ("Different, if the texts are independent", "Different", "No difference found", "Same", "Cannot be decided")
+_MANY_TIMES = 100  # from which digits are not rounded
+_LITTLE = 0.1  # share of foreign texts below which a difference is called small
+_WHERE = "name the document, user or conversation they belong to with --group."
 
 
 def format_comparison(
-    p_adjusted: Mapping[str, float], adjustment: str | None, sign: str | None = None, alpha: float = ALPHA
+    p_adjusted: Mapping[str, float],
+    adjustment: str | None,
+    sign: str | None = None,
+    alpha: float = ALPHA,
+    *,
+    size: str = "",
+    missed: str = "",
 ) -> str:
     """Return the answer of one comparison of two corpora, from the adjusted p-values of all metrics that were tested.
 
-    `sign` is a sign that texts depend on each other: `ALIKE_ROWS` or `TOO_CLOSE`.
+    `sign` is a sign that texts depend on each other: `ALIKE_ROWS`, `REPEATING_COLUMN` or `TOO_CLOSE`. `size` is how far
+    the corpora are, `missed` what would have been found.
 
-    >>> format_comparison({"energy": 0.002, "fid": 0.004, "zipf": 0.3}, "max-T")
-    'Different: 2 of 3 metrics reject "same source" (5 % level, adjusted by max-T).'
+    >>> format_comparison({"energy": 0.002, "fid": 0.004}, None, size=format_times("energy", 3.06))
+    'Different, 3.1 times the energy of two samples of one source: 2 of 2 metrics reject "same source" (5 % level).'
     >>> format_comparison({"energy": 0.2}, None)
     'No difference found: energy does not reject "same source" (5 % level); that does not prove that there is none.'
     """
@@ -51,14 +62,83 @@ def format_comparison(
             "Closer than two samples of one source can be: these texts were made from each other, or for the same "
             "prompts; compare them with --paired or --block."
         )
-    if rejecting and sign == ALIKE_ROWS:
-        return (
-            f'Different, if the texts are independent: {tested} "same source" {how}. But rows that follow each other '
-            "are alike: name the document, user or conversation they belong to with --group."
-        )
+    if rejecting and sign is not None:
+        return f'{_OUTCOMES[0]}: {tested} "same source" {how}. But {sign}: {_WHERE}'
     if rejecting:
-        return f'Different: {tested} "same source" {how}.'
-    return f'No difference found: {tested} "same source" {how}; that does not prove that there is none.'
+        return f'Different{size and f", {size}"}: {tested} "same source" {how}.'
+    rest = f": {missed}" if missed else ""
+    return f'No difference found: {tested} "same source" {how}; that does not prove that there is none{rest}.'
+
+
+def format_times(metric: str, times: float) -> str:
+    """Say how far two corpora are by a metric, next to two samples of one source.
+
+    >>> format_times("energy", 12.34)
+    '12 times the energy of two samples of one source'
+    """
+    shown = f"{times:.2g}" if times < _MANY_TIMES else f"{times:,.0f}"
+    return f"{shown} times the {metric} of two samples of one source"
+
+
+def format_share(share: float, low: float, high: float) -> str:
+    """Say how far two corpora are in foreign texts; small shares are called small.
+
+    >>> format_share(0.034, 0.01, 0.06)
+    'but little, as far as 3 % foreign texts would be (1 to 6 %)'
+    """
+    little = "but little, " if high < _LITTLE else ""
+    return f"{little}as far as {100 * share:.0f} % foreign texts would be ({100 * low:.0f} to {100 * high:.0f} %)"
+
+
+def format_missed(metric: str, share: float) -> str:
+    """Say which share of foreign texts a test at these sizes would have found.
+
+    >>> format_missed("energy", 0.1374)
+    'energy alone finds 14 % foreign texts at these sizes in 4 of 5 cases, smaller shares more seldom'
+    """
+    often = "at these sizes in 4 of 5 cases, smaller shares more seldom"
+    return f"{metric} alone finds {100 * share:.0f} % foreign texts {often}"
+
+
+def format_equivalence(
+    margin: float, share: tuple[float, float, float], texts: float, *, is_within: bool, is_rejected: bool
+) -> str:
+    """Say whether two corpora are the same within a share of foreign texts, by the estimated share and its interval.
+
+    >>> format_equivalence(0.05, (0.0, 0.0, 0.04), 300, is_within=True, is_rejected=False)
+    'Same within 5 % foreign texts (95 %): as far as 0 % would be (0 to 4 %).'
+    >>> format_equivalence(0.05, (0.03, 0.0, 0.08), 812.3, is_within=False, is_rejected=False)
+    'Cannot be decided within 5 %: as far as 3 % foreign texts would be (0 to 8 %); about 810 texts would decide.'
+    """
+    middle, low, high = (f"{100 * end:.0f}" for end in share)
+    asked, far = f"within {100 * margin:g} %", f"as far as {middle} % foreign texts would be ({low} to {high} %)"
+    enough = (
+        f"about {float(f'{texts:.2g}'):,.0f} texts would decide" if texts < _COUNTLESS else "more texts would decide"
+    )
+    if is_within:
+        return f"Same {asked} foreign texts (95 %): as far as {middle} % would be ({low} to {high} %)."
+    if share[1] > margin:
+        return f"Different, {far}: not the same {asked}."
+    if is_rejected:
+        return f"Different, {far}: whether the same {asked} cannot be decided; {enough}."
+    return f"Cannot be decided {asked}: {far}; {enough}."
+
+
+_COUNTLESS = 1e7
+
+
+def format_sign(sign: str) -> str:
+    """Say of a ranking or of slices what a sign of dependence means.
+
+    >>> format_sign(ALIKE_ROWS)[:45]
+    'This holds if the texts are independent, but '
+    """
+    if sign == TOO_CLOSE:
+        return (
+            "A candidate is closer to the reference than two samples of one source can be: made from it, or for the "
+            "same prompts; use --paired or --block."
+        )
+    return f"This holds if the texts are independent, but {sign}: {_WHERE}"
 
 
 def _format_level(alpha: float, adjustment: str | None) -> str:
@@ -66,15 +146,32 @@ def _format_level(alpha: float, adjustment: str | None) -> str:
 
 
 def split_answer(sentence: str) -> tuple[str, str]:
-    """Return the outcome of a `comparison_sentence` in a word or two, and the rest; no outcome for other sentences.
+    """Return the outcome of a comparison's answer in a word or two, and the rest; no outcome for other sentences.
 
     >>> split_answer('Different: energy rejects "same source" (5 % level).')
     ('Different', 'energy rejects "same source" (5 % level).')
     >>> split_answer("Of 60 texts: 3 are copies.")
     ('', 'Of 60 texts: 3 are copies.')
     """
-    outcome, _, rest = sentence.partition(": ")
-    return (outcome, rest) if outcome in _OUTCOMES else ("", sentence)
+    for outcome in _OUTCOMES:
+        if sentence.startswith((f"{outcome}: ", f"{outcome}, ", f"{outcome} within ")):
+            return outcome, sentence.removeprefix(outcome).lstrip(":, ")
+    return "", sentence
+
+
+def format_watch(texts: int, wealth: float, alarm_at: float, unread: int = 0) -> str:
+    """Return the answer of a watched stream: its wealth after so many texts, and how many had no reference left.
+
+    >>> format_watch(1240, 0.4, 20.0)
+    'No alarm after 1,240 texts (wealth 0.4; alarm at 20); that does not prove that there is no difference.'
+    """
+    if wealth >= alarm_at:
+        how = f"(wealth {wealth:.3g}; alarm at {alarm_at:.4g}, {100 / alarm_at:.3g} % level over all looks)"
+        return f'Alarm after {texts:,} texts: bets reject "same source" {how}.'
+    said = f"No alarm after {texts:,} texts (wealth {wealth:.2g}; alarm at {alarm_at:.4g})"
+    if unread:
+        return f"{said}, and the reference is used up: the next {unread:,} texts were not watched; give a larger one."
+    return f"{said}; that does not prove that there is no difference."
 
 
 def format_baseline(p_adjusted: Mapping[str, float], closer: Mapping[str, bool], alpha: float = ALPHA) -> str:

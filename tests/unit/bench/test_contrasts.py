@@ -9,29 +9,32 @@ from scipy import stats
 from textgauge.bench.contrasts import SHOWN, contrast_correlations, contrast_measures
 from textgauge.bench.protocols import Agreement, Perturbation
 from textgauge.bench.protocols.base import Observations, Verdict
-from textgauge.bench.results import Group, Judged
+from textgauge.bench.results import Group
 from textgauge.core.errors import InputError
 from textgauge.stats.resampling import adjust_by_holm
 
 WAVE = np.sin(np.arange(1_000.0))
 
 
-def judged(metric, value, *, measure="early_rise", draws=None, **more):
+def judged(metric, value, *, measure="early_rise", draws=None, reason=None):
     made = value + WAVE if draws is None else draws
-    verdict = Verdict(measure, value, draws=tuple(made), units=20, reason=more.pop("reason", None))
-    return Judged("blobs", Perturbation(), 0, metric, (verdict,), **more)
+    return metric, [Verdict(measure, value, draws=tuple(made), units=20, reason=reason)]
+
+
+def contrast(items, **more):
+    return contrast_measures([Group("blobs", Perturbation(), 0, judged=dict(items), **more)])
 
 
 def test_what_two_metrics_share_leaves_their_difference():
     """Draws that vary by two and go together have a difference that does not vary at all."""
-    (row,) = contrast_measures([judged("a", 0.5), judged("b", 0.3)])
+    (row,) = contrast([judged("a", 0.5), judged("b", 0.3)])
     assert (row["difference"], row["low"], row["high"]) == pytest.approx((0.2, 0.2, 0.2))
     assert (row["metric"], row["other"], row["ahead"], row["n"]) == ("a", "b", "a", 20)
     assert set(SHOWN) < set(row)
 
 
 def test_the_interval_is_of_the_differences():
-    (row,) = contrast_measures([judged("a", 0.0), judged("b", 0.1, draws=0.1 - WAVE)])
+    (row,) = contrast([judged("a", 0.0), judged("b", 0.1, draws=0.1 - WAVE)])
     assert row["low"] == pytest.approx(-2.1, abs=0.05)
     assert row["high"] == pytest.approx(1.9, abs=0.05)
     assert row["ahead"] is None
@@ -40,31 +43,31 @@ def test_the_interval_is_of_the_differences():
 @pytest.mark.parametrize(("measure", "ahead"), [("early_rise", "b"), ("tenth_rise", "a"), ("saturation", "a")])
 def test_ahead_is_the_better_end_of_the_measure(measure, ahead):
     items = [judged("a", 0.1, measure=measure), judged("b", 0.4, measure=measure)]
-    assert contrast_measures(items)[0]["ahead"] == ahead
-    assert contrast_measures(items[::-1])[0]["ahead"] == ahead
+    assert contrast(items)[0]["ahead"] == ahead
+    assert contrast(items[::-1])[0]["ahead"] == ahead
 
 
 def test_a_metric_without_a_value_is_named_and_has_no_difference():
-    (row,) = contrast_measures([judged("a", 0.1), judged("b", float("nan"), draws=(), reason="no rise")])
+    (row,) = contrast([judged("a", 0.1), judged("b", float("nan"), draws=(), reason="no rise")])
     assert (row["value"], row["other_value"], row["difference"], row["low"], row["ahead"]) == (0.1, *[None] * 4)
     assert row["reason"] == "b: no rise"
 
 
 def test_only_metrics_of_one_run_without_missing_cells_are_compared():
     with pytest.raises(InputError, match="no two metrics"):
-        contrast_measures([judged("a", 0.1), judged("b", 0.2, missing=1)])
+        contrast([judged("a", 0.1), judged("b", 0.2)], missing={"b": 1})
     with pytest.raises(InputError, match="no two metrics"):
-        contrast_measures([judged("a", 0.1), judged("b", 0.2, fingerprint="other")])
+        contrast_measures([Group("blobs", Perturbation(), 0, judged=dict([judged(name, 0.1)])) for name in "ab"])
     with pytest.raises(InputError, match="no two metrics"):
-        contrast_measures([judged("a", 0.1, draws=()), judged("b", 0.2, draws=())])
-    assert len(contrast_measures([judged(name, 0.1) for name in "abcd"])) == 6
+        contrast([judged("a", 0.1, draws=()), judged("b", 0.2, draws=())])
+    assert len(contrast([judged(name, 0.1) for name in "abcd"])) == 6
 
 
 def test_who_is_ahead_is_decided_after_holms_correction():
     rng = np.random.default_rng(5)
     gaps = {"a": 0.0, "b": 0.035, "c": 0.0, "d": 0.024}
     items = [judged(name, 0.5 + gap, draws=0.5 + gap + 0.007 * rng.normal(size=500)) for name, gap in gaps.items()]
-    rows = contrast_measures(items)
+    rows = contrast(items)
     raw = np.array([row["p_value"] for row in rows])
     assert np.array([row["p_holm"] for row in rows]) == pytest.approx(adjust_by_holm(raw))
     assert any(row["p_value"] <= 0.05 < row["p_holm"] and row["ahead"] is None for row in rows)

@@ -42,16 +42,21 @@ def found(store):
     return made(store)
 
 
+def verdicts(found):
+    """The verdicts of each ensemble, by its name and the place that it is filed under."""
+    return {(name, place): of for place, named in found.verdicts.items() for name, of in named.items()}
+
+
 def values(found):
-    return {(one.name, one.group.protocol.name): [verdict.value for verdict in one.verdicts] for one in found.found}
+    return {key: [verdict.value for verdict in of] for key, of in verdicts(found).items()}
 
 
 def assert_same(first, second):
     """Equal bit by bit, NaN among it; `repr` leaves the resamples out."""
-    assert [(one.name, repr(one.verdicts)) for one in first.found] == [(o.name, repr(o.verdicts)) for o in second.found]
+    assert repr(verdicts(first)) == repr(verdicts(second))
     assert repr(first.contributions) == repr(second.contributions)
-    for mine, others in zip(first.found, second.found, strict=True):
-        for a, b in zip(mine.verdicts, others.verdicts, strict=True):
+    for mine, others in zip(verdicts(first).values(), verdicts(second).values(), strict=True):
+        for a, b in zip(mine, others, strict=True):
             assert np.array_equal(a.draws, b.draws, equal_nan=True)
 
 
@@ -62,11 +67,10 @@ def remove_cell(store, metric, protocol):
 
 def test_each_task_has_its_ensembles_and_all_have_one(found):
     names = {task.name for task in TASKS}
-    assert {(item.name, item.group.protocol.name) for item in found.found} == {
+    assert {(name, of[0].measure) for (name, _), of in verdicts(found).items()} == {
         (kind, name) for kind in ensembles.NAMES.values() for name in names
     }
-    for item in found.found:
-        first = item.verdicts[0]
+    for first, *_ in verdicts(found).values():
         assert 0 <= first.low <= first.value <= first.high <= 1
         assert first.units > 1
 
@@ -129,9 +133,9 @@ def test_an_incomplete_metric_is_no_part_of_an_ensemble(tmp_path):
 def test_one_metric_makes_no_ensemble(tmp_path):
     store = make(tmp_path, "jaccard", [next(iter(TASKS))])
     none = made(store)
-    assert (none.found, none.contributions, none.lacking) == ((), [], 0)
+    assert none == ({}, [], 0)
     assert not (store.folder / "derived").exists()
-    assert {item.metric for item in Results(store).judged()} == {"jaccard"}
+    assert {metric for group in Results(store).groups() for metric in group.verdicts} == {"jaccard"}
 
 
 def test_two_ways_to_judge_the_same_trials_stay_apart(tmp_path):
@@ -139,14 +143,13 @@ def test_two_ways_to_judge_the_same_trials_stay_apart(tmp_path):
     bent = [Sensitivity(documents_drawn=6, ideal=ideal) for ideal in ("straight", "quadratic")]
     store = Store(tmp_path)
     run([Plan(task, sources, get_pair_metrics("levenshtein,jaccard"), 0) for task in bent], store)
-    found = {one.group.protocol: one.verdicts[0].value for one in made(store).found if "task" in one.name}
-    assert set(found) == set(bent)
-    assert len(set(found.values())) == 2
+    found = [of[0].value for (name, _), of in verdicts(made(store)).items() if "task" in name]
+    assert len(found) == len(set(found)) == 2
 
 
 def test_another_metric_changes_no_verdict_of_the_others(store, tmp_path):
     few, many = (
-        {(i.metric, i.protocol.name): i.verdicts for i in Results(s).judged()}
+        {(metric, g.protocol.name): of for g in Results(s).groups() for metric, of in g.verdicts.items()}
         for s in (make(tmp_path, "jaccard"), store)
     )
     assert len(few) == 3
@@ -162,7 +165,7 @@ def test_judging_trains_nothing_writes_nothing_and_says_what_is_lacking(store, t
     for path in before:
         path.chmod(0o555 if path.is_dir() else 0o444)
     results = Results(copy)
-    assert {item.metric for item in results.judged()} == {"levenshtein", "jaccard", "rouge"}
+    assert {metric for group in results.groups() for metric in group.verdicts} == {"levenshtein", "jaccard", "rouge"}
     assert results.warnings == [NOT_TRAINED]
     assert {path: path.stat().st_mtime_ns for path in copy.folder.rglob("*")} == before
     for path in before:

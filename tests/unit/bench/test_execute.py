@@ -46,7 +46,7 @@ def test_two_processes_give_what_one_gives(tmp_path, make_plan, contents, same, 
 
 def test_a_dask_cluster_gives_what_one_process_gives(tmp_path, make_plan, contents, same, serial):
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 1, "processes": True, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster, open_executor(scheduler=cluster.scheduler_address) as where:
         report = run([make_plan(METRICS)], Store(tmp_path / "dask"), executor=where)
     assert report.computed == 27

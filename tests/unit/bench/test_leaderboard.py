@@ -10,7 +10,7 @@ from scipy import stats
 from textgauge.bench.leaderboard import rank_by_kind, rank_metrics
 from textgauge.bench.protocols import Clustering, Distributionality, Ksc, Perturbation, Size, Speed
 from textgauge.bench.protocols.base import Verdict, summarise_repetitions
-from textgauge.bench.results import Judged, list_verdicts
+from textgauge.bench.results import Group, list_verdicts
 from textgauge.core.errors import ArgumentError, InputError
 
 
@@ -20,7 +20,7 @@ def judged(metric, data="a,b", protocol=None, **values):
     every = values.pop("every", None)
     given = {m.name: values.get(m.name, every) for m in protocol.measures}
     verdicts = [summarise_repetitions(name, found) for name, found in given.items() if found is not None]
-    return Judged(data, protocol, 0, metric, tuple(verdicts))
+    return Group(data, protocol, 0, judged={metric: verdicts})
 
 
 def spread(mean, noise=0.001, n=5, seed=0):
@@ -118,7 +118,8 @@ def test_data_sets_of_one_measure_share_its_weight():
 
 
 def test_a_metric_without_an_overall_score_is_unranked_and_nobody_is_better_than_it():
-    nothing = Judged("a,b", Ksc(), 0, "nothing", (Verdict("accuracy", math.nan, values=(math.nan,) * 5, reason="why"),))
+    undefined = Verdict("accuracy", math.nan, values=(math.nan,) * 5, reason="why")
+    nothing = Group("a,b", Ksc(), 0, judged={"nothing": [undefined]})
     board = rank_metrics([nothing, judged("bad", accuracy=spread(0.0)), judged("good", accuracy=spread(0.9, seed=1))])
     last = board.rows[-1].to_dict()
     assert last == dict.fromkeys(last) | {"metric": "nothing"}
@@ -208,7 +209,7 @@ def test_draws_that_use_the_same_texts_are_for_these_texts():
     """y* is drawn again, A and B are not: nothing is said about other points."""
     draws = tuple(np.random.default_rng(3).normal(0.5, 0.1, 200))
     verdict = Verdict("early_rise", 0.5, values=(0.5,), draws=draws, units=20)
-    items = [Judged("blobs", Perturbation(), 0, name, (verdict,)) for name in "ab"]
+    items = [Group("blobs", Perturbation(), 0, judged={"a": [verdict], "b": [verdict]})]
     assert rank_metrics(items).scope == "these texts"
     assert {row["scope"] for row in list_verdicts(items)} == {"these texts"}
     with pytest.raises(InputError, match="new texts"):
@@ -258,13 +259,13 @@ PAIRS = [
         ({"scope": "sources"}, "does not support statements about new texts"),
         ({"scope": "data"}, "three or more data sets"),
         ({"scope": "world"}, "one of texts, sources, data"),
-        ({"judged": []}, "nothing to rank"),
-        ({"judged": [Judged("a,b", Ksc(), 0, "a", (), missing=3)]}, "nothing to rank"),
+        ({"groups": []}, "nothing to rank"),
+        ({"groups": [Group("a,b", Ksc(), 0, missing={"a": 3})]}, "nothing to rank"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused(options, complaint):
     with pytest.raises((InputError, ArgumentError), match=complaint):
-        rank_metrics(**{"judged": [judged(name, every=spread(0.5)) for name in "ab"]} | options)
+        rank_metrics(**{"groups": [judged(name, every=spread(0.5)) for name in "ab"]} | options)
 
 
 def test_one_kind_of_metrics_has_one_board_and_throughput_stands_on_it():

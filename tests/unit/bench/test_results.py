@@ -3,7 +3,7 @@
 import pytest
 
 from textgauge.bench import Store, run
-from textgauge.bench.results import MetricTime, Results, _make_protocol, sum_times
+from textgauge.bench.results import MetricTime, Results, _make_protocol, list_verdicts, sum_times
 from textgauge.core.errors import InputError
 
 
@@ -17,12 +17,11 @@ def test_judging_in_several_ways_opens_each_file_once(results, monkeypatch):
     opened = []
     read = Store.read
     monkeypatch.setattr(Store, "read", lambda self, cell: opened.append(cell.name) or read(self, cell))
-    first = results.judged()
-    results.judged({"ties": "wrong"})
-    results.groups()
-    results.times()
+    first = list_verdicts(results.groups())
+    list_verdicts(results.groups({"ties": "wrong"}))
+    sum_times([results])
     assert len(opened) == len(set(opened)) == results.count
-    assert first == Results(results.store).judged()
+    assert first == list_verdicts(Results(results.store).groups())
 
 
 def test_options_change_how_trials_are_judged_and_not_the_trials(results):
@@ -49,16 +48,16 @@ def test_a_missing_result_is_counted_and_the_metric_is_incomplete(results):
 
 
 def test_results_of_one_seed_are_those_of_a_store_that_has_no_other(results, tmp_path, make_plan):
-    alone = Results(results.store).judged()
+    alone = list_verdicts(Results(results.store).groups())
     run([make_plan(seed=1)], results.store)
-    assert len(Results(results.store).judged()) == 2 * len(alone)
-    assert Results(results.store, seed=0).judged() == alone
-    assert {item.seed for item in Results(results.store, seed=1).judged()} == {1}
+    assert len(list_verdicts(Results(results.store).groups())) == 2 * len(alone)
+    assert list_verdicts(Results(results.store, seed=0).groups()) == alone
+    assert {group.seed for group in Results(results.store, seed=1).groups()} == {1}
 
 
 def test_times_of_several_runs_add_up(results):
-    once = sum_times(results.times())
-    twice = sum_times([*results.times(), *results.times()])
+    once = sum_times([results])
+    twice = sum_times([results, results])
     assert {(time.metric, time.protocol) for time in once} == {(time.metric, time.protocol) for time in twice}
     for one, two in zip(once, twice, strict=True):
         assert (two.trials, two.failed) == (2 * one.trials, 2 * one.failed)

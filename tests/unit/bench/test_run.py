@@ -7,7 +7,7 @@ import pytest
 
 from textgauge.bench import Store, run
 from textgauge.bench.protocols import Ksc, Speed
-from textgauge.bench.results import Results
+from textgauge.bench.results import Results, list_verdicts
 from textgauge.metrics import CorpusMetric, Part, TokenMetric, registry
 
 
@@ -78,8 +78,8 @@ def test_cells_that_plans_have_in_common_are_computed_once(tmp_path, make_plan):
 
 def test_every_way_of_judging_of_a_store_is_kept(tmp_path, make_plan):
     run([make_plan("zipf@words", ties=ties) for ties in ("half", "wrong")], Store(tmp_path))
-    assert {item.protocol.ties for item in Results(Store(tmp_path)).judged()} == {"half", "wrong"}
-    assert [item.protocol.ties for item in Results(Store(tmp_path)).judged({"ties": "right"})] == ["right"]
+    assert {group.protocol.ties for group in Results(Store(tmp_path)).groups()} == {"half", "wrong"}
+    assert [group.protocol.ties for group in Results(Store(tmp_path)).groups({"ties": "right"})] == ["right"]
 
 
 def test_what_decides_the_draws_decides_the_cell_and_nothing_else_does(tmp_path, make_plan):
@@ -125,11 +125,12 @@ def test_a_metric_that_fails_on_some_pairs_is_undefined_there_alone(tmp_path, ma
 
 def test_a_metric_that_always_fails_has_a_verdict_with_the_reason(tmp_path, make_plan):
     run([make_plan("fussy(how=always)@words,jsd@words")], Store(tmp_path))
-    fussy, jsd = Results(Store(tmp_path)).judged()
-    assert {verdict.reason for verdict in fussy.verdicts} == {
+    (group,) = Results(Store(tmp_path)).groups()
+    fussy, jsd = group.verdicts.values()
+    assert {verdict.reason for verdict in fussy.values()} == {
         "undefined in 6 of 6 trials: ValueError: cannot stand the number 7"
     }
-    assert all(verdict.reason is None for verdict in jsd.verdicts)
+    assert all(verdict.reason is None for verdict in jsd.values())
 
 
 def test_a_metric_that_fails_is_not_timed_but_the_others_are(tmp_path, make_plan):
@@ -137,15 +138,16 @@ def test_a_metric_that_fails_is_not_timed_but_the_others_are(tmp_path, make_plan
     plan = replace(plan, protocol=Speed(n=5, largest=20, repetitions=2))
     report = run([plan], Store(tmp_path))
     assert len(report.failures) == 2
-    fussy, jsd = Results(Store(tmp_path)).judged()
-    assert "cannot stand the number 7" in fussy.verdict("throughput").reason
-    assert jsd.verdict("throughput").value > 0
+    (group,) = Results(Store(tmp_path)).groups()
+    fussy, jsd = group.verdicts.values()
+    assert "cannot stand the number 7" in fussy["throughput"].reason
+    assert jsd["throughput"].value > 0
 
 
 def test_a_new_version_of_a_metric_is_computed_anew_and_the_latest_is_judged(tmp_path, make_plan, monkeypatch):
     def values():
-        (item,) = Results(Store(tmp_path)).judged()
-        return item.verdict("linearity").values
+        (group,) = Results(Store(tmp_path)).groups()
+        return group.verdicts["fussy@words"]["linearity"].values
 
     def asked(version):
         monkeypatch.setattr(Fussy, "version", version)
@@ -166,14 +168,14 @@ def test_a_new_version_of_a_metric_is_computed_anew_and_the_latest_is_judged(tmp
 def test_verdicts_do_not_depend_on_the_order_of_cells(tmp_path, make_plan):
     run([make_plan("zipf@words,jsd@words", repetitions=4)], Store(tmp_path))
     store = Store(tmp_path)
-    plain = Results(store).judged()
+    plain = list_verdicts(Results(store).groups())
     manifests = store.manifests()
 
     class Reversed(Store):
         def manifests(self):
             return [{**manifest, "cells": manifest["cells"][::-1]} for manifest in manifests]
 
-    assert sorted(Results(Reversed(tmp_path)).judged(), key=str) == sorted(plain, key=str)
+    assert sorted(list_verdicts(Results(Reversed(tmp_path)).groups()), key=str) == sorted(plain, key=str)
 
 
 def test_a_run_that_has_not_come_far_is_judged_by_what_is_there(tmp_path, make_plan):
@@ -182,12 +184,13 @@ def test_a_run_that_has_not_come_far_is_judged_by_what_is_there(tmp_path, make_p
     run([plan], store)
     for batch in (1, 3):
         store.path(plan.cell(batch, plan.metrics[0])).unlink()
-    zipf, jsd = Results(store).judged()
-    assert (zipf.missing, jsd.missing) == (2, 0)
-    assert len(zipf.verdict("accuracy").values) == 2
+    (group,) = Results(store).groups()
+    assert group.missing == {"zipf@words": 2, "jsd@words": 0}
+    assert len(group.verdicts["zipf@words"]["accuracy"].values) == 2
     for path in tmp_path.glob("cells/*/*.parquet"):
         path.unlink()
-    assert [(item.missing, item.verdicts) for item in Results(store).judged()] == [(4, ()), (4, ())]
+    (group,) = Results(store).groups()
+    assert (group.missing, group.verdicts) == ({"zipf@words": 4, "jsd@words": 4}, {})
 
 
 def test_generators_differ_between_protocols_repetitions_and_data(make_plan):

@@ -1,7 +1,5 @@
 """`textgauge datasets ls | fetch | show`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

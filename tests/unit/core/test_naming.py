@@ -4,7 +4,7 @@ from importlib import metadata
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
@@ -16,6 +16,7 @@ WORD = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
 VALUE = st.from_regex(r"[a-z0-9.+-]{1,6}", fullmatch=True)
 
 
+@settings(max_examples=30)
 @given(
     st.builds(
         Name,

@@ -1,7 +1,5 @@
 """Steps and counts are told to whoever listens."""
 
-from __future__ import annotations
-
 import pytest
 
 import textgauge

@@ -50,11 +50,12 @@ def test_a_class_is_registered_by_its_own_name_and_again_when_its_module_is_load
         declare("Other")
 
 
-def test_modules_of_a_package_are_imported_once_all_names_are_asked_for(tmp_path, monkeypatch):
+def test_modules_of_a_package_are_imported_until_a_name_is_known_or_all_are_asked_for(tmp_path, monkeypatch):
     package = tmp_path / "shelf"
     package.mkdir()
     (package / "__init__.py").write_text("from textgauge.core.registry import Registry\nTHINGS = Registry('thing')\n")
-    (package / "a.py").write_text("from shelf import THINGS\nTHINGS.register(1, 'a')\n")
+    for name in ("a", "c"):
+        (package / f"{name}.py").write_text(f"from shelf import THINGS\nTHINGS.register(1, {name!r})\n")
     (package / "_b.py").write_text("raise RuntimeError\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     from shelf import THINGS
@@ -63,7 +64,9 @@ def test_modules_of_a_package_are_imported_once_all_names_are_asked_for(tmp_path
     THINGS.register(2, "known")
     assert THINGS["known"] == 2
     assert "shelf.a" not in sys.modules
-    assert sorted(THINGS) == ["a", "known"]
+    assert THINGS["a"] == 1
+    assert "shelf.c" not in sys.modules
+    assert sorted(THINGS) == ["a", "c", "known"]
 
 
 @pytest.mark.usefixtures("installed")

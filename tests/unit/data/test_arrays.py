@@ -1,7 +1,5 @@
 """Embeddings from .npy files, good and bad."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,7 @@ def saved(tmp_path, array, **options):
     return tmp_path / "a.npy"
 
 
-def complaint(path) -> str:
+def complaint(path):
     with pytest.raises(InputError) as caught:
         read_embeddings(path)
     assert "\n" not in str(caught.value)

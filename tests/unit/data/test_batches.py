@@ -1,7 +1,5 @@
 """Files read in batches hold what whole files hold, whatever the size of a batch; damage is one line."""
 
-from __future__ import annotations
-
 import gzip
 
 import polars

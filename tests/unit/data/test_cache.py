@@ -6,9 +6,6 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,11 +24,11 @@ class Letters:
     name = "letters"
     dimension = 26
 
-    def __init__(self, identity: str = "letters-1") -> None:
+    def __init__(self, identity="letters-1"):
         self.identity = identity
         self.asked: list[str] = []
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Any = None) -> np.ndarray:
+    def encode(self, texts, *, batch_size=64, progress=None):
         self.asked += texts
         if progress is not None:
             progress(len(texts), len(texts))
@@ -47,15 +44,15 @@ TEXTS = [f"text number {number} {'x' * (number % 5)}" for number in range(40)] +
 ]
 
 
-def plain(texts: Sequence[str] = TEXTS) -> np.ndarray:
+def plain(texts=TEXTS):
     return Letters().encode(texts)
 
 
-def files(folder: Path) -> list[Path]:
+def files(folder):
     return sorted(folder.rglob("*.rows"))
 
 
-def test_cold_warm_and_off_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cold_warm_and_off_are_the_same(tmp_path, monkeypatch):
     cold, warm, off = Letters(), Letters(), Letters()
     np.testing.assert_array_equal(encode_cached(cold, TEXTS, cache_dir=tmp_path), plain())
     np.testing.assert_array_equal(encode_cached(warm, TEXTS, cache_dir=tmp_path), plain())
@@ -68,34 +65,34 @@ def test_cold_warm_and_off_are_the_same(tmp_path: Path, monkeypatch: pytest.Monk
     assert files(tmp_path) == before
 
 
-def test_only_what_is_missing_is_computed(tmp_path: Path) -> None:
+def test_only_what_is_missing_is_computed(tmp_path):
     encode_cached(Letters(), TEXTS[:10], cache_dir=tmp_path)
     encoder = Letters()
     np.testing.assert_array_equal(encode_cached(encoder, TEXTS, cache_dir=tmp_path), plain())
     assert set(encoder.asked) == set(TEXTS) - set(TEXTS[:10])
 
 
-def test_identities_do_not_meet(tmp_path: Path) -> None:
+def test_identities_do_not_meet(tmp_path):
     encode_cached(Letters("letters-1"), TEXTS, cache_dir=tmp_path)
     other = Letters("letters-2")
     encode_cached(other, TEXTS, cache_dir=tmp_path)
     assert sorted(other.asked) == sorted(set(TEXTS))
 
 
-def test_the_folder_of_the_setting_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_the_setting_is_used(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
     monkeypatch.delenv("TEXTGAUGE_NO_CACHE", raising=False)
     encode_cached(Letters(), ["a"])
     assert len(files(tmp_path / "embeddings")) == 1
 
 
-def test_no_texts(tmp_path: Path) -> None:
+def test_no_texts(tmp_path):
     assert encode_cached(Letters(), [], cache_dir=tmp_path).shape == (0, 26)
 
 
-def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path) -> None:
+def test_an_interrupted_run_keeps_what_it_finished(tmp_path):
     class Interrupted(Letters):
-        def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+        def encode(self, texts, **options):
             if len(self.asked) == 12:
                 raise KeyboardInterrupt
             return super().encode(texts, **options)
@@ -108,7 +105,7 @@ def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path) -> None:
     assert sorted(first.asked + second.asked) == sorted(set(TEXTS))
 
 
-def test_progress_counts_what_the_cache_had(tmp_path: Path) -> None:
+def test_progress_counts_what_the_cache_had(tmp_path):
     encode_cached(Letters(), TEXTS[:6], cache_dir=tmp_path)
     seen: list[tuple[int, int]] = []
     progress = lambda done, total: seen.append((done, total))  # noqa: E731
@@ -119,7 +116,7 @@ def test_progress_counts_what_the_cache_had(tmp_path: Path) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 @given(data=st.data())
-def test_no_damage_changes_the_result(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_no_damage_changes_the_result(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("cache")
     encode_cached(Letters(), TEXTS, cache_dir=folder)
     (path,) = files(folder)
@@ -140,7 +137,7 @@ def test_no_damage_changes_the_result(tmp_path_factory: pytest.TempPathFactory, 
     assert last.asked == []
 
 
-def test_other_files_are_left_alone(tmp_path: Path) -> None:
+def test_other_files_are_left_alone(tmp_path):
     folder = EmbeddingStore.of(Letters(), tmp_path).folder
     folder.mkdir(parents=True)
     others = [folder / name for name in ("1-2.vec", "3.blk", "notes.rows")]
@@ -150,7 +147,7 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     assert all(path.exists() for path in others)
 
 
-def test_the_number_of_small_files_stays_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_small_files_stays_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "_MOST_SMALL", 6)
     store = EmbeddingStore.of(Letters(), tmp_path)
     for text in [*TEXTS, *TEXTS]:
@@ -162,7 +159,7 @@ def test_the_number_of_small_files_stays_bounded(tmp_path: Path, monkeypatch: py
     assert warm.asked == []
 
 
-def test_a_merge_drops_damage_and_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_merge_drops_damage_and_repetitions(tmp_path, monkeypatch):
     store = EmbeddingStore(tmp_path)
     for _ in range(3):
         store.write(compute_text_keys(["a", "b"]), plain(["a", "b"]))
@@ -178,13 +175,13 @@ def test_a_merge_drops_damage_and_repetitions(tmp_path: Path, monkeypatch: pytes
     np.testing.assert_array_equal(rows, plain(["c", "a", "b"]))
 
 
-def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path, monkeypatch):
     store, moved = EmbeddingStore(tmp_path), []
     for text in "abc":
         store.write(compute_text_keys([text]), plain([text]))
     opened = cache.open_stored
 
-    def merge_first(path: Path) -> Any:
+    def merge_first(path):
         if not moved:
             moved.append(True)
             for old in files(tmp_path):
@@ -198,7 +195,7 @@ def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkey
     np.testing.assert_array_equal(vectors, plain(list("abc")))
 
 
-def test_a_merge_that_loses_its_files_is_no_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_merge_that_loses_its_files_is_no_warning(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "_MOST_SMALL", 2)
     monkeypatch.setattr(cache, "remove_unfinished", lambda folder: [path.unlink() for path in files(folder)])
     with warnings.catch_warnings():
@@ -207,7 +204,7 @@ def test_a_merge_that_loses_its_files_is_no_warning(tmp_path: Path, monkeypatch:
             EmbeddingStore(tmp_path).write(compute_text_keys([text]), plain([text]))
 
 
-def test_a_cache_that_cannot_be_written_is_one_warning(tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_one_warning(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -218,8 +215,8 @@ def test_a_cache_that_cannot_be_written_is_one_warning(tmp_path: Path) -> None:
     ]
 
 
-def test_a_full_disk_is_one_warning_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*args: object) -> None:
+def test_a_full_disk_is_one_warning_and_leaves_nothing(tmp_path, monkeypatch):
+    def full(*args):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
@@ -230,9 +227,9 @@ def test_a_full_disk_is_one_warning_and_leaves_nothing(tmp_path: Path, monkeypat
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_vectors_that_are_not_finite_are_given_but_not_kept(tmp_path: Path) -> None:
+def test_vectors_that_are_not_finite_are_given_but_not_kept(tmp_path):
     class Broken(Letters):
-        def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+        def encode(self, texts, **options):
             vectors = super().encode(texts, **options)
             vectors[[text == "bad" for text in texts]] = np.nan
             return vectors
@@ -243,31 +240,31 @@ def test_vectors_that_are_not_finite_are_given_but_not_kept(tmp_path: Path) -> N
     assert again.asked == ["bad"]
 
 
-def test_a_model_that_changed_its_dimension_is_asked_anew(tmp_path: Path) -> None:
+def test_a_model_that_changed_its_dimension_is_asked_anew(tmp_path):
     class Short(Letters):
-        def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+        def encode(self, texts, **options):
             return super().encode(texts, **options)[:, :3]
 
     encode_cached(Letters(), TEXTS[:5], cache_dir=tmp_path)
     np.testing.assert_array_equal(encode_cached(Short(), TEXTS, cache_dir=tmp_path), plain()[:, :3])
 
 
-def test_an_embedder_with_the_wrong_shape_is_refused(tmp_path: Path) -> None:
+def test_an_embedder_with_the_wrong_shape_is_refused(tmp_path):
     class Wrong(Letters):
-        def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+        def encode(self, texts, **options):
             return np.zeros(5, dtype=np.float32)
 
     with pytest.raises(InputError, match="shape"):
         encode_cached(Wrong(), TEXTS, cache_dir=tmp_path)
 
 
-def work(folder: Path, start: int) -> bool:
+def work(folder, start):
     texts = [f"shared {number}" for number in range(start, start + 60)]
     return all(np.array_equal(encode_cached(Letters(), texts, cache_dir=folder), plain(texts)) for _ in range(3))
 
 
 @pytest.mark.long
-def test_processes_may_share_it(tmp_path: Path) -> None:
+def test_processes_may_share_it(tmp_path):
     """Writers and mergers at once: every reader gets the right numbers, and the files stay whole."""
     with limit_sizes(1), multiprocessing.get_context("spawn").Pool(3) as pool:  # a segment a text: more than are kept
         assert pool.starmap(work, [(tmp_path, start) for start in (0, 10, 20, 30)]) == [True] * 4
@@ -280,7 +277,7 @@ def test_processes_may_share_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
     log = tmp_path / "log"
     script = f"""
 import os, signal, sys

@@ -1,14 +1,11 @@
 """Datasets that packages register: where their files are looked for, and what is refused."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import metadata
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -43,7 +40,7 @@ def new_registry():
     return Registry("dataset", group="textgauge.datasets", plug_in=lambda _, register: register())
 
 
-def file(name: str, content: bytes, url: str = "http://127.0.0.1:9/x") -> DatasetFile:
+def file(name, content, url="http://127.0.0.1:9/x"):
     return DatasetFile(name, url, hashlib.sha256(content).hexdigest(), len(content))
 
 
@@ -54,7 +51,7 @@ def read_banking():
                 yield DatasetItem(split, text, label)
 
 
-def register_banking(files) -> None:
+def register_banking(files):
     datasets.DATASETS.pop("banking", None)
     register_dataset("banking", read_banking, size=3, files=files, splits=("train", "test"))
 
@@ -71,7 +68,7 @@ def alone(monkeypatch, tmp_path):
     return tmp_path
 
 
-def filled(folder: Path, files: dict[str, bytes] = BANKING) -> Path:
+def filled(folder, files=BANKING):
     (folder / "banking").mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / "banking" / name).write_bytes(content)

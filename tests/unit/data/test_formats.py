@@ -1,7 +1,5 @@
 """Texts from files of every format, good and bad."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gc
@@ -25,11 +23,11 @@ from textgauge.core.errors import InputError, MissingExtra
 from textgauge.data import formats, load_texts, packing, read_embeddings
 
 
-def read_texts(path, **options) -> list[str]:
+def read_texts(path, **options):
     return list(load_texts(path, **options).texts)
 
 
-def complaint(read, *args, **options) -> str:
+def complaint(read, *args, **options):
     with pytest.raises(InputError) as caught:
         read(*args, **options)
     line = str(caught.value)
@@ -304,7 +302,7 @@ def test_any_bytes_are_read_or_refused_in_one_line(content, name):
             assert "\n" not in outcome(read, path)
 
 
-def outcome(read, path) -> str:
+def outcome(read, path):
     """The complaint, or nothing; any other error is the test's failure."""
     try:
         read(path)
@@ -332,13 +330,13 @@ def test_a_table_is_found_whatever_its_format(tmp_path):
     assert [formats.holds_texts(name) for name in ("a.txt", "a.csv.gz", "a.npy", "a.in")] == [True, True, False, False]
 
 
-def parquet_bytes(columns: dict[str, list[object]]) -> bytes:
+def parquet_bytes(columns):
     content = io.BytesIO()
     polars.DataFrame(columns).write_parquet(content)
     return content.getvalue()
 
 
-def test_messages_cut_long_column_names(tmp_path: Path) -> None:
+def test_messages_cut_long_column_names(tmp_path):
     path = tmp_path / "wide.parquet"
     path.write_bytes(parquet_bytes({"x" * 5_000: [1], "y" * 5_000: [2]}))
     for wanted in (None, "z" * 5_000):
@@ -348,7 +346,7 @@ def test_messages_cut_long_column_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_damaged_parquet_file_is_one_line(tmp_path: Path) -> None:
+def test_a_damaged_parquet_file_is_one_line(tmp_path):
     whole = parquet_bytes({"text": ["a cat", "a dog", None] * 30, "n": list(range(90))})
     rng = np.random.default_rng(0)
     messages = []

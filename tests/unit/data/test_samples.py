@@ -1,7 +1,5 @@
 """Built-in samples, and samples of real text, whose tests are skipped where the data is not on this machine."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import random
@@ -16,7 +14,7 @@ from textgauge.data.samples.packages import normalize, parse, write_template
 from textgauge.encode.resources import is_available
 
 
-def needs(*names: str) -> None:
+def needs(*names):
     missing = [name for name in names if not is_available(name)]
     if missing:
         pytest.skip(f"not on this machine: {', '.join(missing)}")
@@ -57,7 +55,7 @@ def test_unknown_sample_gets_the_nearest():
         sample_pairs("sample:garded")
 
 
-def write_all(source: str, rules=None, slots=None) -> set[str]:
+def write_all(source, rules=None, slots=None):
     rules = {name: parse(text) for name, text in (rules or {}).items()}
     slots = {name: [parse(text) for text in texts] for name, texts in (slots or {}).items()}
     rng = random.Random(0)

@@ -1,7 +1,5 @@
 """What a source is: paths, samples, published datasets, the hub, and what is in memory."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars
 import pytest
@@ -238,13 +236,3 @@ def test_a_warning_points_to_the_line_of_the_caller():
     with pytest.warns(UserWarning, match="blank texts left out: 1 of 3") as told:
         load_corpus(["a", "", "b"])
     assert [warning.filename for warning in told] == [__file__]
-
-
-@pytest.mark.parametrize("files", [1, 2])
-@pytest.mark.parametrize("ending", ["txt", "csv"])
-def test_a_glob_or_folder_of_tables_may_hold_one_file_or_several(tmp_path, files, ending):
-    for number in range(files):
-        (tmp_path / f"{number}.{ending}").write_text("text\none\ntwo\n" if ending == "csv" else "one\ntwo\n")
-    assert load_texts(f"{tmp_path}/*.{ending}").texts == ("one", "two") * files
-    if ending == "csv":
-        assert load_texts(tmp_path).texts == ("one", "two") * files

@@ -1,7 +1,5 @@
 """Sources in batches: blank texts left out, many files as one, large ones on disk and in groups of texts."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The data of the tasks: drawn, built in, and of users' files, with what is left out in notes and what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

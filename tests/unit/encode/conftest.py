@@ -4,10 +4,9 @@ import hashlib
 import json
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -22,10 +21,10 @@ CONTENT = {"data/a.txt": b"alpha", "data/deep/b.txt": b"beta", "notes.md": b"not
 
 
 @pytest.fixture
-def need() -> Callable[[str], Path]:
+def need():
     """Give the folder of a real resource, or skip the test where it cannot be had."""
 
-    def folder(name: str) -> Path:
+    def folder(name):
         try:
             return resources.locate(name)
         except ResourceError as error:
@@ -34,7 +33,7 @@ def need() -> Callable[[str], Path]:
     return folder
 
 
-def save_word_tokenizer(folder: Path, words: dict[str, int], *, begin: str = "") -> None:
+def save_word_tokenizer(folder, words, *, begin=""):
     """Write a tokenizer that splits at space and knows these words; `begin` is put before every text."""
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
@@ -48,11 +47,11 @@ def save_word_tokenizer(folder: Path, words: dict[str, int], *, begin: str = "")
     library.save(str(folder / "tokenizer.json"))
 
 
-def sha(content: bytes) -> str:
+def sha(content):
     return hashlib.sha256(content).hexdigest()
 
 
-def publish(www: Path, package: str, archive: Path) -> None:
+def publish(www, package, archive):
     """Put an archive on the page that an index has of a package."""
     page = www / "simple" / package / "index.html"
     page.parent.mkdir(parents=True, exist_ok=True)
@@ -60,14 +59,14 @@ def publish(www: Path, package: str, archive: Path) -> None:
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, *args: object) -> None:
+    def log_message(self, *args):
         pass
 
 
 class Endpoint(ThreadingHTTPServer):
     """Answers as `usual` says, or as is prescribed for the next requests: status, headers, content."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), EndpointHandler)
         self.address = f"http://127.0.0.1:{self.server_port}"
         self.requests: list[dict[str, Any]] = []
@@ -78,7 +77,7 @@ class Endpoint(ThreadingHTTPServer):
 class EndpointHandler(BaseHTTPRequestHandler):
     server: Endpoint
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         sent = self.rfile.read(int(self.headers["content-length"])).decode()
         body = json.loads(sent) if sent[:1] == "{" else {name: value for name, (value,) in parse_qs(sent).items()}
         self.server.requests.append({"path": self.path, "key": self.headers["authorization"], **body})
@@ -90,12 +89,12 @@ class EndpointHandler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content.encode() if isinstance(content, str) else json.dumps(content).encode())
 
-    def log_message(self, *args: object) -> None:
+    def log_message(self, *args):
         pass
 
 
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+def endpoint(monkeypatch):
     pytest.importorskip("httpx")
     server = Endpoint()
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
@@ -108,7 +107,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
 
 
 @pytest.fixture
-def www(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def www(tmp_path, monkeypatch):
     """A folder that is served as package index (`simple/`) and as hub; the hub is switched off."""
     folder = tmp_path / "www"
     folder.mkdir()
@@ -137,7 +136,7 @@ def www(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def wheel(www: Path) -> Path:
+def wheel(www):
     """The wheel of the resource `tiny`, on the index."""
     path = www / "tiny_data-1.0-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
@@ -150,7 +149,7 @@ def wheel(www: Path) -> Path:
 
 
 @pytest.fixture
-def tiny(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> Resource:
+def tiny(wheel, monkeypatch):
     """A declared resource of two files, and a cache of its own."""
     files = {path: sha(CONTENT[path]) for path in ("data/a.txt", "data/deep/b.txt")}
     packages = (Package("tiny-data", "1.0", sha(wheel.read_bytes()), "tiny_data"),)
@@ -161,7 +160,7 @@ def tiny(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> Resource:
 
 
 @pytest.fixture
-def tiny_here(tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resource:
+def tiny_here(tiny, tmp_path, monkeypatch):
     """The same resource with its files in a folder of the user."""
     for name in tiny.files:
         path = tmp_path / "mine" / "tiny" / name

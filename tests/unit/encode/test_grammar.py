@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.encode.conftest import Endpoint
 
 from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.encode.grammar import (
@@ -28,7 +26,7 @@ BAD = ["The cat sat in the the mat.", "He don't likes coffee in teh morning.", "
 
 
 @given(st.lists(st.sampled_from(["word ", "End. ", "x" * 700, "\n", " " * 900, "?! "]), max_size=60).map("".join))
-def test_pieces_are_short_and_lose_nothing(text: str) -> None:
+def test_pieces_are_short_and_lose_nothing(text):
     parts = list(split_pieces(text))
     assert all(len(part) <= LONGEST_PIECE for part in parts)
     assert text.startswith("".join(parts))
@@ -38,7 +36,7 @@ def test_pieces_are_short_and_lose_nothing(text: str) -> None:
         assert sum(map(len, parts)) <= LONGEST_TEXT
 
 
-def test_pieces_end_with_sentences() -> None:
+def test_pieces_end_with_sentences():
     text = "This is a sentence of some words. " * 500
     assert all(part.endswith("words. ") for part in split_pieces(text[:-1] + " "))
     assert sum(map(len, split_pieces(text * 100))) > LONGEST_TEXT - 100
@@ -49,38 +47,38 @@ class Letters(GrammarChecker):
 
     name = signature = "letters"
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.asked: list[list[str]] = []
 
-    def _count(self, parts: list[str]) -> list[int]:
+    def _count(self, parts):
         self.asked.append(parts)
         return [len(part) for part in parts]
 
 
-def test_equal_texts_are_checked_once() -> None:
+def test_equal_texts_are_checked_once():
     checker = Letters()
     assert checker.errors(["ab", "c", "ab", "", "  "]).tolist() == [2, 1, 2, 0, 0]
     assert checker.asked == [["ab", "c"]]
     assert checker.errors([]).tolist() == []
 
 
-def test_lengths_are_of_what_is_checked() -> None:
+def test_lengths_are_of_what_is_checked():
     assert Letters().lengths(["One, two -- three!", "It's 5 o'clock", "", "..."]).tolist() == [3, 3, 0, 0]
     assert Letters().lengths(["word " * 1_000_000]).tolist() == [LONGEST_TEXT // 5]
 
 
 @pytest.fixture(scope="module")
-def harper() -> GrammarChecker:
+def harper():
     return get_grammar_checker("harper")
 
 
-def test_bad_sentences_have_errors_and_what_is_not_grammar_does_not_count(harper: GrammarChecker) -> None:
+def test_bad_sentences_have_errors_and_what_is_not_grammar_does_not_count(harper):
     assert harper.errors([*GOOD, "", "the cat sat on the mat"]).tolist() == [0] * 5
     assert (harper.errors(BAD) > 0).all()
     assert harper.errors(["we saw the cat and " * 20 + "teh dog"]).tolist() == [1]
 
 
-def test_threads_and_order_change_nothing(harper: GrammarChecker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_and_order_change_nothing(harper, monkeypatch):
     texts = [*GOOD, *BAD, "\ud800 the the", "emoji 🙂 🙂 teh"]
     expected = harper.errors(texts)
     np.testing.assert_array_equal(harper.errors(texts[::-1]), expected[::-1])
@@ -89,12 +87,12 @@ def test_threads_and_order_change_nothing(harper: GrammarChecker, monkeypatch: p
         np.testing.assert_array_equal(HarperChecker().errors(texts), expected)
 
 
-def test_a_very_long_line(harper: GrammarChecker) -> None:
+def test_a_very_long_line(harper):
     line = "He have a cat. " * 700_000
     assert harper.errors([line])[0] == harper.errors([line[:LONGEST_TEXT]])[0] > 100
 
 
-def test_dialects() -> None:
+def test_dialects():
     british = get_grammar_checker("harper(dialect=british)")
     assert british.errors(["The colour is grey."]).tolist() == [0]
     assert get_grammar_checker("harper").errors(["The colour is grey."])[0] > 0
@@ -116,17 +114,17 @@ def test_dialects() -> None:
         ("harper:x", "harper"),
     ],
 )
-def test_wrong_names(name: str, says: str) -> None:
+def test_wrong_names(name, says):
     with pytest.raises(UnknownName, match=says):
         get_grammar_checker(name)
     assert list_grammar_checkers() == ["harper", "languagetool:URL"]
 
 
 @pytest.fixture
-def server(endpoint: Endpoint) -> Endpoint:
+def server(endpoint):
     """A LanguageTool whose every `teh` is a misspelling and every lower-case beginning a matter of casing."""
 
-    def check(form: dict[str, str]) -> dict[str, Any]:
+    def check(form):
         categories = ["TYPOS"] * form["text"].count("teh") + ["CASING"] * form["text"][:1].islower()
         matches = [{"rule": {"category": {"id": category}}} for category in categories]
         return {"software": {"name": "LanguageTool", "version": "6.4"}, "matches": matches}
@@ -135,7 +133,7 @@ def server(endpoint: Endpoint) -> Endpoint:
     return endpoint
 
 
-def test_a_server_is_asked_once_for_each_text(server: Endpoint) -> None:
+def test_a_server_is_asked_once_for_each_text(server):
     checker = get_grammar_checker(f"languagetool:{server.address}/")
     texts = ["teh cat saw teh dog", "Fine.", "", "teh cat saw teh dog", "\ud800 teh"]
     assert checker.errors(texts).tolist() == [2, 0, 0, 2, 1]
@@ -147,7 +145,7 @@ def test_a_server_is_asked_once_for_each_text(server: Endpoint) -> None:
     assert checker.errors([]).tolist() == []
 
 
-def test_other_languages_and_addresses(server: Endpoint) -> None:
+def test_other_languages_and_addresses(server):
     checker = get_grammar_checker(f"languagetool:{server.address}/v2/check#de-DE")
     assert checker.errors(["Gut."]).tolist() == [0]
     assert server.requests[0]["language"] == "de-DE"
@@ -167,7 +165,7 @@ def test_other_languages_and_addresses(server: Endpoint) -> None:
         (200, {"matches": [{}]}),
     ],
 )
-def test_a_server_that_fails(server: Endpoint, answer: tuple[int, Any]) -> None:
+def test_a_server_that_fails(server, answer):
     status, content = answer
     server.prescribed = [(status, {}, content)] * 9
     with pytest.raises(ResourceError, match=server.address):
@@ -182,7 +180,7 @@ def test_a_server_that_fails(server: Endpoint, answer: tuple[int, Any]) -> None:
         ("http://user:password@192.0.2.1", "1", r"TEXTGAUGE_OFFLINE.*192\.0\.2\.1"),
     ],
 )
-def test_a_server_that_cannot_be_asked(monkeypatch: pytest.MonkeyPatch, url: str, offline: str, message: str) -> None:
+def test_a_server_that_cannot_be_asked(monkeypatch, url, offline, message):
     pytest.importorskip("httpx")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", offline)
@@ -191,7 +189,7 @@ def test_a_server_that_cannot_be_asked(monkeypatch: pytest.MonkeyPatch, url: str
     assert "password" not in str(caught.value)
 
 
-def test_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_install_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(MissingExtra, match=r"textgauge\[api\]"):
         get_grammar_checker("languagetool:http://localhost:8081").errors(["Some text."])

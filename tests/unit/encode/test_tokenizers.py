@@ -1,8 +1,3 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,31 +40,31 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
         ("a\ud800b", ["a", "\ud800", "b"]),
     ],
 )
-def test_words(text: str, words: list[str]) -> None:
+def test_words(text, words):
     assert split_folded_words(text) == words
 
 
 @given(ANY_TEXT)
-def test_words_lose_no_letter(text: str) -> None:
+def test_words_lose_no_letter(text):
     kept = "".join(split_folded_words(text))
     letters = [sign for sign in get_characters(text.casefold()) if sign.isalnum()]
     assert [sign for sign in kept if sign.isalnum()] == letters
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=30))
-def test_words_of_plain_texts_are_those_among_others(text: str) -> None:
+def test_words_of_plain_texts_are_those_among_others(text):
     assert [*split_folded_words(text), "你"] == split_folded_words(f"{text} 你")
     assert [*split_alphanumeric(text), "你"] == split_alphanumeric(f"{text} 你")
 
 
 @given(st.lists(ANY_TEXT, max_size=5))
-def test_characters_are_the_code_points(texts: list[str]) -> None:
+def test_characters_are_the_code_points(texts):
     tokens = get_tokenizer("characters").encode(texts)
     assert ["".join(tokens.strings(row)) for row in range(len(texts))] == [get_characters(text) for text in texts]
 
 
 @given(st.lists(ANY_TEXT, max_size=6), st.data())
-def test_a_selection_is_the_same_as_tokens_of_the_selection(texts: list[str], data: st.DataObject) -> None:
+def test_a_selection_is_the_same_as_tokens_of_the_selection(texts, data):
     tokens = get_tokenizer("words").encode(texts)
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=8)) if texts else []
     chosen = tokens.take(np.array(rows, dtype=np.intp))
@@ -78,7 +73,7 @@ def test_a_selection_is_the_same_as_tokens_of_the_selection(texts: list[str], da
     assert chosen.lengths.tolist() == [len(split_folded_words(texts[row])) for row in rows]
 
 
-def test_word_pieces_have_no_special_tokens_and_no_end(need: Callable[[str], Path]) -> None:
+def test_word_pieces_have_no_special_tokens_and_no_end(need):
     need("wordpiece")
     tokens = get_tokenizer("wordpiece").encode(["Unbelievable!", "", "word " * 600, "\ud800"])
     assert tokens.strings(0) == ["unbelievable", "!"]
@@ -88,7 +83,7 @@ def test_word_pieces_have_no_special_tokens_and_no_end(need: Callable[[str], Pat
     assert len(tokens.vocabulary) == 30522
 
 
-def test_unknown_and_registered_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_and_registered_names(monkeypatch):
     with pytest.raises(UnknownName, match="words"):
         get_tokenizer("word")
     monkeypatch.setattr(tokenizers, "TOKENIZERS", Registry("tokenizer", dict(tokenizers.TOKENIZERS)))

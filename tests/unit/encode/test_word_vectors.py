@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gzip
 import os
 import pickle
@@ -25,13 +23,13 @@ def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
 
 
-def text(words=WORDS, matrix=MATRIX, *, header=False, end="\n", sep=" ") -> bytes:
+def text(words=WORDS, matrix=MATRIX, *, header=False, end="\n", sep=" "):
     lines = [f"{len(words)} {matrix.shape[1]}"] if header else []
     lines += [sep.join([word, *map(str, row.tolist())]) for word, row in zip(words, matrix, strict=True)]
     return (end.join(lines) + end).encode()
 
 
-def binary(words=WORDS, matrix=MATRIX, *, feed=b"\n") -> bytes:
+def binary(words=WORDS, matrix=MATRIX, *, feed=b"\n"):
     rows = (
         word.replace(" ", "_").encode() + b" " + row.astype("<f4").tobytes() + feed
         for word, row in zip(words, matrix, strict=True)
@@ -56,8 +54,8 @@ FILES = {
 
 
 @pytest.fixture
-def written(tmp_path: Path):
-    def write(content: bytes, name: str = "vectors.txt") -> str:
+def written(tmp_path):
+    def write(content, name="vectors.txt"):
         path = tmp_path / name
         path.write_bytes(content)
         return str(path)

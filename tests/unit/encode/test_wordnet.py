@@ -1,8 +1,4 @@
-from __future__ import annotations
-
 import gzip
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -50,7 +46,7 @@ def are_synonyms(table, first, second):
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     place = tmp_path / "mine" / "wordnet"
     place.mkdir(parents=True)
     for name, lines in FILES.items():
@@ -59,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def own(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def own(folder, tmp_path, monkeypatch):
     """The small WordNet as the user's own, with an empty cache."""
     monkeypatch.setenv("TEXTGAUGE_RESOURCES", str(folder.parent))
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
@@ -94,11 +90,11 @@ def own(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         ("नमस्ते", "car", False),
     ],
 )
-def test_synonyms_of_the_small_wordnet(folder: Path, first: str, second: str, expected: bool) -> None:
+def test_synonyms_of_the_small_wordnet(folder, first, second, expected):
     assert are_synonyms(read_wordnet(folder), first, second) is expected
 
 
-def test_the_table_is_made_once_and_loaded_afterwards(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_is_made_once_and_loaded_afterwards(own, monkeypatch):
     made = load_thesaurus()
     assert load_thesaurus() is made
     wordnet._load_or_make_table.cache_clear()
@@ -108,7 +104,7 @@ def test_the_table_is_made_once_and_loaded_afterwards(own: Path, monkeypatch: py
     assert vars(loaded) == vars(made)
 
 
-def test_other_content_has_another_identity(own: Path) -> None:
+def test_other_content_has_another_identity(own):
     before = wordnet.identify_wordnet()
     assert are_synonyms(load_thesaurus(), "car", "automobile")
     (own / "data.noun").write_text("00000010 03 n 02 car 0 wagon 0 000 | \n")
@@ -119,7 +115,7 @@ def test_other_content_has_another_identity(own: Path) -> None:
 @pytest.mark.parametrize(
     "damage", [b"", b"\x1f\x8b cut off", b"{}", gzip.compress(b"[]", mtime=0), gzip.compress(b"{}", mtime=0)]
 )
-def test_a_damaged_table_is_made_again(own: Path, tmp_path: Path, damage: bytes) -> None:
+def test_a_damaged_table_is_made_again(own, tmp_path, damage):
     load_thesaurus()
     (kept,) = (tmp_path / "cache" / "synonyms").iterdir()
     whole = kept.stat().st_size
@@ -129,19 +125,19 @@ def test_a_damaged_table_is_made_again(own: Path, tmp_path: Path, damage: bytes)
     assert kept.stat().st_size == whole
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(own: Path, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_does_no_harm(own, tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
     assert are_synonyms(load_thesaurus(), "car", "automobile")
 
 
 @pytest.mark.parametrize("name", ["index.noun", "data.verb"])
-def test_files_of_another_kind_are_named(folder: Path, name: str) -> None:
+def test_files_of_another_kind_are_named(folder, name):
     (folder / name).write_text("this is not it\n")
     with pytest.raises(ResourceError, match=name):
         read_wordnet(folder)
 
 
-def test_without_wordnet_the_error_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_wordnet_the_error_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
@@ -167,7 +163,7 @@ NLTK = {
 
 
 @pytest.mark.parametrize("word", NLTK)
-def test_synonyms_of_wordnet_are_those_of_nltk(word: str, need) -> None:
+def test_synonyms_of_wordnet_are_those_of_nltk(word, need):
     need("wordnet")
     table = load_thesaurus()
     candidates = {other for names in NLTK.values() for other in names.split()} | {"dog", "monday", "mice"}
@@ -196,5 +192,5 @@ SMALL = SynonymTable(
         ("", ()),
     ],
 )
-def test_words_of_the_same_group_are_synonyms(word: str, expected: tuple[str, ...]) -> None:
+def test_words_of_the_same_group_are_synonyms(word, expected):
     assert SMALL.get_synonyms(word) == expected

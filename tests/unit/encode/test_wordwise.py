@@ -1,7 +1,5 @@
 """Words looked up give the ids that the library gives for whole texts."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

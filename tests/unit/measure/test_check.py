@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.measure import Check, Outcome, read_checks, run_checks
 from textgauge.measure.check import Bound, Measured, compute_ratio
 from textgauge.metrics import Score
@@ -156,10 +156,50 @@ def test_same_source_passes_another_fails_and_a_tight_limit_is_undecided():
 
 
 def test_a_value_inside_the_null_range_never_excludes_the_same_source():
-    score = Score(metric="m", value=1.3, low=1.1, high=2.0, null=1.0, null_low=0.7, null_high=1.4)
+    score = Score(metric="m", value=1.3, low=1.1, high=2.0, null=1.0, p_value=0.03)
     number = Measured(what="m", value=1.3, low=1.1, high=2.0, n=200)
-    assert compute_ratio(number, score).low == 1.0
-    assert compute_ratio(number, replace(score, null_high=1.2)).low == 1.1
+    assert compute_ratio(number, score, tail=0.025).low == 1.0
+    assert compute_ratio(number, replace(score, p_value=0.025), tail=0.025).low == 1.1
+
+
+def test_looks_share_the_level_and_are_said():
+    once, often = run_checks([drift(OTHER, max_ratio=6)]), run_checks([drift(OTHER, max_ratio=6)], looks=20)
+    assert often[0].low < once[0].low < once[0].high < often[0].high
+    assert often.answer == "Fail: 1 check fails (95 % over 20 looks)."
+    assert (once.details, often.details) == ({}, {"level": 0.95, "looks": 20})
+    with pytest.raises(ArgumentError, match="at least 1"):
+        run_checks([drift(max_ratio=6)], looks=0)
+
+
+def test_sentences_of_documents_count_by_document(tmp_path):
+    words = [f"w{number}" for number in range(400)]
+    documents = [[" ".join(RNG.choice(own, 6)) for _ in range(5)] for own in RNG.choice(words, (40, 8))]
+    sides = [[(label, text) for label in half for text in documents[label]] for half in (range(20), range(20, 40))]
+    paths = [tmp_path / "reference.csv", tmp_path / "candidate.csv"]
+    for path, side in zip(paths, sides, strict=True):
+        path.write_text("doc,text\n" + "\n".join(f"d{label},{text}" for label, text in side))
+    both = {"reference": str(paths[0]), "candidate": str(paths[1]), "metric": "jsd@words", "max_ratio": 1}
+    alone, grouped = (run_checks([Check("drift", **both, **how)])[0] for how in ({}, {"group": "doc"}))
+    assert (alone.outcome, grouped.outcome) == ("fail", "undecided")
+    assert "rows that follow each other are alike" in alone.note
+    labels = tuple([label for label, _ in side] for side in sides)
+    assert run_checks([Check("drift", **both, group=labels)])[0].low == grouped.low
+
+
+def test_items_of_documents_are_resampled_by_document(tmp_path):
+    right = [f"{word} one two three" for word in NEAR * 20]
+    left = [text if (item // 10) % 2 else "else" for item, text in enumerate(right)]
+    labels = [item // 10 for item in range(120)]
+    alone = Check("score", candidate=left, reference=right, metric="jaccard", min=0.5)
+    one, grouped = (run_checks([check])[0] for check in (alone, replace(alone, group=labels)))
+    assert one.value == grouped.value
+    assert grouped.high - grouped.low > 2 * (one.high - one.low)
+    path = tmp_path / "out.csv"
+    path.write_text("doc,text\n" + "\n".join(f"{label},{text}" for label, text in zip(labels, left, strict=True)))
+    assert run_checks([replace(alone, candidate=f"{path}:text", group="doc")])[0].low == grouped.low
+    for wrong, error in ((labels[1:], "119 labels"), ([0] * 120, "at least 8 groups, found 1")):
+        with pytest.raises(InputError, match=error):
+            run_checks([replace(alone, group=wrong)])
 
 
 def test_an_undecided_run_says_why():
@@ -261,7 +301,7 @@ def test_a_baseline_of_another_signature_is_refused(tmp_path, other):
     ("checks", "error"),
     [
         ([], "nothing to check"),
-        ([drift()], "has no bound: give max_ratio or max"),
+        ([drift()], "has no bound: give max_foreign or max_ratio or max"),
         ([drift(max=float("nan"))], "max must be a finite number, not nan"),
         ([drift(max=float("inf"))], "max must be a finite number, not inf"),
         ([drift(max=1), drift(max=2)], "two checks are called 'drift'"),
@@ -291,3 +331,13 @@ def test_reports_of_builds_are_valid_whatever_the_texts_hold():
     assert said.startswith("**Fail: 1 check fails and 1 check passes (95 % joint confidence).**")
     assert '| ✗ | a "&lt;&>" | fail |' in said
     assert all(line.startswith("- `") for line in said.splitlines() if line.startswith("- "))
+
+
+def test_drift_is_limited_by_the_share_of_foreign_texts():
+    rng = np.random.default_rng(0)
+    own, foreign = rng.normal(size=(600, 8)), 3 + rng.normal(size=(300, 8))
+    mixed = rng.permutation(np.vstack([own[300:480], foreign[:120]]))
+    how = {"reference": own[:300], "foreign": foreign[120:], "max_foreign": 0.2}
+    same, far = (run_checks([Check("drift", candidate=texts, **how)])[0] for texts in (own[300:], mixed))
+    assert (same.outcome, far.outcome) == ("pass", "fail")
+    assert far.low <= 0.4 <= far.high

@@ -43,6 +43,12 @@ def test_independent_texts_give_few_notices():
     assert sum(sign is not None for sign in signs) <= 8
 
 
+def test_a_file_that_is_sorted_by_label_is_no_sign():
+    rng = np.random.default_rng(0)
+    sides = [[f"{kind} w{rng.integers(60)} w{rng.integers(60)}" for kind in "ab" for _ in range(150)] for _ in range(2)]
+    assert textgauge.compare(*sides, metrics=METRICS, permutations=99).sign is None
+
+
 def test_rewrites_are_noticed_and_pairs_find_the_difference():
     rng = np.random.default_rng(1)
     texts, _ = make_documents(rng, 60, 1)
@@ -100,3 +106,71 @@ def test_large_groups_are_cut_where_the_other_corpus_has_small_ones():
     assert report[0].n_reference == 10
     assert any("10 of 80 texts" in warning for warning in report.warnings)
     assert report.sign is None
+
+
+def test_candidates_that_belong_to_documents_are_tested_and_ranked_by_groups():
+    rng = np.random.default_rng(5)
+    corpora = {name: make_documents(rng, 50, 5) for name in ("reference", "one", "two")}
+    texts, labels = ({name: side[of] for name, side in corpora.items()} for of in (0, 1))
+    reference = texts.pop("reference")
+    alone = textgauge.compare(reference, texts, metrics=METRICS, permutations=99)
+    assert alone.sign == ALIKE_ROWS
+    assert "--group" in alone.answer
+    report = textgauge.compare(reference, texts, metrics=f"{METRICS},irpr@jaccard", permutations=99, group=labels)
+    assert report.sign is None
+    assert not any("no ranks" in warning for warning in report.warnings)
+    assert {row.test for row in report} == {"permutation of groups of texts"}
+    assert min(row.p_value for row in report) > min(row.p_value for row in alone)
+    assert [row.rank_low for row in report] == [1] * 4
+    few = textgauge.compare(
+        reference[:200],
+        {name: side[:200] for name, side in texts.items()},
+        metrics=METRICS,
+        permutations=99,
+        group={name: [label // 2 for label in of[:200]] for name, of in labels.items()},
+    )
+    assert any("40 groups" in warning for warning in few.warnings)
+
+
+def test_paired_candidates_are_exchanged_within_rows():
+    rng = np.random.default_rng(6)
+    texts = make_documents(rng, 200, 1)[0]
+    edited = {"all": [text.replace("w1", "v1") for text in texts], "none": list(texts)}
+    report = textgauge.compare(texts, edited, metrics=METRICS, permutations=99, paired=True)
+    assert report[METRICS, "all"].p_value == 0.01
+    assert report[METRICS, "none"].p_value == 1
+    assert report[METRICS, "none"].rank == 1
+    assert textgauge.compare(texts, edited, metrics=METRICS, permutations=99).sign == TOO_CLOSE
+
+
+def test_slices_are_tested_by_groups():
+    rng = np.random.default_rng(7)
+    frames = []
+    for number in range(2):
+        sides = [make_documents(rng, count, 5) for count in (20, 20, 5)]
+        texts = [text for side, _ in sides for text in side]
+        topics = [topic for topic, (side, _) in zip("abc", sides, strict=True) for _ in side]
+        documents = [f"{number}{topic}{label}" for topic, (_, of) in zip("abc", sides, strict=True) for label in of]
+        frames.append(pl.DataFrame({"text": texts, "topic": topics, "doc": documents}))
+    how = {"metrics": METRICS, "permutations": 99, "column": "text", "by": "topic"}
+    alone = textgauge.compare(*frames, **how)
+    report = textgauge.compare(*frames, **how, group="doc")
+    assert sorted({row.slice for row in alone}) == ["a", "b", "c"]
+    assert sorted({row.slice for row in report}) == ["a", "b"]
+    assert all(alone[name].p_value < report[name].p_value for name in "ab")
+    assert any("c" in warning and "8 groups" in warning for warning in report.warnings)
+
+
+def test_a_column_that_repeats_is_named_in_the_answer(tmp_path):
+    rng = np.random.default_rng(8)
+    paths = []
+    for number, word in enumerate(("", " more")):
+        texts = [text + word for text in make_documents(rng, 60, 1)[0]]
+        rows = pl.DataFrame({"text": texts, "doc_id": [f"d{row % 20}" for row in range(60)], "year": [2020] * 60})
+        paths.append(tmp_path / f"{number}.csv")
+        rows.write_csv(paths[-1])
+    report = textgauge.compare(*paths, metrics=METRICS, permutations=99, column="text")
+    assert "doc_id" in report.answer
+    assert report.answer.startswith("Different, if the texts are independent")
+    named = textgauge.compare(*paths, metrics=METRICS, permutations=99, column="text", group="doc_id")
+    assert named.sign is None

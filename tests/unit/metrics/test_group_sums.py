@@ -1,7 +1,5 @@
 """Draws of groups have the values of draws of their texts; tests and intervals by groups keep their level."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

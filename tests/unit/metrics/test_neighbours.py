@@ -1,7 +1,5 @@
 """Neighbour metrics against plain loops, on data full of ties, and what draws must equal."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -41,9 +41,9 @@ def test_the_null_is_the_mean_over_all_splits_of_the_pooled_texts_at_these_sizes
 
 
 def test_one_more_value_falls_into_the_range_with_95_percent():
-    draws = np.random.default_rng(1).exponential(size=(20_000, 200))
+    draws = np.random.default_rng(1).exponential(size=(4_000, 200))
     inside = [low <= row[0] <= high for row in draws for low, high in [NullValues(row[0], row[1:], "").range]]
-    assert np.mean(inside) == pytest.approx(0.95, abs=0.005)
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.01)
 
 
 def test_all_metrics_see_the_same_exchanges():
@@ -142,9 +142,9 @@ def test_shared_draws_are_adjusted_by_max_t_others_by_holm():
 @pytest.mark.parametrize("kinds", [(PERMUTATION, PERMUTATION), (PERMUTATION, HELD_OUT), (HELD_OUT, HELD_OUT)])
 def test_any_false_rejection_is_as_rare_as_it_should_be(kinds):
     rng = np.random.default_rng(6)
-    families = [[null for kind in kinds for null in nulls(rng, method=kind)] for _ in range(1_000)]
+    families = [[null for kind in kinds for null in nulls(rng, method=kind)] for _ in range(300)]
     wrong = np.mean([adjust_p_values(family)[0].min() <= 0.05 for family in families])
-    assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 1_000)
+    assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
 
 
 def test_times_is_given_where_it_means_something():

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -81,7 +80,7 @@ def test_a_verdict_turns_round_with_the_difference(intervals):
     assert (judge_intervals(*intervals) == "better than") == is_better(*intervals)
 
 
-def spoken(path: Path) -> Iterator[str]:
+def spoken(path):
     """The strings of a module without its docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}

@@ -43,7 +43,7 @@ def test_swapping_keeps_the_total_and_moves_whole_items(n, seed):
     np.testing.assert_allclose(left + right, np.broadcast_to((a + b).sum(axis=0), left.shape))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [8, 30, 200])
 def test_the_interval_of_a_mean_covers_as_it_says(n):
     rng = np.random.default_rng(1)

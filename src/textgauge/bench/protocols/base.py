@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry
 from textgauge.data import Comparison
-from textgauge.metrics import Metric, get_corpus_metrics, get_pair_metrics
+from textgauge.metrics import Metric, Range, get_corpus_metrics, get_pair_metrics
+from textgauge.metrics.base import check_parameters
 
 RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of all protocols can be averaged
 CORPUS_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
@@ -151,6 +152,7 @@ class Protocol:
     common: ClassVar[str] = ""  # what its measures have in common, in one sentence
     resampled: ClassVar[Literal["texts", "sources"]] = "sources"  # the scope of verdicts with draws: are texts drawn?
     judging: ClassVar[tuple[str, ...]] = ()  # parameters that say how trials are judged, and decide none
+    ranges: ClassVar[tuple[Range, ...]] = ()  # of parameters
     tacit: ClassVar[tuple[str, ...]] = ()  # parameters that the key names only where they are not the usual ones
     version: ClassVar[int] = 1
 
@@ -195,17 +197,11 @@ class Protocol:
         return ()
 
     def __post_init__(self) -> None:
-        types = {int: (int, "whole number"), float: (int | float, "number"), str: (str, "text")}
         hints = get_type_hints(type(self))
-        for name, value in ((item.name, getattr(self, item.name)) for item in fields(self)):
-            kind = hints[name]
-            if get_origin(kind) is Literal and value not in get_args(kind):
-                raise InputError(f"{self.name}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
-            if kind in types and (isinstance(value, bool) or not isinstance(value, types[kind][0])):
-                raise InputError(f"{self.name}: {name}={value} is not a {types[kind][1]}")
+        check_parameters(self, {item.name: hints[item.name] for item in fields(self)}, self.ranges)
 
     def check(self, sources: Any) -> None:
-        """Refuse parameters and data that do not fit, in one line that says what is needed."""
+        """Refuse data, and parameters that do not fit each other, in one line that says what is needed."""
 
     def notes(self, sources: Any) -> tuple[str, ...]:
         """Return what of the data is left out, and what to watch out for."""

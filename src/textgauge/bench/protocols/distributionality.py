@@ -28,7 +28,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.show import join_words
 from textgauge.data import Corpus, Draws
-from textgauge.metrics import CorpusMetric, get_corpus_metrics
+from textgauge.metrics import CorpusMetric, Range, get_corpus_metrics
 from textgauge.stats.density import FALLBACK, RESOLVED, compute_deviations, group_densities
 
 SCORE = "distributionality"
@@ -86,6 +86,7 @@ class Distributionality(Protocol):
     figures = ("trajectory", "density", "step_boxes", "component")
     measures = _declare_measures("energy", "ahd")
     judging = ("samples", "distributional", "neighbours", "prototypes")
+    ranges = (Range("k", 2), Range("repetitions", 1), Range("samples", 1))
 
     n: int = 50
     k: int = 15
@@ -119,13 +120,8 @@ class Distributionality(Protocol):
     def check(self, sources: PairSources) -> None:
         if len(get_corpus_metrics(list(self.prototype_names))) != 2:
             raise InputError(f"{self.name} needs two different prototypes, not {' and '.join(self.prototype_names)}")
-        if self.k < 2:
-            raise InputError(f"{self.name} needs k of at least 2, not {self.k}")
         if self.n < self.k:
             raise InputError(f"{self.k + 1} corpora differ only with at least {self.k} texts each, not {self.n}")
-        for name in ("repetitions", "samples"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is at least 1, not {getattr(self, name)}")
         have = min(len(np.unique(side.keys)) for side in (sources.left, sources.right))
         if have < self.n:
             raise InputError(_explain_too_few(sources.name, have, self.n))

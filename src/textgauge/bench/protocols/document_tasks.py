@@ -41,7 +41,7 @@ class RatedAlignment(Task):
     name = "axis"
     heading = "Rated summaries"
     question = "Is a summary that people rated higher more similar to its text?"
-    task = family = "alignment"
+    family = "alignment"
     place = 1
     data = TaskTable(
         "rated", "load_rated_summaries", ("document", "text", "summary", "ratings"), samples=("sample:articles",)
@@ -95,7 +95,7 @@ class ComparedAlignment(Task):
     name = "comparisons"
     heading = "Preferred summaries"
     question = "Of two summaries, is the one that people preferred more similar to the text?"
-    task = family = "alignment"
+    family = "alignment"
     place = 1
     data = TaskTable(
         "comparisons",
@@ -198,7 +198,6 @@ class Robustness(Task):
     name = "robustness"
     heading = "Robustness"
     question = "Does a change of spelling cost less similarity than a change of meaning?"
-    task = "robustness"
     place = 2
     data = TaskTable(
         "documents",
@@ -271,7 +270,6 @@ class Sensitivity(Task):
     name = "sensitivity"
     heading = "Sensitivity"
     question = "Does similarity fall in proportion to the share of a text that was added or removed?"
-    task = "sensitivity"
     place = 3
     data = TaskTable("documents", "load_documents", ("document", "text"), samples=("sample:articles",))
     figures = (*Task.figures, "sensitivity")

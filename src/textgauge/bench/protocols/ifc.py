@@ -22,6 +22,7 @@ from textgauge.bench.sources import Sources
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
+from textgauge.metrics import Range
 from textgauge.stats.correlation import spearman
 
 SELF, STEP = "self", "step"
@@ -57,6 +58,8 @@ class Ifc(Protocol):
         Measure("gap", low=-np.inf, high=np.inf, best="smaller", about="distance left beyond the self-distance"),
     )
 
+    ranges = (Range("n", 0), Range("repetitions", 1))
+
     n: int = 0
     repetitions: int = 5
 
@@ -64,9 +67,7 @@ class Ifc(Protocol):
         steps = _list_steps(sources)
         if len(steps) < _FEWEST_STEPS:
             raise InputError(f"a trend needs at least {_FEWEST_STEPS} steps, not {len(steps)}")
-        if self.repetitions < 1:
-            raise InputError(f"at least 1 repetition is needed, not {self.repetitions}")
-        if self.n < 0 or 0 < self.n < 2:
+        if self.n == 1:
             raise InputError(f"samples have 2 texts or more, or 0 for as many as fit, not {self.n}")
         n = self._size(sources)
         needed = {REFERENCE: 2 * max(n, _FEWEST_TEXTS // 2), **dict.fromkeys(steps, max(n, _FEWEST_TEXTS // 2))}

@@ -25,6 +25,7 @@ from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.bench.sources import Sources
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
+from textgauge.metrics import Range
 from textgauge.stats.correlation import omega_squared, pearson, r_squared, spearman
 
 Ties = Literal["half", "right", "wrong"]
@@ -63,6 +64,7 @@ class Ksc(Protocol):
     figures = ("distance", "tree", "radar", "box")
     judging = ("judgements", "ties", "linearity", "sample")
     tacit = ("order",)
+    ranges = (Range("k", 3), Range("repetitions", 1), Range("sample", 0))
     measures = (
         Measure(
             "accuracy", chance=0.5, about="share of judgements in which the nearer mixtures have the smaller distance"
@@ -97,16 +99,10 @@ class Ksc(Protocol):
         return f"{self.k} corpora of {self.n} texts, {self.repetitions} repetitions{order}"
 
     def check(self, sources: Sources) -> None:
-        if self.k < 3:
-            raise InputError(f"known-similarity corpora need k of at least 3, not {self.k}")
         if self.n < self.k - 1:
             raise InputError(
                 f"{self.k} corpora differ from each other only with at least {self.k - 1} texts each, not {self.n}"
             )
-        if self.repetitions < 1:
-            raise InputError(f"at least 1 repetition is needed, not {self.repetitions}")
-        if self.sample < 0:
-            raise InputError(f"a sample of judgements has 1 or more, or 0 for all of them, not {self.sample}")
         sources.check_different(self._needed(), f"k={self.k} corpora of n={self.n} need")
 
     def pool_share(self, sources: Sources) -> float:

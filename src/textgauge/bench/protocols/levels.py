@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.stats.correlation import (
     Correlation,
     OfRows,
@@ -114,10 +114,10 @@ def measure_within_groups(
             np.stack([_resample_group(kind, x[r], y[r], weights[:, rows[r]]) for r in members])
             for kind in kinds.values()
         ]
-        return np.stack([_average_known(values) for values in inside], axis=1)
+        return np.stack([average_known(values, axis=0) for values in inside], axis=1)
 
     sizes = np.array([len(place) for place in members])
-    values = [float(_average_known(column_values[:, None])[0]) for column_values in found]
+    values = [float(average_known(column_values, axis=0)) for column_values in found]
     return AgreementLevel(
         [f"within_{column}_{name}" for name in kinds],
         values,
@@ -241,14 +241,6 @@ def _resample_group(kind: Correlation, x: Floats, y: Floats, weights: Ints) -> F
     if kind is kendall_b:
         return resample_kendall_b(count_rows(y, x), weights) if len(x) > 1 else np.full(len(weights), np.nan)
     return resample_correlation(kind, y, x, weights)
-
-
-def _average_known(values: Floats) -> Floats:
-    """Return means over rows (groups) that are numbers; NaN where none is."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=0)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _average_weighted(values: Floats, weights: Ints) -> Floats:

@@ -41,7 +41,6 @@ class Clustering(Task):
     name = "clustering"
     heading = "Clustering"
     question = "Do clusters by similarity match the labels of the texts?"
-    task = "clustering"
     place = 4
     data = TaskTable("labelled", "load_labelled", ("text", "label"), samples=("sample:intents",))
     model = "forest"
@@ -142,7 +141,6 @@ class Retrieval(Task):
     name = "retrieval"
     heading = "Retrieval"
     question = "Are the right documents still on top when altered copies of all documents join them?"
-    task = "retrieval"
     place = 5
     data = TaskTable("beir", "load_retrieval", ("split",), samples=("sample:library",))
     model = "forest"

@@ -25,7 +25,8 @@ from textgauge.bench.sources import Data, Sources
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Corpus, Draws
-from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics
+from textgauge.metrics import CorpusMetric, Metric, Range, get_corpus_metrics
+from textgauge.metrics.base import POSITIVE
 from textgauge.stats.resampling import resample_sums
 
 POINTS = Sources("gaussian blobs", {})  # the protocol draws its points itself
@@ -113,6 +114,12 @@ class Perturbation(Protocol):
         Measure("saturation", best="smaller", about="share of the largest rise that is reached half-way"),
     )
 
+    ranges = (
+        *(Range(*of) for of in (("n", _BLOBS), ("repetitions", 1), ("q", 1), ("steps", 2), ("sigma", 0))),
+        *(Range(name, POSITIVE) for name in ("delta", "largest_delta")),
+        *(Range(name, POSITIVE, 1) for name in ("p", "largest_p")),
+    )
+
     n: int = 300
     repetitions: int = 20
     q: int = 2
@@ -131,18 +138,11 @@ class Perturbation(Protocol):
         return get_point_metrics(names)
 
     def check(self, sources: Sources) -> None:
-        numbers = [self.sigma, self.p, self.largest_p, self.delta, self.largest_delta]
-        if not all(isinstance(number, int | float) and np.isfinite(number) for number in numbers):
-            raise InputError("perturbation: sigma, p, largest_p, delta and largest_delta are finite numbers")
-        if self.n < _BLOBS or self.repetitions < 1:
-            raise InputError(f"perturbation needs at least {_BLOBS} points and 1 repetition")
-        if not 1 <= self.q <= self.largest_q:
-            raise InputError(f"dimensions rise from q of at least 1: q={self.q}, largest_q={self.largest_q}")
-        if self.steps < 2 or self.sigma < 0 or min(self.delta, self.largest_delta) <= 0:
-            raise InputError("sweeps need 2 steps or more, δ above 0, and sigma of at least 0")
+        if self.q > self.largest_q:
+            raise InputError(f"dimensions rise from q to largest_q: q={self.q}, largest_q={self.largest_q}")
         smallest = min(self.p, self.largest_p / _P_STEPS)
-        if np.rint(smallest * self.n) < 1 or max(self.p, self.largest_p) > 1:
-            raise InputError(f"shares p are at most 1, and the smallest ({smallest:g} of {self.n}) at least 1 point")
+        if np.rint(smallest * self.n) < 1:
+            raise InputError(f"the smallest share p ({smallest:g} of {self.n}) is at least 1 point")
 
     @property
     def deltas(self) -> list[float]:

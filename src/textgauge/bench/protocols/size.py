@@ -22,6 +22,7 @@ from textgauge.bench.protocols.base import (
 from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.bench.sources import Sources
 from textgauge.core.errors import InputError
+from textgauge.metrics import Range
 
 ASYMPTOTE, SIZE, IMBALANCE = "asymptote", "size", "imbalance"
 
@@ -44,6 +45,7 @@ class Size(Protocol):
     figures = ("size", "imbalance", "radar", "box")
     judging = ("scale",)
     tacit = ("asymptote",)
+    ranges = (Range("smallest", 2), Range("large", 2), Range("step", 1), Range("draws", 1), Range("repetitions", 1))
     measures = (
         Measure("size_robustness", about="1 − mean relative deviation of small samples' distance from the large ones'"),
         Measure("imbalance_robustness", about="the same for two samples of unequal size"),
@@ -72,10 +74,8 @@ class Size(Protocol):
         return f"samples of up to {self.large:,} texts, {self.repetitions} repetitions"
 
     def check(self, sources: Sources) -> None:
-        if self.smallest < 2 or self.large < 2 or self.step < 1 or self.total < self.smallest + 2:
-            raise InputError("need smallest ≥ 2, large ≥ 2, step ≥ 1, total ≥ smallest + 2")
-        if self.repetitions < 1 or self.draws < 1:
-            raise InputError("at least 1 draw and 1 repetition are needed")
+        if self.total < self.smallest + 2:
+            raise InputError(f"total is at least {self.smallest + 2}, smallest and 2 more, not {self.total}")
         needed = max(self.large, *self.sizes, self.total - self.smallest)
         sources.check_different(dict.fromkeys("ab", needed), "the size protocol needs")
 
@@ -136,6 +136,7 @@ class Speed(Protocol):
         Measure("growth", low=-np.inf, high=np.inf, best="smaller", about="exponent of time over the number of texts"),
     )
     timed = True
+    ranges = (Range("n", 2), Range("repetitions", 1))
 
     n: int = 100
     largest: int = 800
@@ -152,8 +153,8 @@ class Speed(Protocol):
         return [self.n * 2**power for power in range(count)]
 
     def check(self, sources: Sources) -> None:
-        if self.n < 2 or self.largest < self.n or self.repetitions < 1:
-            raise InputError("speed needs n of at least 2, largest of at least n, and at least 1 repetition")
+        if self.largest < self.n:
+            raise InputError(f"speed needs largest of at least n, {self.n}, not {self.largest}")
         sources.check_different(dict.fromkeys("ab", self.sizes[-1]), "timing needs")
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:

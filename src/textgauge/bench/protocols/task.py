@@ -79,7 +79,6 @@ class Task(Protocol):
     figures: ClassVar[tuple[str, ...]] = ("tasks", "contributions")
     similarities = True
     ensembles = True
-    task: ClassVar[str]
     model: ClassVar[Model]
     folded: ClassVar[bool] = False  # whether ensembles leave out whole folds, not documents
     size: ClassVar[str] = ""  # the parameter that says how many texts are drawn

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from textgauge.core.arrays import Floats32
 from textgauge.encode.encoders import Encoder, Encoders
 
-__all__ = ["Embedder", "Progress", "get_embedder", "get_window", "list_embedders", "register_embedder"]
+__all__ = ["Embedder", "Progress", "get_embedder", "get_window", "has_own_model", "list_embedders", "register_embedder"]
 
 Progress = Callable[[int, int], None]
 """Called with the number of texts done and the number of all texts."""
@@ -65,6 +65,11 @@ def get_window(name: str) -> int | None:
         return None
     declared = EMBEDDERS[name].window
     return getattr(get_embedder(name), "window", None) if declared is None else declared
+
+
+def has_own_model(name: str) -> bool:
+    """Return whether an embedder runs a model that textgauge brings, on this machine."""
+    return name in EMBEDDERS and bool(EMBEDDERS[name].resources)
 
 
 EMBEDDERS: Encoders[Embedder] = Encoders(

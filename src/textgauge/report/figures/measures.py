@@ -42,7 +42,7 @@ def collect_radar_values(groups: Sequence[Group]) -> pl.DataFrame:
     measures: dict[str, Measure] = {}
     for group in groups:
         measures |= {measure.name: measure for measure in group.protocol.measures if measure.best == "larger"}
-        for metric, verdict in _judge(group):
+        for metric, verdict in _list_verdicts(group):
             found.setdefault((metric, verdict.measure), []).append(verdict.value)
     metrics = dict.fromkeys(metric for metric, _ in found)
     means = {key: float(np.mean(values)) for key, values in found.items()}
@@ -56,8 +56,8 @@ def collect_radar_values(groups: Sequence[Group]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _judge(group: Group) -> list[tuple[str, Verdict]]:
-    return [(metric, verdict) for metric, seen in group.observed.items() for verdict in group.protocol.judge(seen)]
+def _list_verdicts(group: Group) -> list[tuple[str, Verdict]]:
+    return [(metric, verdict) for metric, of in group.verdicts.items() for verdict in of.values()]
 
 
 def draw_radar(groups: Sequence[Group]) -> alt.ConcatChart | None:
@@ -155,14 +155,14 @@ def collect_box_rows(group: Group) -> pl.DataFrame:
     """One row per metric and measure: quartiles of repetitions, their mean with its 95 % interval, or the reason."""
     numbers = dict.fromkeys(("mean", "low", "high", *QUARTILES), pl.Float64)
     schema = {"metric": pl.String, "measure": pl.String, "reason": pl.String, "repetitions": pl.Int64, **numbers}
-    return pl.DataFrame([_make_row(metric, verdict) for metric, verdict in _judge(group)], schema=schema)
+    return pl.DataFrame([_make_row(metric, verdict) for metric, verdict in _list_verdicts(group)], schema=schema)
 
 
 def collect_box_points(group: Group) -> pl.DataFrame:
     """Return one row per metric, measure and repetition."""
     rows = [
         (metric, verdict.measure, number, value)
-        for metric, verdict in _judge(group)
+        for metric, verdict in _list_verdicts(group)
         for number, value in enumerate(verdict.values, 1)
         if np.isfinite(value)
     ]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from textgauge.bench.ensembles import Contribution
 from textgauge.bench.leaderboard import rank_metrics
-from textgauge.bench.protocols.base import RESAMPLES, Verdict
-from textgauge.bench.results import Group, Judged, Results
+from textgauge.bench.protocols.base import RESAMPLES, Measure
+from textgauge.bench.results import Group, Results
 from textgauge.core.arrays import Floats
 from textgauge.core.show import BLUE, VERMILION, make_printable
 from textgauge.report.figures.style import (
@@ -219,16 +219,15 @@ def draw_groups_of_sets(figure: Callable[[Group], alt.ConcatChart]) -> Draw:
     return draw
 
 
-def collect_task_cells(judged: Sequence[Judged]) -> pl.DataFrame:
+def collect_task_cells(groups: Sequence[Group]) -> pl.DataFrame:
     """Return one row per metric, best first, and column of the leaderboard: the score and its 95 % interval.
 
     Units (documents, queries, folds) are resampled on every data set; null where a metric is undefined.
     """
-    board = rank_metrics(judged)
-    verdicts = _select_verdicts(judged)
+    board = rank_metrics(groups)
     rows = []
     for row in board:
-        drawn = {name: _collect_draws(verdicts.get((row.metric, name), {})) for name in board.measures}
+        drawn = {name: _collect_draws(groups, row.metric, board.by_column.get(name, [])) for name in board.measures}
         every = list(drawn.values())
         drawn[OVERALL] = (np.asarray(np.mean([draws for draws, _ in every], axis=0)), min(n for _, n in every))
         for name, value in {**row.measures, OVERALL: row.overall}.items():
@@ -238,37 +237,27 @@ def collect_task_cells(judged: Sequence[Judged]) -> pl.DataFrame:
     return pl.DataFrame(rows, {"metric": pl.String, "task": pl.String, **numbers}, orient="row").fill_nan(None)
 
 
-def draw_task(judged: Sequence[Judged], metrics: Collection[str] | None = None) -> alt.ConcatChart:
+def draw_task(groups: Sequence[Group], metrics: Collection[str] | None = None) -> alt.ConcatChart:
     """Return one cell per metric and task, with the overall score last; `metrics` are the rows that are wanted."""
-    cells = collect_task_cells(judged)
+    cells = collect_task_cells(groups)
     if metrics is not None:
         cells = cells.filter(pl.col("metric").is_in(list(metrics)))
     lacking = cells.filter((pl.col("task") == OVERALL) & pl.col("value").is_null())["metric"].to_list()
-    data = ", ".join(dict.fromkeys(item.data for item in judged))
+    data = ", ".join(dict.fromkeys(group.data for group in groups))
     line = "1 is best; beneath each score its 95 % interval over documents, queries or folds."
     missing = f"undefined in a task, so without an overall score: {', '.join(lacking)}" if lacking else ""
     return join_panels([_draw_task_panel(cells)], "Scores in all tasks", data, line, missing)
 
 
-def _select_verdicts(judged: Sequence[Judged]) -> dict[tuple[str, str], dict[str, list[Verdict]]]:
-    """Return the verdicts of a metric that count for a column, measure by measure, one for each data set."""
-    found: dict[tuple[str, str], dict[str, list[Verdict]]] = {}
-    for item in judged:
-        columns = {measure.name: measure.column or measure.name for measure in item.protocol.measures}
-        details = {measure.name for measure in item.protocol.measures if measure.detail}
-        for verdict in item.verdicts:
-            if verdict.draws and verdict.measure not in details:
-                place = found.setdefault((item.metric, columns[verdict.measure]), {})
-                place.setdefault(verdict.measure, []).append(verdict)
-    return found
-
-
-def _collect_draws(verdicts: dict[str, list[Verdict]]) -> tuple[Floats, int]:
+def _collect_draws(groups: Sequence[Group], metric: str, measures: Sequence[Measure]) -> tuple[Floats, int]:
     """Return the resampled values of a column, and the fewest units of a data set; NaN where there are none."""
-    if not verdicts:
+    own = [group.verdicts.get(metric, {}) for group in groups]
+    by_measure = [[of[m.name] for of in own if m.name in of and of[m.name].draws] for m in measures if not m.detail]
+    found = [verdicts for verdicts in by_measure if verdicts]
+    if not found:
         return np.full(RESAMPLES, np.nan), 0
-    means = [np.mean([verdict.draws for verdict in found], axis=0) for found in verdicts.values()]
-    return np.asarray(np.mean(means, axis=0)), min(verdict.units for found in verdicts.values() for verdict in found)
+    means = [np.mean([verdict.draws for verdict in verdicts], axis=0) for verdicts in found]
+    return np.asarray(np.mean(means, axis=0)), min(verdict.units for verdicts in found for verdict in verdicts)
 
 
 def _draw_task_panel(cells: pl.DataFrame) -> alt.LayerChart:
@@ -331,29 +320,24 @@ def _draw_contribution_panel(
     return draw_panel(layers, task, width=PANEL - 40, height=_BAR * len(names))
 
 
-def _of_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, list[Judged], set[str]]]:
-    """Every run that has tasks, its verdicts on the groups, and its rows: metrics, and what is made from metrics."""
+def _list_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, list[Group], set[str]]]:
+    """Every run that has tasks, its groups with all verdicts, and its rows: metrics, and what is made from metrics."""
     for results in dict.fromkeys(group.results for group in groups if group.results is not None):
-        own = [group for group in groups if group.results is results]
-        trials = {(group.data, group.protocol, group.fingerprint, group.seed) for group in own}
-        judged = [
-            item
-            for item in results.judged()
-            if item.protocol.ensembles and (item.data, item.protocol, item.fingerprint, item.seed) in trials
-        ]
-        wanted = {metric for group in own for metric in group.observed}
-        yield results, judged, wanted | ({item.metric for item in judged} - results.metrics)
+        trials = {(*group.trials, group.protocol) for group in groups if group.results is results}
+        own = [group for group in results.groups() if (*group.trials, group.protocol) in trials]
+        made = {metric for group in own for metric in group.verdicts} - results.metrics
+        yield results, own, made | {m for group in groups if group.results is results for m in group.observed}
 
 
 def draw_task_scores(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
     """Yield the scores of each run in all tasks."""
-    for _results, judged, metrics in _of_runs(groups):
-        yield [], draw_task(judged, metrics)
+    for _results, own, metrics in _list_runs(groups):
+        yield [], draw_task(own, metrics)
 
 
 def draw_contributions(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
     """Yield shares and importances of metrics in each ensemble of each run."""
-    for results, _judged, metrics in _of_runs(groups):
+    for results, _own, metrics in _list_runs(groups):
         found = results.ensembles.contributions
         for ensemble in dict.fromkeys(item.ensemble for item in found):
             for of in CONTRIBUTIONS:

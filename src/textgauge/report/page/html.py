@@ -71,14 +71,14 @@ def render_page_and_summary(
     if not (stores or results or texts):
         raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
     runs = [Results(store) for store in stores]
-    judged = [item for run in runs for item in run.judged()]
-    groups = sorted(group_boards(judged), key=lambda group: group[0].judged[0].protocol.of)
+    found = [group for run in runs for group in run.groups()]
+    groups = sorted(group_boards(found), key=lambda group: group[0].groups[0].protocol.of)
     single = [board for _, of in groups for board in of]
-    kinds = list(draw_kinds([group for run in runs for group in run.groups()], [of for _, of in groups]))
+    kinds = list(draw_kinds(found, [of for _, of in groups]))
     own = prepare_drawings(charts)
-    spent = sum_times(time for run in runs for time in run.times())
+    spent = sum_times(runs)
     rows = [row for result in results for row in result.rows]
-    named = [*(item.metric for item in judged), *(str(row["metric"]) for row in rows)]
+    named = [*(row.metric for board in single for row in board), *(str(row["metric"]) for row in rows)]
     places = _place_texts(texts)
     summary = [(board.purpose, format_board(board)) for board, _ in groups]
     summary += [(result.heading, list(result.sentences)) for result in results if result.sentences]
@@ -100,7 +100,7 @@ def render_page_and_summary(
 
 
 def _list_warnings(runs: Sequence[Results], results: Sequence[ResultFile]) -> list[str]:
-    found = dict.fromkeys(text for run in runs for text in list_verdict_warnings(run, run.judged()))
+    found = dict.fromkeys(text for run in runs for text in list_verdict_warnings(run, run.groups()))
     return [*(f"{capitalise(text)}." for text in found), *(text for result in results for text in result.warnings)]
 
 
@@ -243,7 +243,7 @@ def draw_kinds(found: Sequence[Group], boards: Sequence[Sequence[Leaderboard]]) 
     Of each purpose the first kind of a protocol that tells good metrics from bad ones is seen at once.
     """
     single = [board for of in boards for board in of]
-    ranking = [[board.judged[0].protocol for board in of] for of in boards]
+    ranking = [[board.groups[0].protocol for board in of] for of in boards]
     first = {next((k for p in of if any(m.quality for m in p.measures) for k in p.figures), "") for of in ranking}
     for name, kind in KINDS.items():
         made = prepare_drawings(draw_figures(found, kinds=[name]))
@@ -253,7 +253,7 @@ def draw_kinds(found: Sequence[Group], boards: Sequence[Sequence[Leaderboard]]) 
 
 def _format_finding(kind: FigureKind, boards: Sequence[Leaderboard]) -> str:
     """Return the ends of the measure that a kind of figure shows; whether they differ, the leaderboard says."""
-    board = next((b for b in boards if kind.measure in b.by_column and kind.name in b.judged[0].protocol.figures), None)
+    board = next((b for b in boards if kind.measure in b.by_column and kind.name in b.groups[0].protocol.figures), None)
     if board is None:
         return ""
     (measure, *_) = board.by_column[kind.measure]

@@ -221,7 +221,7 @@ def list_averaged_columns(board: Leaderboard) -> list[str]:
 def make_verdict_table(board: Leaderboard) -> PageTable:
     """Return every measure of every metric with its intervals: the numbers of `leaderboard --detail`."""
     names = ("data", "protocol", "metric", "measure", *NUMBERS, "scope", "repetitions", "reason")
-    rows = tuple(tuple(make_cell(row[name]) for name in names) for row in list_verdicts(board.judged))
+    rows = tuple(tuple(make_cell(row[name]) for name in names) for row in list_verdicts(board.groups))
     columns = tuple(PageColumn(name, first="descending" if name in NUMBERS else "ascending") for name in names)
     return PageTable(f"{board.title}: all numbers", columns, rows)
 
@@ -271,7 +271,8 @@ def _make_decimal_cell(value: float, mark: Mark | None = None) -> PageCell:
 
 
 def _find_span(board: Leaderboard, metric: str, counted: Collection[str]) -> Span | None:
-    found = [v for item in board.judged if item.metric == metric for v in item.verdicts if v.measure in counted]
+    own = [group.verdicts.get(metric, {}) for group in board.groups]
+    found = [of[name] for of in own for name in of if name in counted]
     return Span(found[0].value, found[0].low, found[0].high) if len(found) == 1 else None
 
 
@@ -288,7 +289,7 @@ def _format_notes(board: Leaderboard) -> list[str]:
 
 def _explain_table(board: Leaderboard) -> str:
     made_of = [] if board.top else [_describe_overall(board)]
-    about = join_words(dict.fromkeys(row["scope"] for row in list_verdicts(board.judged)))
+    about = join_words(dict.fromkeys(row["scope"] for row in list_verdicts(board.groups)))
     lines = f"Lines of measures are 95 % intervals for {about}; a rule separates tiers."
     return " ".join([*made_of, *_format_notes(board), lines])
 
@@ -302,8 +303,8 @@ def format_board(board: Leaderboard) -> list[str]:
 
 
 def _format_basis(board: Leaderboard) -> str:
-    data = _join_codes(dict.fromkeys(item.data for item in board.judged))
-    verdicts = [verdict for item in board.judged for verdict in item.verdicts]
+    data = _join_codes(dict.fromkeys(group.data for group in board.groups))
+    verdicts = [v for group in board.groups for of in group.verdicts.values() for v in of.values()]
     repetitions = {len(verdict.values) for verdict in verdicts if not verdict.draws}
     resampled = {verdict.units for verdict in verdicts if verdict.draws}
     few, many = (end(repetitions, default=0) for end in (min, max))

@@ -67,18 +67,18 @@ def test_type_token_ratio_of_plain_texts():
 
 
 @pytest.mark.parametrize(
-    ("protocol", "data", "complaint"),
+    ("given", "data", "complaint"),
     [
-        (SMALL, {"steps": 2}, "at least 3 steps"),
-        (Ifc(repetitions=0), {}, "1 repetition"),
-        (Ifc(n=1), {}, "2 texts or more"),
-        (Ifc(n=11), {}, "reference has 20 texts, but samples of 11 need 22"),
-        (Ifc(), {"size": 6}, "reference has 6 texts"),
+        ({"n": 10}, {"steps": 2}, "at least 3 steps"),
+        ({"repetitions": 0}, {}, "repetitions=0 must be at least 1"),
+        ({"n": 1}, {}, "2 texts or more"),
+        ({"n": 11}, {}, "reference has 20 texts, but samples of 11 need 22"),
+        ({}, {"size": 6}, "reference has 6 texts"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_what_is_needed(protocol, data, complaint):
+def test_what_does_not_fit_is_refused_with_what_is_needed(given, data, complaint):
     with pytest.raises(InputError, match=complaint):
-        protocol.check(sources(**data))
+        Ifc(**given).check(sources(**data))
 
 
 def observations(rows, own, reasons=None):

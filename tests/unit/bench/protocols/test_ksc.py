@@ -87,19 +87,19 @@ def test_lottery_draws_may_share_texts_but_hold_none_twice():
 
 
 @pytest.mark.parametrize(
-    ("protocol", "size", "complaint"),
+    ("given", "size", "complaint"),
     [
-        (Ksc(k=2), 500, "k of at least 3, not 2"),
-        (Ksc(k=7, n=5), 500, "at least 6 texts each, not 5"),
-        (Ksc(repetitions=0), 500, "1 repetition"),
-        (Ksc(sample=-1), 500, "not -1"),
-        (Ksc(k=7, n=100), 349, "349 different texts, but k=7 corpora of n=100 need 350"),
-        (Ksc(k=7, n=100, draw="lottery"), 99, "need 100"),
+        ({"k": 2}, 500, "k=2 must be at least 3"),
+        ({"k": 7, "n": 5}, 500, "at least 6 texts each, not 5"),
+        ({"repetitions": 0}, 500, "repetitions=0 must be at least 1"),
+        ({"sample": -1}, 500, "sample=-1 must be at least 0"),
+        ({"k": 7, "n": 100}, 349, "349 different texts, but k=7 corpora of n=100 need 350"),
+        ({"k": 7, "n": 100, "draw": "lottery"}, 99, "need 100"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_what_is_needed(protocol, size, complaint):
+def test_what_does_not_fit_is_refused_with_what_is_needed(given, size, complaint):
     with pytest.raises(InputError, match=complaint):
-        protocol.check(sources(size, size))
+        Ksc(**given).check(sources(size, size))
 
 
 def test_the_share_of_the_pool_is_the_larger_one_of_both_sources():

@@ -57,25 +57,25 @@ def test_throughput_is_hundreds_of_comparisons_in_a_second():
 
 
 @pytest.mark.parametrize(
-    ("protocol", "complaint"),
+    ("kind", "given", "complaint"),
     [
-        (Size(smallest=1), "smallest"),
-        (Size(step=0), "step"),
-        (Size(total=51), "total"),
-        (Size(large=1), "smallest"),
-        (Size(repetitions=0), "1 repetition"),
-        (Size(draws=0), "1 draw"),
-        (Size(), "source a has 20 different texts, but the size protocol needs 3000"),
-        (Size(large=10), "needs 2850"),
-        (Speed(n=1), "n of at least 2"),
-        (Speed(largest=50), "largest of at least n"),
-        (Speed(repetitions=0), "1 repetition"),
-        (Speed(n=5, largest=47), "source a has 20 different texts, but timing needs 40"),
+        (Size, {"smallest": 1}, "smallest"),
+        (Size, {"step": 0}, "step"),
+        (Size, {"total": 51}, "total"),
+        (Size, {"large": 1}, "large"),
+        (Size, {"repetitions": 0}, "repetitions=0 must be at least 1"),
+        (Size, {"draws": 0}, "draws=0 must be at least 1"),
+        (Size, {}, "source a has 20 different texts, but the size protocol needs 3000"),
+        (Size, {"large": 10}, "needs 2850"),
+        (Speed, {"n": 1}, "n=1 must be at least 2"),
+        (Speed, {"largest": 50}, "largest of at least n"),
+        (Speed, {"repetitions": 0}, "repetitions=0 must be at least 1"),
+        (Speed, {"n": 5, "largest": 47}, "source a has 20 different texts, but timing needs 40"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_what_is_needed(protocol, complaint):
+def test_what_does_not_fit_is_refused_with_what_is_needed(kind, given, complaint):
     with pytest.raises(InputError, match=complaint):
-        protocol.check(sources(20))
+        kind(**given).check(sources(20))
 
 
 def observations(large, sweep, reasons=None):

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.encode.conftest import Endpoint
 
 from textgauge.core.errors import ResourceError
 from textgauge.encode.endpoint import ATTEMPTS, ApiEmbedder
@@ -13,13 +11,13 @@ from textgauge.encode.endpoint import ATTEMPTS, ApiEmbedder
 KEY = "secret-key-of-the-test"
 
 
-def usual(request: dict[str, Any]) -> dict[str, Any]:
+def usual(request):
     rows = [{"index": index, "embedding": [float(len(text)), 0.5]} for index, text in enumerate(request["input"])]
     return {"data": rows[::-1], "model": "m"}
 
 
 @pytest.fixture
-def server(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
+def server(endpoint, monkeypatch):
     endpoint.usual = usual
     monkeypatch.setenv("TEXTGAUGE_API_BASE", f"{endpoint.address}/v1/")
     monkeypatch.setenv("TEXTGAUGE_API_KEY", KEY)
@@ -27,16 +25,16 @@ def server(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
 
 
 @pytest.fixture
-def pauses() -> list[float]:
+def pauses():
     return []
 
 
 @pytest.fixture
-def encoder(pauses: list[float]) -> ApiEmbedder:
+def encoder(pauses):
     return ApiEmbedder("small", sleep=pauses.append)
 
 
-def test_batches_are_put_in_order(server: Endpoint, encoder: ApiEmbedder) -> None:
+def test_batches_are_put_in_order(server, encoder):
     seen: list[tuple[int, int]] = []
     texts = ["a", "bb", "", "dddd", "e\ud800"]
     vectors = encoder.encode(texts, batch_size=2, progress=lambda done, total: seen.append((done, total)))
@@ -49,16 +47,14 @@ def test_batches_are_put_in_order(server: Endpoint, encoder: ApiEmbedder) -> Non
     assert encoder.encode([]).shape == (0, 2)
 
 
-def test_busy_servers_are_asked_again(server: Endpoint, encoder: ApiEmbedder, pauses: list[float]) -> None:
+def test_busy_servers_are_asked_again(server, encoder, pauses):
     server.prescribed = [(429, {"retry-after": "7"}, "slow down"), (503, {}, ""), (500, {"retry-after": "soon"}, "")]
     assert encoder.encode(["abc"]).tolist() == [[3, 0.5]]
     assert pauses == [7, 1, 2]
 
 
 @pytest.mark.parametrize(("status", "asked"), [(500, ATTEMPTS), (401, 1)])
-def test_a_server_that_stays_away_is_asked_again_and_a_refusal_is_not(
-    server: Endpoint, encoder: ApiEmbedder, pauses: list[float], status: int, asked: int
-) -> None:
+def test_a_server_that_stays_away_is_asked_again_and_a_refusal_is_not(server, encoder, pauses, status, asked):
     server.prescribed = [(status, {}, f"bad key {KEY}")] * ATTEMPTS
     with pytest.raises(ResourceError, match=f"status {status} from 127") as caught:
         encoder.encode(["a"])
@@ -66,16 +62,14 @@ def test_a_server_that_stays_away_is_asked_again_and_a_refusal_is_not(
     assert len(pauses) == asked - 1
 
 
-def test_without_a_key_nothing_is_sent_to_openai(monkeypatch: pytest.MonkeyPatch, encoder: ApiEmbedder) -> None:
+def test_without_a_key_nothing_is_sent_to_openai(monkeypatch, encoder):
     for name in ("TEXTGAUGE_API_BASE", "OPENAI_BASE_URL", "TEXTGAUGE_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ResourceError, match="needs a key: set TEXTGAUGE_API_KEY"):
         encoder.encode(["a"])
 
 
-def test_offline_only_this_machine_is_asked(
-    monkeypatch: pytest.MonkeyPatch, server: Endpoint, encoder: ApiEmbedder
-) -> None:
+def test_offline_only_this_machine_is_asked(monkeypatch, server, encoder):
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     assert encoder.encode(["abc"]).tolist() == [[3, 0.5]]
     monkeypatch.setenv("TEXTGAUGE_API_BASE", "http://user:secret@192.0.2.1/v1")
@@ -85,7 +79,7 @@ def test_offline_only_this_machine_is_asked(
         encoder.encode(["abc"])
 
 
-def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch, encoder: ApiEmbedder) -> None:
+def test_no_server_at_all(monkeypatch, encoder):
     monkeypatch.setenv("TEXTGAUGE_API_BASE", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with pytest.raises(ResourceError, match="did not answer: ConnectError"):
@@ -113,7 +107,7 @@ def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch, encoder: ApiEmbedder)
         "[" * 100_000,
     ],
 )
-def test_wrong_answers_are_refused(server: Endpoint, encoder: ApiEmbedder, answer: Any) -> None:
+def test_wrong_answers_are_refused(server, encoder, answer):
     server.prescribed = [(200, {}, answer)]
     with pytest.raises(ResourceError, match="api:small answered"):
         encoder.encode(["a", "b"])
@@ -127,17 +121,13 @@ def test_wrong_answers_are_refused(server: Endpoint, encoder: ApiEmbedder, answe
         (400, {"content-type": "text/plain; charset=rot13"}, "status 400 from 127.0.0.1: oops"),
     ],
 )
-def test_answers_that_cannot_be_unpacked_are_one_line(
-    server: Endpoint, encoder: ApiEmbedder, status: int, headers: dict[str, str], said: str
-) -> None:
+def test_answers_that_cannot_be_unpacked_are_one_line(server, encoder, status, headers, said):
     server.prescribed = [(status, headers, "oops")] * ATTEMPTS
     with pytest.raises(ResourceError, match=said):
         encoder.encode(["a"])
 
 
-def test_an_answer_is_neither_too_large_nor_too_slow(
-    server: Endpoint, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_is_neither_too_large_nor_too_slow(server, encoder, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_MAX_ANSWER_BYTES", "9")
     with pytest.raises(ResourceError, match="TEXTGAUGE_MAX_ANSWER_BYTES allows more"):
         encoder.encode(["a"])
@@ -147,22 +137,20 @@ def test_an_answer_is_neither_too_large_nor_too_slow(
         encoder.encode(["a"])
 
 
-def test_batches_of_different_dimensions_are_refused(server: Endpoint, encoder: ApiEmbedder) -> None:
+def test_batches_of_different_dimensions_are_refused(server, encoder):
     server.prescribed = [None, (200, {}, {"data": [{"index": 0, "embedding": [1.0]}]})]
     with pytest.raises(ResourceError, match="different dimensions"):
         encoder.encode(["a", "b"], batch_size=1)
 
 
-def test_the_key_is_sent_and_never_shown(server: Endpoint, encoder: ApiEmbedder) -> None:
+def test_the_key_is_sent_and_never_shown(server, encoder):
     encoder.encode(["a"])
     assert server.requests[0]["key"] == f"Bearer {KEY}"
     assert KEY not in encoder.identity + repr(encoder)
     assert encoder.identity == f"api:small(base=127.0.0.1:{server.server_port}/v1,dtype=float32)"
 
 
-def test_a_password_of_the_address_is_never_shown(
-    server: Endpoint, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_password_of_the_address_is_never_shown(server, encoder, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_API_BASE", f"http://me:pass%2Fword@127.0.0.1:{server.server_port}/v1")
     assert encoder.identity == f"api:small(base=127.0.0.1:{server.server_port}/v1,dtype=float32)"
     basic = b64encode(b"me:pass/word").decode()
@@ -173,9 +161,7 @@ def test_a_password_of_the_address_is_never_shown(
 
 
 @pytest.mark.parametrize("scheme", ["http://", ""])
-def test_a_password_of_a_proxy_is_never_shown(
-    server: Endpoint, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch, scheme: str
-) -> None:
+def test_a_password_of_a_proxy_is_never_shown(server, encoder, monkeypatch, scheme):
     monkeypatch.setenv("NO_PROXY", "")
     monkeypatch.setenv("ALL_PROXY", f"{scheme}me:password@127.0.0.1:{server.server_port}")
     server.prescribed = [(407, {}, f"no Basic {b64encode(b'me:password').decode()}, no password, sorry")]
@@ -188,9 +174,7 @@ def test_a_password_of_a_proxy_is_never_shown(
     ["http://me:password@host:port", "http://me:password@host:99999", "http://me:password@[::1", "me:password@host",
      "ftp://me:password@host", "http://", "http://me:pass\nword@host", "http://me:password@a..b/"],
 )  # fmt: skip
-def test_what_is_no_address_is_refused_without_repeating_it(
-    address: str, encoder: ApiEmbedder, pauses: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_address_is_refused_without_repeating_it(address, encoder, pauses, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_API_BASE", address)
     with pytest.raises(ResourceError) as caught:
         encoder.encode(["one"])
@@ -205,9 +189,7 @@ def test_what_is_no_address_is_refused_without_repeating_it(
         *(("ALL_PROXY", proxy) for proxy in ("foo://me:password@host", "http://me:password@host:port")),
     ],
 )
-def test_what_is_no_key_or_proxy_is_refused_without_repeating_it(
-    variable: str, value: str, server: Endpoint, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_key_or_proxy_is_refused_without_repeating_it(variable, value, server, encoder, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "")
     monkeypatch.setenv(variable, value)
     with pytest.raises(ResourceError, match=r"TEXTGAUGE_API_KEY|proxy of the environment") as caught:

@@ -1,7 +1,5 @@
 """`onnx:FOLDER` on tiny networks that the test writes: each token's hidden state is a row of a table."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

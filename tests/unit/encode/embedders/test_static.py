@@ -1,7 +1,5 @@
 """`static:FOLDER` against the mean of token vectors, computed by hand."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ import pytest
 from textgauge.core.errors import UnknownName
 from textgauge.data.cache import encode_cached
 from textgauge.encode.embedders import Embedder, get_embedder
-from textgauge.encode.embedders.whole import WholeEmbedder, WordSpans, average_windows, cut_text, group_words
+from textgauge.encode.embedders.whole import WholeEmbedder, average_windows, cut_text, group_words
 from textgauge.metrics import get_metric
 
 ROOM = 16
@@ -32,16 +30,16 @@ class Letters:
     seen: list[str] = field(default_factory=list, compare=False)
 
     @property
-    def identity(self) -> str:
+    def identity(self):
         return f"letters(window={self.window})"
 
-    def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
+    def words(self, texts):
         for text in texts:
             ends = np.cumsum([len(word) + 1 for word in text.split(" ")]) - 1
             starts = np.r_[0, ends[:-1] + 1]
             yield group_words(range(len(ends)), list(zip(starts.tolist(), ends.tolist(), strict=True)))
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: object = None) -> np.ndarray:
+    def encode(self, texts, *, batch_size=64, progress=None):
         self.seen.extend(texts)
         rows = np.zeros((len(texts), 7), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
@@ -50,12 +48,12 @@ class Letters:
         return rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
 
 
-def spans(text: str) -> WordSpans:
+def spans(text):
     return next(Letters().words([text]))
 
 
 @pytest.mark.parametrize("room", [1, 2, 3, ROOM])
-def test_windows_are_the_text_in_order_and_all_fit(room: int):
+def test_windows_are_the_text_in_order_and_all_fit(room):
     windows = cut_text(LONG, spans(LONG), room)
     assert " ".join(windows) == LONG
     lengths = [len(window.split(" ")) for window in windows]
@@ -72,7 +70,7 @@ def test_a_passage_has_its_windows_wherever_it_stands():
 
 def test_a_word_longer_than_a_window_is_cut_inside():
     class Characters(Letters):
-        def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
+        def words(self, texts):
             for text in texts:
                 yield group_words([0] * len(text), [(place, place + 1) for place in range(len(text))])
 
@@ -113,22 +111,20 @@ def test_texts_that_share_passages_share_their_cost():
 
 
 @pytest.mark.parametrize("name", ["whole:api:some-model", "whole:whole:minilm", "whole:nosuch"])
-def test_an_embedder_that_does_not_tell_where_it_stops_is_refused(name: str):
+def test_an_embedder_that_does_not_tell_where_it_stops_is_refused(name):
     with pytest.raises(UnknownName, match=name.removeprefix("whole:")):
         get_embedder(name)
 
 
 @pytest.fixture
-def story() -> str:
+def story():
     places, doings = ("harbour", "market", "garden", "school"), ("walked to", "thought of", "left", "painted")
     drawn = np.random.default_rng(3)
     return " ".join(f"On day {day} she {drawn.choice(doings)} the {drawn.choice(places)}." for day in range(150))
 
 
-@pytest.mark.parametrize("name", ["minilm", "paraphrase-minilm", "wordllama"])
-def test_the_same_text_has_the_same_bits(
-    name: str, story: str, need: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-):
+@pytest.mark.parametrize("name", ["minilm", "wordllama"])
+def test_the_same_text_has_the_same_bits(name, story, need, monkeypatch):
     need(name)
     need("wordpiece")
     whole = get_embedder(f"whole:{name}")
@@ -142,7 +138,7 @@ def test_the_same_text_has_the_same_bits(
     assert whole.encode([]).shape == (0, whole.dimension)
 
 
-def test_the_end_of_a_text_counts(story: str, need: Callable[[str], Path], tmp_path: Path):
+def test_the_end_of_a_text_counts(story, need, tmp_path):
     need("minilm")
     need("wordpiece")
     other = story + " Prices of steel fell again, and the central bank kept its rates." * 20

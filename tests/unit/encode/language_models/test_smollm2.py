@@ -1,11 +1,6 @@
 """GGUF files, the Llama network against a plain twin, and the real model against transformers."""
 
-from __future__ import annotations
-
 import struct
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -50,11 +45,11 @@ TRANSFORMERS = {
 }
 
 
-def text(value: str) -> bytes:
+def text(value):
     return struct.pack("<Q", len(value.encode())) + value.encode()
 
 
-def value(item: Any) -> bytes:
+def value(item):
     """A kind and a value; lists hold strings."""
     if isinstance(item, list):
         return struct.pack("<IIQ", 9, 8, len(item)) + b"".join(map(text, item))
@@ -63,7 +58,7 @@ def value(item: Any) -> bytes:
     return struct.pack("<If", 6, item) if isinstance(item, float) else struct.pack("<II", 4, item)
 
 
-def gguf(metadata: dict[str, Any], tensors: dict[str, tuple[tuple[int, ...], int, bytes]]) -> bytes:
+def gguf(metadata, tensors):
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
     head += b"".join(text(name) + value(item) for name, item in metadata.items())
     body = b""
@@ -74,24 +69,24 @@ def gguf(metadata: dict[str, Any], tensors: dict[str, tuple[tuple[int, ...], int
     return head + b"\0" * (-len(head) % 32) + body
 
 
-def weights() -> dict[str, np.ndarray]:
+def weights():
     draw = np.random.default_rng(0)
     shapes = {"token_embd.weight": (TOKENS, WIDTH), "output_norm.weight": (WIDTH,)}
     shapes |= {f"blk.{i}.{name}.weight": shape for i in range(LAYERS) for name, shape in SHAPES.items()}
     return {name: draw.normal(size=shape).astype(np.float32) * 0.4 for name, shape in shapes.items()}
 
 
-def twin(ids: list[int]) -> np.ndarray:
+def twin(ids):
     """−ln P of every token but the first, one text at a time, in float64; pairs of rows lie side by side."""
     known = {name: array.astype(np.float64) for name, array in weights().items()}
     hidden = known["token_embd.weight"][ids[:-1]]
     places = np.arange(len(hidden))
     angle = np.outer(places, 10_000.0 ** (-np.arange(0, HEAD, 2) / HEAD))
 
-    def norm(rows: np.ndarray, name: str) -> np.ndarray:
+    def norm(rows, name):
         return rows / np.sqrt((rows**2).mean(-1, keepdims=True) + 1e-5) * known[name]
 
-    def turned(rows: np.ndarray) -> np.ndarray:
+    def turned(rows):
         both = (rows[:, ::2] + 1j * rows[:, 1::2]) * np.exp(1j * angle)
         return np.stack([both.real, both.imag], axis=-1).reshape(rows.shape)
 
@@ -114,7 +109,7 @@ def twin(ids: list[int]) -> np.ndarray:
     return np.log(np.exp(scores).sum(-1)) - scores[places, ids[1:]]
 
 
-def test_the_network_as_its_twin() -> None:
+def test_the_network_as_its_twin():
     network = Llama(SIZES, weights())
     draw = np.random.default_rng(1)
     for length in (2, 5, 17):
@@ -122,7 +117,7 @@ def test_the_network_as_its_twin() -> None:
         np.testing.assert_allclose(network.compute_costs(ids), twin(ids.tolist()), rtol=2e-5, atol=2e-5)
 
 
-def test_kinds_of_weights(tmp_path: Path) -> None:
+def test_kinds_of_weights(tmp_path):
     scale, least = struct.pack("<e", 0.5), struct.pack("<e", -1.0)
     tensors = {
         "f32": ((3, 2), 0, np.arange(6, dtype=np.float32).tobytes()),
@@ -138,14 +133,14 @@ def test_kinds_of_weights(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found["q4_1"][0], np.concatenate([np.arange(16), np.zeros(16)]) * 0.5 - 1)
 
 
-def test_the_tokenizer_of_a_file() -> None:
+def test_the_tokenizer_of_a_file():
     tokens = ["<|endoftext|>", "a", "b", "Ġ", "ab", "Ġab", "1"]
     pieces = make_tokenizer({"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": ["a b", "Ġ ab"]})
     assert pieces.encode("ab ab11ba").tokens == ["ab", "Ġab", "1", "1", "b", "a"]
 
 
 @pytest.mark.slow
-def test_as_transformers_has_it(need: Callable[[str], Path]) -> None:
+def test_as_transformers_has_it(need):
     need("smollm2")
     model = get_language_model("smollm2")
     nats, tokens = model.surprise([*TRANSFORMERS, ""])
@@ -157,7 +152,7 @@ def test_as_transformers_has_it(need: Callable[[str], Path]) -> None:
 
 
 @pytest.mark.slow
-def test_long_texts_are_cut_into_windows(need: Callable[[str], Path]) -> None:
+def test_long_texts_are_cut_into_windows(need):
     need("smollm2")
     model = get_language_model("smollm2")
     sentence = " The cat sat on the mat."

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge import compare, get_metric
+from textgauge.core.errors import InputError
 from textgauge.data import Comparison, Corpus
 from textgauge.measure.foreign_share import estimate_share
 
@@ -87,3 +88,34 @@ def test_metrics_whose_interval_is_not_shown_to_hold_have_no_share():
     report = compare(rows(0, 40), mixture(1, 40, 0.3), foreign=rows(3, 40, 1.0), metrics="energy,fid")
     assert np.isnan(report["fid@given"].foreign_share)
     assert any("fid@given" in text for text in report.warnings)
+
+
+def test_the_same_within_a_margin_is_said_where_the_interval_lies_below_it():
+    third = rows(3, 400, 1.0)
+    same = compare(rows(0, 400), rows(1, 400), foreign=third, metrics="energy", within="30%")
+    assert same.answer.startswith("Same within 30 %")
+    assert same.details["foreign"]["is_within"] is True
+    assert same.details["foreign"]["power"] > 0.8
+    unsure = compare(rows(0, 60), rows(1, 60), foreign=third, metrics="energy", within=0.03)
+    assert unsure.answer.startswith("Cannot be decided within 3 %")
+    assert unsure.foreign.texts > 60
+    mixed = np.random.default_rng(0).permutation(mixture(1, 400, 0.6))
+    far = compare(rows(0, 400), mixed, foreign=third, metrics="energy", within=0.1)
+    assert far.answer.startswith("Different, as far as 6")
+    assert "not the same within 10 %" in far.answer
+
+
+@pytest.mark.parametrize("within", ["5", 0, 1.5, "much"])
+def test_a_margin_is_a_share(within):
+    with pytest.raises(InputError, match="share"):
+        compare(rows(0, 40), rows(1, 40), metrics="energy", within=within)
+
+
+def test_groups_widen_the_interval_of_a_share():
+    rng = np.random.default_rng(5)
+    labels = np.repeat(np.arange(30), 5)
+    sides = [rows(seed, 150) + rng.normal(size=(30, 4))[labels] for seed in (0, 1)]
+    metric, foreign = get_metric("energy@given"), Corpus.of(rows(3, 150, 1.0))
+    alone = estimate_share(metric, Comparison(*sides), foreign)
+    grouped = estimate_share(metric, Comparison(*sides, groups=(labels, labels + 30)), foreign)
+    assert grouped.high - grouped.low > 1.2 * (alone.high - alone.low)

@@ -5,7 +5,7 @@ from textgauge.core.errors import ParameterError
 from textgauge.data import Comparison, Corpus
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus import classifiers
-from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric, decide_svm
+from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, decide_svm
 from textgauge.metrics.numerics import held_out as _held_out
 from textgauge.metrics.numerics.held_out import HeldOut, TrainTest
 from textgauge.metrics.registry import get_metric
@@ -51,12 +51,6 @@ class TestSupportVectorMachine:
 
 @pytest.mark.parametrize("metric", BOTH, ids=str)
 class TestValue:
-    def test_tells_clouds_apart(self, metric):
-        near = metric.compute(Comparison(cloud(1, 100), cloud(2, 100)))["value"]
-        far = metric.compute(Comparison(cloud(1, 100), cloud(2, 100, shift=6.0)))["value"]
-        assert near < 0.7
-        assert far > 0.95
-
     def test_identical_corpora_are_at_chance_exactly(self, metric):
         rows = cloud(3, 41)
         repeated = np.repeat(rows[:13], np.arange(1, 14), axis=0)
@@ -143,7 +137,7 @@ class TestUncertainty:
         assert widths[1] > widths[0]
 
 
-def coverage(metric: HeldOutMetric, shift: float, n: int, simulations: int) -> float:
+def coverage(metric, shift, n, simulations):
     comparisons = [Comparison(cloud(2 * s, n), cloud(2 * s + 1, n, shift)) for s in range(simulations)]
     truth = np.mean([metric.compute(comparison)["value"] for comparison in comparisons])
     ranges = [metric.interval(comparison, metric.measure(comparison), level=0.95, seed=0) for comparison in comparisons]

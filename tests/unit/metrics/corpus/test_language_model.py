@@ -18,7 +18,7 @@ TOWN = ["the tram sees the bus", "a bus and a tram", "the taxi"]
 class Twin:
     """The Witten–Bell model as dictionaries, one token at a time."""
 
-    def __init__(self, texts: list[str], order: int, vocabulary: int) -> None:
+    def __init__(self, texts, order, vocabulary):
         self.order, self.vocabulary = order, vocabulary
         self.after: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
         for text in texts:
@@ -26,18 +26,18 @@ class Twin:
                 for k in range(order):
                     self.after[history[len(history) - k :]][token] += 1
 
-    def steps(self, text: str) -> list[tuple[tuple[str, ...], str]]:
+    def steps(self, text):
         tokens = ["<"] * (self.order - 1) + text.split() + [">"]
         return [(tuple(tokens[i - self.order + 1 : i]), tokens[i]) for i in range(self.order - 1, len(tokens))]
 
-    def probability(self, token: str, history: tuple[str, ...]) -> float:
+    def probability(self, token, history):
         below = self.probability(token, history[1:]) if history else 1 / self.vocabulary
         seen = self.after.get(history)
         if not seen:
             return below
         return (seen[token] + len(seen) * below) / (seen.total() + len(seen))
 
-    def entropy(self, texts: list[str]) -> float:
+    def entropy(self, texts):
         steps = [step for text in texts for step in self.steps(text)]
         return -sum(math.log(self.probability(token, history)) for history, token in steps) / len(steps)
 
@@ -49,7 +49,7 @@ corpora = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(corpora, corpora, st.integers(1, 4))
-def test_equals_the_plain_twin(reference: list[str], candidate: list[str], order: int) -> None:
+def test_equals_the_plain_twin(reference, candidate, order):
     vocabulary = len(set(" ".join(reference + candidate).split())) + 1
     score = CrossEntropy(on="words", order=order)(reference=reference, candidate=candidate)
     crossed = Twin(reference, order, vocabulary).entropy(candidate)
@@ -59,7 +59,7 @@ def test_equals_the_plain_twin(reference: list[str], candidate: list[str], order
     assert score.value == pytest.approx(crossed - own, abs=1e-12)
 
 
-def test_probabilities_of_a_context_sum_to_1() -> None:
+def test_probabilities_of_a_context_sum_to_1():
     # each text of the second half ends the context "a b" (or one never seen) in another way: all its continuations
     endings = ["c", "d", "e", "a", "b", ""]
     continued = [f"{context} {token}" for context in ("a b", "e") for token in endings]
@@ -75,13 +75,13 @@ def test_probabilities_of_a_context_sum_to_1() -> None:
     assert (sums <= 1 + 1e-12).all()
 
 
-def test_it_is_the_candidate_that_is_predicted() -> None:
+def test_it_is_the_candidate_that_is_predicted():
     # a candidate that only repeats part of the reference is cheap; a reference that does so leaves much unknown
     metric = CrossEntropy(on="words")
     assert metric(reference=FARM + TOWN, candidate=FARM).value < metric(reference=FARM, candidate=FARM + TOWN).value
 
 
-def test_counting_tokens_first_changes_nothing() -> None:
+def test_counting_tokens_first_changes_nothing():
     metric, comparison = CrossEntropy(on="words"), Comparison(FARM, TOWN)
     comparison.joint.counts("words")
     assert metric.compute(comparison) == metric.compute(Comparison(FARM, TOWN))

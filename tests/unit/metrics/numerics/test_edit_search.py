@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.settings import limit_sizes
-from textgauge.encode.tokenizers import Tokens, get_tokenizer
+from textgauge.encode.tokenizers import get_tokenizer
 from textgauge.metrics.numerics.search import find_best_matches
 
 WORDS = st.lists(st.sampled_from("abcdefgh"), max_size=8)
@@ -16,7 +16,7 @@ CORPUS = st.lists(WORDS.map(" ".join), max_size=30)
 Found = list[tuple[int, int, float]]
 
 
-def edits(s: list[str], t: list[str]) -> int:
+def edits(s, t):
     row = list(range(len(t) + 1))
     for i, a in enumerate(s, start=1):
         previous, row = row, [i]
@@ -25,7 +25,7 @@ def edits(s: list[str], t: list[str]) -> int:
     return row[-1]
 
 
-def plain(queries: list[str], documents: list[str]) -> Found:
+def plain(queries, documents):
     found: Found = []
     for query in map(str.split, queries):
         best = (0, 0, -1.0)
@@ -38,12 +38,12 @@ def plain(queries: list[str], documents: list[str]) -> Found:
     return found
 
 
-def tokens(queries: list[str], documents: list[str]) -> tuple[Tokens, Tokens]:
+def tokens(queries, documents):
     both = get_tokenizer("whitespace").encode([*queries, *documents])
     return both.take(np.arange(len(queries))), both.take(np.arange(len(queries), len(both)))
 
 
-def found(queries: list[str], documents: list[str]) -> Found:
+def found(queries, documents):
     index, distance, similarity = find_best_matches(*tokens(queries, documents))
     assert [str(values.dtype) for values in (index, distance, similarity)] == ["int64", "int64", "float64"]
     return list(zip(index.tolist(), distance.tolist(), similarity.tolist(), strict=True))
@@ -51,7 +51,7 @@ def found(queries: list[str], documents: list[str]) -> Found:
 
 @settings(deadline=None)
 @given(CORPUS, CORPUS.filter(bool), st.sampled_from([1, 3, 1_000]))
-def test_equals_the_plain_loop(queries: list[str], documents: list[str], most: int) -> None:
+def test_equals_the_plain_loop(queries, documents, most):
     with limit_sizes(most):
         assert found(queries, documents) == plain(queries, documents)
 
@@ -70,18 +70,18 @@ def test_equals_the_plain_loop(queries: list[str], documents: list[str], most: i
         ("a b c", ["x", "a b c", "a b c"], 1),
     ],
 )
-def test_ties_and_edges(query: str, documents: list[str], index: int) -> None:
+def test_ties_and_edges(query, documents, index):
     assert found([query], documents) == plain([query], documents)
     assert found([query, query], documents)[1][0] == index
 
 
-def test_one_text_everywhere() -> None:
+def test_one_text_everywhere():
     assert found(["a b c"] * 5, ["a b c"] * 7) == [(0, 0, 1.0)] * 5
     assert found(["a b d"] * 5, ["a b c"] * 7) == [(0, 1, 2 / 3)] * 5
     assert found([""] * 2, [""] * 3) == [(0, 0, 1.0)] * 2
 
 
-def test_nothing_to_match() -> None:
+def test_nothing_to_match():
     assert found([], ["a"]) == found([], []) == []
     with pytest.raises(ValueError, match="no document"):
         found(["a"], [])

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,12 +10,12 @@ from textgauge.metrics.numerics.search import find_nearest_sets
 ROWS = st.lists(st.lists(st.integers(0, 9), max_size=8), min_size=1, max_size=25)
 
 
-def ragged(rows: list[list[int]]) -> Tokens:
+def ragged(rows):
     ids = np.array([number for row in rows for number in row], dtype=np.int32)
     return Tokens(ids, np.cumsum([0, *map(len, rows)], dtype=np.int64), ())
 
 
-def plain(rows: list[list[int]], others: list[list[int]] | None, threshold: float) -> list[tuple[int, float]]:
+def plain(rows, others, threshold):
     """Every set with every other one."""
     found = []
     for place, row in enumerate(rows):
@@ -33,9 +31,7 @@ def plain(rows: list[list[int]], others: list[list[int]] | None, threshold: floa
 
 
 @given(ROWS, st.none() | ROWS, st.sampled_from([0.3, 0.5, 2 / 3, 0.8, 1.0]))
-def test_every_set_finds_the_one_that_comparing_all_finds(
-    rows: list[list[int]], others: list[list[int]] | None, threshold: float
-) -> None:
+def test_every_set_finds_the_one_that_comparing_all_finds(rows, others, threshold):
     found = find_nearest_sets(ragged(rows), None if others is None else ragged(others), threshold=threshold)
     index, similarity = zip(*plain(rows, others, threshold), strict=True)
     assert found.index.tolist() == list(index)
@@ -43,7 +39,7 @@ def test_every_set_finds_the_one_that_comparing_all_finds(
     assert found.complete
 
 
-def test_blocks_do_not_change_the_answer() -> None:
+def test_blocks_do_not_change_the_answer():
     rng = np.random.default_rng(0)
     rows = ragged([rng.integers(0, 40, rng.integers(1, 12)).tolist() for _ in range(300)])
     whole = find_nearest_sets(rows, threshold=0.4)
@@ -52,7 +48,7 @@ def test_blocks_do_not_change_the_answer() -> None:
     assert all(np.array_equal(getattr(whole, name), getattr(again, name)) for name in vars(whole))
 
 
-def test_thousands_of_sets_of_one_template_are_found_without_comparing_all() -> None:
+def test_thousands_of_sets_of_one_template_are_found_without_comparing_all():
     rows = ragged([[*range(20), 20 + number] for number in range(1_000)])
     found = find_nearest_sets(rows, threshold=0.8, most=10_000)
     assert (found.index >= 0).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,10 +24,10 @@ class ToyEncoder:
     calls: int = 0
 
     @property
-    def identity(self) -> str:
+    def identity(self):
         return f"toy(layer={self.layer})"
 
-    def tokenize(self, texts: Sequence[str]) -> Encoding:
+    def tokenize(self, texts):
         numbers: dict[str, int] = {}
         rows = [["<", *text.split(), ">"] if self.framed else text.split() for text in texts]
         ids = np.array([numbers.setdefault(word, len(numbers)) for row in rows for word in row], dtype=np.int32)
@@ -38,7 +37,7 @@ class ToyEncoder:
             special[offsets[:-1]] = special[offsets[1:] - 1] = True
         return Encoding(Tokens(ids, offsets, tuple(numbers)), special)
 
-    def encode(self, texts: Sequence[str]) -> TokenVectors:
+    def encode(self, texts):
         self.calls += 1
         found = self.tokenize(texts)
         vectors = np.zeros((len(found.special), DIMENSION), dtype=np.float32)
@@ -54,7 +53,7 @@ class ToyEncoder:
 
 
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> ToyEncoder:
+def toy(monkeypatch):
     """The encoders `toy` and, without special tokens, `bare`; the one given back counts its calls."""
     made = ToyEncoder(CHOSEN)
     monkeypatch.setitem(TOKEN_ENCODERS, "toy", Encoder(lambda _: made))

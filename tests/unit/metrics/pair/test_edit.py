@@ -1,21 +1,17 @@
 """Edit similarity against the textbook recursion, its variants and its edges."""
 
-from __future__ import annotations
-
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.core.errors import ParameterError
-from textgauge.data import Corpus, Pairs
 
 KINDS = ["levenshtein", "indel", "osa", "damerau"]
 TEXTS = st.text(alphabet="ab cé\u0301\ud800👍", max_size=12)
 
 
-def edits(s: str, t: str) -> int:
+def edits(s, t):
     row = list(range(len(t) + 1))
     for i, a in enumerate(s, start=1):
         previous, row = row, [i]
@@ -24,13 +20,13 @@ def edits(s: str, t: str) -> int:
     return row[-1]
 
 
-def value(name: str, left: str, right: str) -> float:
+def value(name, left, right):
     return float(get_metric(name)(left=[left], right=[right]).values[0])
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5))
-def test_equals_the_textbook(pairs: list[tuple[str, str]]) -> None:
+def test_equals_the_textbook(pairs):
     from textgauge.encode.tokenizers import get_characters
 
     values = get_metric("levenshtein")(left=[s for s, _ in pairs], right=[t for _, t in pairs]).values
@@ -42,7 +38,7 @@ def test_equals_the_textbook(pairs: list[tuple[str, str]]) -> None:
 
 @settings(deadline=None)
 @given(TEXTS, TEXTS)
-def test_token_level_equals_the_textbook(left: str, right: str) -> None:
+def test_token_level_equals_the_textbook(left, right):
     s, t = left.split(), right.split()
     longest = max(len(s), len(t))
     assert value("levenshtein(norm=max)@whitespace", left, right) == pytest.approx(
@@ -50,7 +46,7 @@ def test_token_level_equals_the_textbook(left: str, right: str) -> None:
     )
 
 
-def test_kinds_count_different_edits() -> None:
+def test_kinds_count_different_edits():
     found = {kind: 10 * (1 - value(f"levenshtein(kind={kind})", "ab cd", "ba dc")) for kind in KINDS}
     assert found == pytest.approx({"levenshtein": 4, "indel": 4, "osa": 2, "damerau": 2})
     assert value("levenshtein(kind=osa)", "ca", "abc") == pytest.approx(2 / 5)
@@ -59,35 +55,13 @@ def test_kinds_count_different_edits() -> None:
     assert value("levenshtein", "abcd", "wxyz") == 0.5
 
 
-def test_indel_has_no_norm_by_the_longer_text() -> None:
+def test_indel_has_no_norm_by_the_longer_text():
     with pytest.raises(ParameterError, match="norm is sum"):
         get_metric("levenshtein(kind=indel,norm=max)")
 
 
-@pytest.mark.parametrize("length", [3, 40])
-@pytest.mark.parametrize("name", [f"levenshtein(kind={kind})@{on}" for kind in KINDS for on in ("characters", "words")])
-def test_matrix_equals_pairs(name: str, length: int) -> None:
-    rng = np.random.default_rng(3)
-    texts = [" ".join(rng.choice(["a", "be", "sea", "été"], rng.integers(0, length))) for _ in range(9)]
-    metric, corpus = get_metric(name), Corpus.of(texts)
-    for rows, columns in (
-        (corpus, corpus),
-        (corpus.take(range(4)), corpus.take(range(2, 9))),
-        (corpus, Corpus.of(texts[:3])),
-    ):
-        left, right = np.repeat(np.arange(len(rows)), len(columns)), np.tile(np.arange(len(columns)), len(rows))
-        values = metric.compute(Pairs(rows.take(left), columns.take(right)))["value"]
-        np.testing.assert_array_equal(metric.matrix(rows, columns), values.reshape(len(rows), len(columns)))
-
-
-def test_matrix_without_rows_or_columns() -> None:
-    corpus, none = Corpus.of(["a", "b"]), Corpus.of([])
-    assert get_metric("levenshtein").matrix(corpus, none).shape == (2, 0)
-    assert get_metric("levenshtein").matrix(none, none).shape == (0, 0)
-
-
 @pytest.mark.parametrize(("name", "words"), [("levenshtein", 3_000_000), ("levenshtein@words", 30_000)])
-def test_long_texts(name: str, words: int) -> None:
+def test_long_texts(name, words):
     long = "ab " * words
     assert value(name, long, long) == 1.0
     assert value(name, long, "") == 0.0

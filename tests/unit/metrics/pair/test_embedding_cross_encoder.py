@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,15 +18,13 @@ class Stub:
     max_length = 128
     asked: list[tuple[str, str]]
 
-    def __init__(self, model: str, *, local_files_only: bool) -> None:
+    def __init__(self, model, *, local_files_only):
         if model == "missing":
             raise OSError("no such model\nand more")
         self.wide = model == "wide"
         Stub.asked = []
 
-    def predict(
-        self, pairs: list[tuple[str, str]], batch_size: int, show_progress_bar: bool, activation_fn: Any
-    ) -> Any:
+    def predict(self, pairs, batch_size, show_progress_bar, activation_fn):
         assert activation_fn == "as it is"
         Stub.asked += pairs
         scores = np.array([2.0 * len(a) - len(b) for a, b in pairs], dtype=np.float32)
@@ -38,12 +34,12 @@ class Stub:
 class OldStub(Stub):
     """The same with the option's name of version 3."""
 
-    def predict(self, pairs: Any, batch_size: int, show_progress_bar: bool, activation_fct: Any) -> Any:
+    def predict(self, pairs, batch_size, show_progress_bar, activation_fct):
         return super().predict(pairs, batch_size, show_progress_bar, activation_fct)
 
 
 @pytest.fixture(params=[Stub, OldStub])
-def _stub(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _stub(request, monkeypatch):
     package, torch, nn = ModuleType("sentence_transformers"), ModuleType("torch"), ModuleType("torch.nn")
     package.CrossEncoder = request.param  # type: ignore[attr-defined]
     nn.Identity = lambda: "as it is"  # type: ignore[attr-defined]
@@ -53,7 +49,7 @@ def _stub(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.usefixtures("_stub")
-def test_scores_are_sigmoids_in_order() -> None:
+def test_scores_are_sigmoids_in_order():
     left, right = ["aaa", "b", "cc\ud800"], ["b", "aaa", "cccc"]
     found = get_metric("cross_encoder")(left=left, right=right)
     np.testing.assert_allclose(found.values, 1 / (1 + np.exp(-np.array([5.0, -1, 2]))))
@@ -62,32 +58,32 @@ def test_scores_are_sigmoids_in_order() -> None:
 
 
 @pytest.mark.usefixtures("_stub")
-def test_equal_and_blank_texts_are_not_asked_about() -> None:
+def test_equal_and_blank_texts_are_not_asked_about():
     found = get_metric("cross_encoder@some/model")(left=["a", "", " ", "a"], right=["a", " ", "b", ""])
     assert found.values.tolist() == [1, 1, 0, 0]
 
 
 @pytest.mark.usefixtures("_stub")
-def test_the_matrix() -> None:
+def test_the_matrix():
     matrix = get_metric("cross_encoder@some/model").matrix(Corpus.of(["a", "bb"]), Corpus.of(["a", "ccc", ""]))
     np.testing.assert_allclose(matrix, [[1, 1 / (1 + np.e), 0], [1 / (1 + np.exp(-3)), 1 / (1 + np.exp(-1)), 0]])
 
 
 @pytest.mark.usefixtures("_stub")
-def test_a_model_that_cannot_be_used() -> None:
+def test_a_model_that_cannot_be_used():
     with pytest.raises(InputError, match="not one number each"):
         get_metric("cross_encoder@wide")(left=["a"], right=["b"])
     with pytest.raises(ResourceError, match=r"cannot load cross-encoder missing: no such model$"):
         get_metric("cross_encoder@missing")(left=["a"], right=["b"])
 
 
-def test_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_install_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MissingExtra, match=r"textgauge\[st\]"):
         CrossEncoderModel("some/model").score(["a"], ["b"])
 
 
-def test_a_real_model(tmp_path: Path) -> None:
+def test_a_real_model(tmp_path):
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("sentence_transformers")

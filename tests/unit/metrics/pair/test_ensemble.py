@@ -144,14 +144,6 @@ def test_constant_and_missing_features_are_harmless():
     assert np.isfinite(model.predict(np.full((3, 4), np.nan))).all()
 
 
-def test_rows_do_not_depend_on_their_company():
-    model = trained().model
-    features = data(seed=9)[0]
-    together = model.predict(features)
-    assert [model.predict(features[i : i + 1])[0] for i in range(len(features))] == together.tolist()
-    assert model.predict(features[:0]).shape == (0,)
-
-
 def test_a_file_gives_the_same_model_back(tmp_path):
     model = trained()
     model.save(tmp_path / "model.json")

@@ -1,7 +1,5 @@
 """Word sets against Python's sets; the policy for degenerate texts, for all surface metrics."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,35 +10,19 @@ from textgauge.data import Corpus, Pairs
 
 SURFACE = ["levenshtein", "levenshtein(norm=max)@words", "jaccard", "overlap", "tfidf", "bm25plus"]
 BAGS = ["jaccard", "overlap", "tfidf", "bm25plus"]
-EQUAL = [
-    "मैं कल बाज़ार गया था",
-    "今天天气很好",
-    "ذهبت إلى السوق أمس",
-    "สวัสดีชาวโลก",
-    "👍🏽 😀",
-    "e\u0301tude",
-    "\u0301",
-    "lone \ud800 surrogate",
-    "\udfff",
-    "\u200b",
-    "",
-    "  \t\n",
-    "...",
-    "ab " * 1_000,
-]
 TEXTS = st.lists(st.sampled_from(["a", "b", "Sea", "sea,", "été", "\ud800"]), max_size=8).map(" ".join)
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5))
-def test_overlap_equals_sets(pairs: list[tuple[str, str]]) -> None:
+def test_overlap_equals_sets(pairs):
     values = get_metric("overlap")(left=[s for s, _ in pairs], right=[t for _, t in pairs]).values
     for (left, right), found in zip(pairs, values, strict=True):
         A, B = set(left.split()), set(right.split())
         assert found == (len(A & B) / len(A | B) if A | B else 1.0)
 
 
-def test_jaccard_folds_case_and_parts_signs() -> None:
+def test_jaccard_folds_case_and_parts_signs():
     pair = {"left": ["Sea, sea"], "right": ["sea"]}
     assert get_metric("jaccard")(**pair).values[0] == 0.5
     assert get_metric("overlap")(**pair).values[0] == 1 / 2
@@ -49,31 +31,15 @@ def test_jaccard_folds_case_and_parts_signs() -> None:
 
 
 @pytest.mark.parametrize("name", SURFACE)
-@pytest.mark.parametrize("text", EQUAL)
-def test_equal_texts_score_exactly_one(name: str, text: str) -> None:
-    assert get_metric(name)(left=[text, "other"], right=[text, text]).values[0] == 1.0
-
-
-@pytest.mark.parametrize("name", SURFACE)
-def test_a_text_without_tokens_and_another_score_zero(name: str) -> None:
+def test_a_text_without_tokens_and_another_score_zero(name):
     values = get_metric(name)(left=["", "a word", ""], right=["a word", "", ""]).values
     assert values.tolist() == [0.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("name", BAGS)
-def test_two_texts_without_tokens_score_one(name: str) -> None:
-    assert get_metric(name)(left=["", "   "], right=[" \n ", "\t"]).values.tolist() == [1.0, 1.0]
-
-
 @pytest.mark.parametrize("name", SURFACE)
-def test_no_pairs_give_no_values(name: str) -> None:
-    assert get_metric(name)(left=[], right=[]).values.shape == (0,)
-
-
-@pytest.mark.parametrize("name", SURFACE)
-@settings(deadline=None)
+@settings(max_examples=50)
 @given(left=st.text(max_size=30), right=st.text(max_size=30))
-def test_any_two_texts_score_between_zero_and_one(name: str, left: str, right: str) -> None:
+def test_any_two_texts_score_between_zero_and_one(name, left, right):
     forth, back, same = get_metric(name)(left=[left, right, left], right=[right, left, left]).values
     assert 0.0 <= forth <= 1.0
     assert same == 1.0
@@ -81,7 +47,7 @@ def test_any_two_texts_score_between_zero_and_one(name: str, left: str, right: s
 
 
 @pytest.mark.parametrize("name", [*BAGS, "bm25plus(normalise=false)", "bm25plus(scale=corpus)", "jaccard@characters"])
-def test_matrix_equals_pairs(name: str) -> None:
+def test_matrix_equals_pairs(name):
     rng = np.random.default_rng(5)
     words = ["the", "a", *(f"w{number}" for number in range(60))]
     chances = np.array([10.0, 5.0, *[1.0] * 60]) / 75
@@ -98,7 +64,7 @@ def test_matrix_equals_pairs(name: str) -> None:
         np.testing.assert_allclose(metric.matrix(rows, columns, background=corpus), expected, rtol=1e-13, atol=1e-13)
 
 
-def test_bm25plus_on_the_scale_of_its_background() -> None:
+def test_bm25plus_on_the_scale_of_its_background():
     """Shares of one constant: raw-like order over documents, 1 for the text that holds most, the same for all pairs."""
     texts = ["red cat sat on a mat by the door", "red cat", "a dog", ""]
     corpus, metric, own = Corpus.of(texts), get_metric("bm25plus(scale=corpus)"), get_metric("bm25plus")
@@ -113,11 +79,3 @@ def test_bm25plus_on_the_scale_of_its_background() -> None:
     few = metric.measure(Pairs(["red cat"], ["a red cat"], background=corpus)).values
     more = metric.measure(Pairs(["red cat", "zebra"], ["a red cat", "dog"], background=corpus)).values
     assert few[0] == more[0]
-
-
-@pytest.mark.parametrize("name", BAGS)
-def test_matrix_without_rows_or_columns(name: str) -> None:
-    corpus, none = Corpus.of(["a b", "b"]), Corpus.of([])
-    assert get_metric(name).matrix(corpus, none).shape == (2, 0)
-    assert get_metric(name).matrix(none, corpus).shape == (0, 2)
-    assert get_metric(name).matrix(none, none).shape == (0, 0)

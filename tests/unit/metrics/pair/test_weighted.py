@@ -1,7 +1,5 @@
 """TF-IDF and BM25+ against plain sums over words, their backgrounds and their parameters."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import isinf, log, sqrt
 
@@ -20,16 +18,16 @@ TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)
 SETS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6)
 
 
-def plain_tfidf(left: list[str], right: list[str], background: list[str]) -> list[float]:
+def plain_tfidf(left, right, background):
     held = Counter(word for text in background for word in set(text.split()))
 
-    def weights(text: str) -> dict[str, float]:
+    def weights(text):
         return {w: c * (log((1 + len(background)) / (1 + held[w])) + 1) for w, c in Counter(text.split()).items()}
 
-    def length(vector: dict[str, float]) -> float:
+    def length(vector):
         return sqrt(sum(value * value for value in vector.values()))
 
-    def one(u: dict[str, float], v: dict[str, float]) -> float:
+    def one(u, v):
         if not u or not v:
             return float(not u and not v)
         return sum(u[w] * v.get(w, 0.0) for w in u) / length(u) / length(v)
@@ -37,13 +35,11 @@ def plain_tfidf(left: list[str], right: list[str], background: list[str]) -> lis
     return [one(weights(s), weights(t)) for s, t in zip(left, right, strict=True)]
 
 
-def plain_bm25plus(
-    left: list[str], right: list[str], background: list[str], *, k1: float = 1.5, b: float = 0.75, delta: float = 1.0
-) -> list[float]:
+def plain_bm25plus(left, right, background, *, k1=1.5, b=0.75, delta=1.0):
     held = Counter(word for text in background for word in set(text.split()))
     mean = sum(len(text.split()) for text in background) / len(background) or 1.0
 
-    def raw(query: str, document: str) -> float:
+    def raw(query, document):
         found, size = Counter(document.split()), len(document.split())
         score = 0.0
         for word in query.split():
@@ -60,7 +56,7 @@ def plain_bm25plus(
 
 @settings(deadline=None)
 @given(SETS)
-def test_tfidf_equals_plain_sums(pairs: list[tuple[str, str]]) -> None:
+def test_tfidf_equals_plain_sums(pairs):
     left, right = [s for s, _ in pairs], [t for _, t in pairs]
     values = get_metric("tfidf")(left=left, right=right).values
     np.testing.assert_allclose(values, plain_tfidf(left, right, left + right), rtol=0, atol=1e-12)
@@ -68,7 +64,7 @@ def test_tfidf_equals_plain_sums(pairs: list[tuple[str, str]]) -> None:
 
 @settings(deadline=None)
 @given(SETS, st.lists(TEXTS, min_size=1, max_size=5))
-def test_a_given_background_may_lack_words(pairs: list[tuple[str, str]], background: list[str]) -> None:
+def test_a_given_background_may_lack_words(pairs, background):
     left, right = [s for s, _ in pairs], [t for _, t in pairs]
     given_pairs = Pairs(left, right, background=Corpus.of(background))
     for name, plain in (("tfidf", plain_tfidf), ("bm25plus", plain_bm25plus)):
@@ -78,7 +74,7 @@ def test_a_given_background_may_lack_words(pairs: list[tuple[str, str]], backgro
 
 @settings(deadline=None)
 @given(SETS, st.sampled_from([(1.5, 0.75, 1.0), (0.0, 0.0, 0.0), (2.0, 1.0, 0.3)]))
-def test_bm25plus_equals_plain_sums(pairs: list[tuple[str, str]], parameters: tuple[float, float, float]) -> None:
+def test_bm25plus_equals_plain_sums(pairs, parameters):
     left, right = [s for s, _ in pairs], [t for _, t in pairs]
     k1, b, delta = parameters
     values = get_metric(f"bm25plus(k1={k1},b={b},delta={delta})")(left=left, right=right).values
@@ -88,25 +84,25 @@ def test_bm25plus_equals_plain_sums(pairs: list[tuple[str, str]], parameters: tu
 
 @pytest.mark.parametrize("name", ["tfidf", "tfidf(idf=plain)", "bm25plus"])
 @pytest.mark.parametrize("background", [[], [""], ["", "  "], ["nothing in common"]])
-def test_words_outside_the_background_still_separate_texts(name: str, background: list[str]) -> None:
+def test_words_outside_the_background_still_separate_texts(name, background):
     pairs = Pairs(["red cat", "red cat", ""], ["red cat", "red dog", ""], background=Corpus.of(background))
     same, other, empty = get_metric(name).measure(pairs).values
     assert same == empty == 1.0
     assert 0.0 < other < 1.0
 
 
-def test_repeated_pairs_weigh_in_the_default_background() -> None:
+def test_repeated_pairs_weigh_in_the_default_background():
     left, right = ["a b", "c d", "a b"], ["a c", "d d", "a c"]
     values = get_metric("tfidf")(left=left, right=right).values
     np.testing.assert_allclose(values, plain_tfidf(left, right, left + right), rtol=0, atol=1e-12)
 
 
-def test_a_better_document_than_the_query_scores_no_more_than_one() -> None:
+def test_a_better_document_than_the_query_scores_no_more_than_one():
     values = get_metric("bm25plus")(left=["a b", "c"], right=["a a a b b b", "d"]).values
     assert values.tolist() == [1.0, 0.0]
 
 
-def test_raw_scores_have_no_upper_bound_and_grant_delta_for_missing_words() -> None:
+def test_raw_scores_have_no_upper_bound_and_grant_delta_for_missing_words():
     raw = get_metric("bm25plus(normalise=false)")
     assert raw.bounds[0] == 0.0
     assert isinf(raw.bounds[1])
@@ -118,12 +114,12 @@ def test_raw_scores_have_no_upper_bound_and_grant_delta_for_missing_words() -> N
 @pytest.mark.parametrize(
     "given_name", ["bm25plus(k1=-1)", "bm25plus(b=1.5)", "bm25plus(delta=-0.1)", "bm25plus(k1=nan)"]
 )
-def test_parameters_that_make_no_sense_are_refused(given_name: str) -> None:
+def test_parameters_that_make_no_sense_are_refused(given_name):
     with pytest.raises(ParameterError, match="bm25plus"):
         get_metric(given_name)
 
 
-def test_matrix_takes_weights_from_rows_and_columns_by_default() -> None:
+def test_matrix_takes_weights_from_rows_and_columns_by_default():
     rows, columns = Corpus.of(["a b", "c"]), Corpus.of(["a c", "b b a", ""])
     both = Corpus.of([*rows.texts, *columns.texts])
     for name in ("tfidf", "bm25plus", "bm25plus(normalise=false)"):
@@ -131,7 +127,7 @@ def test_matrix_takes_weights_from_rows_and_columns_by_default() -> None:
         np.testing.assert_array_equal(metric.matrix(rows, columns), metric.matrix(rows, columns, background=both))
 
 
-def test_documents_remember_their_weights() -> None:
+def test_documents_remember_their_weights():
     corpus = Corpus.of(["a b c", "b c d", "a d d", "c"])
     documents, metric = corpus.take([0, 1, 2]), get_metric("bm25plus")
     first = metric.matrix(corpus.take([3]), documents, background=documents)
@@ -143,7 +139,7 @@ def test_documents_remember_their_weights() -> None:
 
 
 @pytest.mark.parametrize("most", [10, 50, 10_000])
-def test_product_is_the_plain_product(most: int) -> None:
+def test_product_is_the_plain_product(most):
     from scipy.sparse import random_array
 
     rng = np.random.default_rng(1)
@@ -153,7 +149,7 @@ def test_product_is_the_plain_product(most: int) -> None:
     np.testing.assert_allclose(found, (left @ right.T).toarray(), rtol=1e-13, atol=1e-14)
 
 
-def test_row_sums_do_not_depend_on_the_order_of_columns() -> None:
+def test_row_sums_do_not_depend_on_the_order_of_columns():
     from scipy.sparse import random_array
 
     rng = np.random.default_rng(2)

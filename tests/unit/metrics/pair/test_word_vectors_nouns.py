@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -21,14 +19,14 @@ class Vectors:
 
 
 @pytest.fixture(autouse=True)
-def plane(monkeypatch: pytest.MonkeyPatch) -> None:
+def plane(monkeypatch):
     """Every word is a noun but `the`, `ran` and `no`."""
     monkeypatch.setattr("textgauge.encode.word_vectors.get_word_vectors", lambda name: Vectors())
     split = lambda text: [word for word in text.split() if word not in {"the", "ran", "no"}]  # noqa: E731
     monkeypatch.setitem(tokenizers.TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(split))
 
 
-def test_nearest_nouns_are_averaged_both_ways() -> None:
+def test_nearest_nouns_are_averaged_both_ways():
     scores = get_metric("pos_distance")(left=["the dog ran the cat"], right=["the car"])
     there, back = (1 + np.sqrt(18)) / 2, 1.0
     assert scores.parts["forward"][0] == pytest.approx(there)
@@ -45,18 +43,18 @@ def test_nearest_nouns_are_averaged_both_ways() -> None:
         ("dog car", "cat tree", 5 + np.sqrt(18)),
     ],
 )
-def test_the_sum_is_that_of_the_text_with_fewer_nouns(left: str, right: str, expected: float) -> None:
+def test_the_sum_is_that_of_the_text_with_fewer_nouns(left, right, expected):
     assert get_metric("pos_distance(total=sum)")(left=[left], right=[right]).values[0] == pytest.approx(expected)
 
 
-def test_equal_texts_are_at_no_distance_and_texts_without_nouns_at_none_known() -> None:
+def test_equal_texts_are_at_no_distance_and_texts_without_nouns_at_none_known():
     left, right = ["the no", "", "the no", "dog", "stranger"], ["the no", " ", "no ran", "the", "dog"]
     scores = get_metric("pos_distance")(left=left, right=right)
     np.testing.assert_array_equal(scores.values, [0, 0, np.nan, np.nan, np.nan])
     assert scores.reason == "a text has no noun with a vector"
 
 
-def test_real_nouns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_real_nouns(monkeypatch):
     from textgauge.core.errors import ResourceError
 
     monkeypatch.setitem(

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -21,14 +19,14 @@ WORDS = st.lists(st.sampled_from([*list(TABLE)[:6], "twin", "nil", "unknown"]), 
 
 
 @pytest.fixture(autouse=True)
-def on(tmp_path, monkeypatch) -> str:
+def on(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
     path = tmp_path / "tiny.txt"
     path.write_text("".join(f"{word} {' '.join(map(repr, row.tolist()))}\n" for word, row in TABLE.items()))
     return str(path)
 
 
-def problem(left: list[str], right: list[str]):
+def problem(left, right):
     """Shares of both sides and the distances between their words."""
     a, b = (Counter(word for word in side if word in TABLE) for side in (left, right))
     X, Y = (np.array([TABLE[word] for word in side], dtype=np.float64).reshape(-1, 6) for side in (a, b))
@@ -36,23 +34,23 @@ def problem(left: list[str], right: list[str]):
     return *shares, np.sqrt(((X[:, None] - Y[None]) ** 2).sum(axis=2))
 
 
-def plain_wmd(left: list[str], right: list[str]) -> float:
+def plain_wmd(left, right):
     """The linear programme, as it stands in the definition."""
     return programme(*problem(left, right))
 
 
-def programme(a, b, distances) -> float:
+def programme(a, b, distances):
     m, n = distances.shape
     flow_out, flow_in = np.kron(np.eye(m), np.ones(n)), np.kron(np.ones(m), np.eye(n))
     return linprog(distances.ravel(), A_eq=np.vstack([flow_out, flow_in]), b_eq=np.concatenate([a, b])).fun
 
 
-def plain_rwmd(left: list[str], right: list[str]) -> tuple[float, float]:
+def plain_rwmd(left, right):
     a, b, distances = problem(left, right)
     return a @ distances.min(axis=1), b @ distances.min(axis=0)
 
 
-def defined(left: list[str], right: list[str]) -> bool:
+def defined(left, right):
     return all(any(word in TABLE for word in side) for side in (left, right))
 
 
@@ -76,7 +74,7 @@ def test_values_are_those_of_the_plain_definitions(on, pairs):
             assert rwmd.values[row] <= wmd.values[row] + 1e-12
 
 
-def texts(n: int, longest: int, seed: int = 0) -> list[str]:
+def texts(n, longest, seed=0):
     rng = np.random.default_rng(seed)
     return [" ".join(rng.choice(list(TABLE), rng.integers(1, longest))) for _ in range(n)]
 

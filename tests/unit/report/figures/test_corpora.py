@@ -41,12 +41,8 @@ def test_cells_hold_every_text_once():
     assert cells["y2"].max() <= 0.5
 
 
-@pytest.mark.parametrize("form", ["html", "svg", "png"])
-def test_files_are_the_same_every_time_and_safe(form):
-    chart = draw_plane(description(measured(HOSTILE)))
-    first = render_chart(chart, form)
-    assert first == render_chart(chart, form)
-    assert b"</script><b>" not in first
+def test_a_name_cannot_leave_the_page_of_the_plane():
+    assert b"</script><b>" not in render_chart(draw_plane(description(measured(HOSTILE))), "html")
 
 
 def test_without_test_there_is_no_plane():

@@ -13,7 +13,7 @@ from textgauge.bench.ensembles import NAMES, Contribution, train_ensembles
 from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
 from textgauge.bench.protocols.base import Verdict
-from textgauge.bench.results import Group, Judged, Results
+from textgauge.bench.results import Group, Results
 from textgauge.core.errors import InputError
 from textgauge.metrics import get_pair_metrics
 from textgauge.report import figures as draw
@@ -63,8 +63,8 @@ def test_a_page_judges_a_run_once(store, monkeypatch):
 
 
 def test_the_heat_map_is_the_leaderboard(store, found):
-    judged = Results(store).judged()
-    cells, board = collect_task_cells(judged), rank_metrics(judged)
+    groups = Results(store).groups()
+    cells, board = collect_task_cells(groups), rank_metrics(groups)
     assert cells["metric"].unique(maintain_order=True).to_list() == [row.metric for row in board]
     assert cells["task"].unique(maintain_order=True).to_list() == ["robustness", "sensitivity", "clustering", OVERALL]
     for row in board:
@@ -74,11 +74,11 @@ def test_the_heat_map_is_the_leaderboard(store, found):
 
 
 def test_a_cell_has_the_interval_of_its_verdict(store):
-    judged = Results(store).judged()
-    verdict = next(item for item in judged if (item.metric, item.protocol) == ("jaccard", BENT)).verdicts[0]
-    cell = collect_task_cells(judged).filter((pl.col("metric") == "jaccard") & (pl.col("task") == "sensitivity"))
+    groups = Results(store).groups()
+    verdict = next(group for group in groups if group.protocol == BENT).verdicts["jaccard"]["sensitivity"]
+    cell = collect_task_cells(groups).filter((pl.col("metric") == "jaccard") & (pl.col("task") == "sensitivity"))
     assert cell.select("value", "low", "high").row(0) == pytest.approx((verdict.value, verdict.low, verdict.high))
-    whole = collect_task_cells(judged).filter(pl.col("task") == OVERALL)
+    whole = collect_task_cells(groups).filter(pl.col("task") == OVERALL)
     assert ((whole["low"] <= whole["value"]) & (whole["value"] <= whole["high"])).all()
 
 
@@ -86,7 +86,8 @@ def test_a_task_without_a_score_is_a_dash_and_is_named():
     def judged(metric, task, value):
         draws = () if math.isnan(value) else (value,) * 1_000
         name = task.measures[0].name
-        return Judged("d", task, 0, metric, (Verdict(name, value, values=(value,), draws=draws, units=9),))
+        verdict = Verdict(name, value, values=(value,), draws=draws, units=9)
+        return Group("d", task, 0, judged={metric: [verdict]})
 
     known = [
         judged(metric, task, value)

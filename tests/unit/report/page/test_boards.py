@@ -8,7 +8,7 @@ import pytest
 from textgauge.bench.leaderboard import group_boards
 from textgauge.bench.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.bench.protocols.base import Verdict, summarise_repetitions
-from textgauge.bench.results import Judged
+from textgauge.bench.results import Group
 from textgauge.core.show import format_interval
 from textgauge.report.page.tables import format_board, list_averaged_columns, make_board_table
 
@@ -20,7 +20,7 @@ def judged(metric, centre, *, spread=0.001, data="a,b", repetitions=8, missing=0
     rng = np.random.default_rng(len(metric))
     values = centre + spread * rng.normal(size=(len(MEASURES), repetitions))
     verdicts = [summarise_repetitions(name, row.tolist(), [reason]) for name, row in zip(MEASURES, values, strict=True)]
-    return Judged(data, Ksc(repetitions=repetitions), 0, metric, tuple(verdicts), missing)
+    return Group(data, Ksc(repetitions=repetitions), 0, missing={metric: missing}, judged={metric: verdicts})
 
 
 def first_board(items):
@@ -40,7 +40,8 @@ def test_the_answer_of_the_ranking_and_what_it_rests_on():
 
 
 def test_metrics_without_an_overall_score_are_named():
-    undefined = Judged("a,b", Ksc(repetitions=8), 0, "ahd", tuple(Verdict(name, math.nan) for name in MEASURES))
+    nothing = [Verdict(name, math.nan) for name in MEASURES]
+    undefined = Group("a,b", Ksc(repetitions=8), 0, judged={"ahd": nothing})
     _, text = said(judged("energy", 0.9), judged("fid", 0.5), undefined)
     assert "Best: energy, better than fid" in text
     assert "`ahd` has no overall score here." in text
@@ -48,13 +49,13 @@ def test_metrics_without_an_overall_score_are_named():
 
 def test_measures_without_two_ends_are_not_ranked():
     verdicts = tuple(summarise_repetitions(measure.name, [0.5, 0.6]) for measure in Speed.measures)
-    items = [Judged("a,b", Speed(), 0, metric, verdicts) for metric in ("energy", "fid")]
+    items = [Group("a,b", Speed(), 0, judged={"energy": verdicts, "fid": verdicts})]
     assert "Nothing is ranked" in " ".join(format_board(first_board(items)))
 
 
 def sized(metric, value):
     verdicts = tuple(summarise_repetitions(measure.name, [value, value + 0.01]) for measure in Size.measures)
-    return Judged("a,b", Size(repetitions=2), 0, metric, verdicts)
+    return Group("a,b", Size(repetitions=2), 0, judged={metric: verdicts})
 
 
 def test_protocols_that_rank_the_same_metrics_are_also_ranked_together():
@@ -71,7 +72,7 @@ def test_protocols_that_rank_the_same_metrics_are_also_ranked_together():
 def test_a_board_names_the_measures_that_its_overall_score_is_a_mean_of():
     def like(metric, score):
         verdict = summarise_repetitions("distributionality", [score] * 3, [None])
-        return Judged("a,b", Distributionality(), 0, metric, (verdict,), 0)
+        return Group("a,b", Distributionality(), 0, judged={metric: [verdict]})
 
     likes = [like("energy", 0.9), like("fid", -0.2)]
     together = first_board([*likes, judged("energy", 0.9), judged("fid", 0.5)])

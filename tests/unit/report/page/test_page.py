@@ -42,7 +42,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(store):
-    ((board, single),) = group_boards(Results(store).judged())
+    ((board, single),) = group_boards(Results(store).groups())
     return [board, *single]
 
 
@@ -93,10 +93,10 @@ def numbers(table):
 
 
 def test_boards_hold_the_numbers_of_the_leaderboard(store, found):
-    judged = Results(store).judged()
+    groups = Results(store).groups()
     assert [[one.name for one in board.protocols] for board in found] == [["ksc", "size"], ["ksc"], ["size"]]
     for board in found:
-        of = [item for item in judged if item.protocol in board.protocols]
+        of = [group for group in groups if group.protocol in board.protocols]
         assert numbers(make_board_table(board)) == [
             {name: row[name] for name in numbers(make_board_table(board))[0]} for row in rank_metrics(of).to_dicts()
         ]
@@ -104,7 +104,8 @@ def test_boards_hold_the_numbers_of_the_leaderboard(store, found):
 
 def test_verdicts_are_those_of_the_store(store, found):
     rows = numbers(make_verdict_table(found[1]))
-    said = [(i.metric, v) for i in Results(store).judged() if i.protocol == KSC for v in i.verdicts]
+    (group,) = (group for group in Results(store).groups() if group.protocol == KSC)
+    said = [(metric, verdict) for metric, of in group.verdicts.items() for verdict in of.values()]
     assert len(rows) == len(said) == 15
     for row, (metric, verdict) in zip(rows, said, strict=True):
         assert (row["metric"], row["measure"], row["value"]) == (metric, verdict.measure, verdict.value)
@@ -128,7 +129,7 @@ def test_the_cost_of_a_card_is_the_mean_of_the_stored_seconds(store, parsed):
     import polars as pl
 
     frame = pl.concat([pl.read_parquet(path) for path in paths])
-    cost = next(c for c in sum_times(Results(store).times()) if (c.metric, c.protocol) == ("jsd@words", "ksc"))
+    cost = next(c for c in sum_times([Results(store)]) if (c.metric, c.protocol) == ("jsd@words", "ksc"))
     assert (cost.trials, cost.failed) == (len(frame), 0)
     assert cost.each == pytest.approx(frame["seconds"].mean())
     assert f"{format_duration(cost.each)} a trial (ksc, mean of {len(frame)})" in "".join(parsed.text["details"])
