@@ -198,14 +198,17 @@ def _make_terminal_parameter(
 def get_terminal_type(annotation: Any, default: Any) -> Any:
     """Return the type that words of a terminal are converted to for a parameter of a Python function.
 
-    What is a name or a tuple in Python is a name on a terminal.
+    What is a name, or the values themselves, in Python is a name on a terminal.
 
     >>> get_terminal_type(int | None, None), get_terminal_type(str | Sequence[str], "bleu")
     (int | None, list[str])
+    >>> get_terminal_type(str | Sequence[Sequence[Any]] | Mapping[str, Sequence[Any]] | None, None)
+    str | None
     """
     members = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
     members = tuple(member for member in members if member is not type(None))
-    members = tuple(member for member in members if str not in members or get_origin(member) is not tuple)
+    if str in members:
+        members = tuple(member for member in members if not _holds_values(member))
     origins = [get_origin(member) or member for member in members]
     if isinstance(default, bool):
         shown: Any = bool
@@ -218,6 +221,11 @@ def get_terminal_type(annotation: Any, default: Any) -> Any:
     else:
         shown = str
     return shown | None if default is None and type(None) not in get_args(shown) else shown
+
+
+def _holds_values(member: Any) -> bool:
+    """Whether a type is a tuple, or a container of sequences: values that no terminal can give."""
+    return get_origin(member) is tuple or any(get_origin(of) is Sequence for of in get_args(member))
 
 
 def _get_abstract(origin: Any) -> Any:
