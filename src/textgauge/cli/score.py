@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +27,9 @@ from textgauge.core.result import TableResult
 from textgauge.core.show import format_cell, join_words
 from textgauge.data import Corpus
 from textgauge.data.source import describe_accepted, load_aligned, load_pairs, load_references
+from textgauge.measure.dependence import find_repeating_column
 from textgauge.measure.score_report import ScoreReport
+from textgauge.measure.scoring import find_labels
 from textgauge.measure.scoring import score as run_score
 from textgauge.measure.systems import contrast as run_contrast
 from textgauge.measure.systems import score_systems
@@ -39,7 +42,7 @@ _SHOWN = 10  # pairs in a table for people
 _ALONE = ("--background", "--scheduler", "--cluster", "--parts")  # options for one system
 
 
-@calling(run_score, without=["columns"])
+@calling(run_score, without=["columns"], kinds={"group": str | None})
 def score(
     given: dict[str, Any],
     left: Annotated[str | None, argument(help=f"The texts to score. {describe_accepted(embeddings=True)}")] = None,
@@ -99,16 +102,22 @@ def score(
         refuse("scoring files without --pairs", "--limit", "--left", "--right")
     sample = {"scores": list_column_names(given["metrics"]), "limit": limit, "seed": given["seed"]}
     texts, references, scores = _read(left, right or [], pairs, (left_column, right_column), given["column"], sample)
+    tables = [pairs] if pairs else [left, *(right or []), baseline]
+    if given["group"] is not None:
+        labels = find_labels(given["group"], tables)
+        given["group"] = shared["group"] = [labels[row] for row in texts.source_rows] if pairs and limit else labels
+    sign = find_repeating_column(tables) if given["group"] is None else None
     with progress() as step:
         if baseline is not None:
-            print_result(run_contrast(left=texts, baseline=baseline, right=references, **shared), form, output)
+            found = run_contrast(left=texts, baseline=baseline, right=references, **shared)
+            print_result(replace(found, sign=sign), form, output)
             return
 
         def keep(scores: PairScores) -> None:
             mean = float(scores.defined.mean()) if len(scores.defined) else None
             step.rows.append({"metric": scores.metric, "mean": format_cell(mean)})
 
-        report = run_score(texts, references, columns=scores, on_score=keep, **given)
+        report = replace(run_score(texts, references, columns=scores, on_score=keep, **given), sign=sign)
         if summary or form.for_people:
             report.summary()
     if output is not None:
@@ -178,7 +187,11 @@ def _print_systems(
             raise InputError(f"{segments}: values go to a .csv, .jsonl or .parquet file")
     right = load_references(list(references), column=given["column"])
     with progress():
+        if given["group"] is not None:
+            given["group"] = find_labels(given["group"], [*sources.values(), *references])
         report = score_systems(sources, right, **given)
+        if given["group"] is None and report.sign is None:
+            report = replace(report, sign=find_repeating_column(references))
     if segments is not None:
         write_table(segments, report.items())
         note(f"values of every item: {segments}")

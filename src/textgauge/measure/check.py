@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import StrEnum
@@ -12,20 +11,19 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from textgauge.core.arrays import Floats, Ints
+from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.show import drop_nonfinite, format_about, format_cell, join_words, shorten_line
 from textgauge.data import Corpus, Pairs, load_corpus
-from textgauge.data.source import Source, load_aligned, split_column
-from textgauge.data.units import FEWEST_GROUPS
+from textgauge.data.source import Source
 from textgauge.measure.comparing import PERMUTATIONS, compare
 from textgauge.measure.describing import describe
 from textgauge.measure.description import Description
 from textgauge.measure.explaining import explain
 from textgauge.measure.foreign_share import SHOWN
 from textgauge.measure.lists import check_threshold
-from textgauge.measure.score_report import Bootstrap, ItemScores, Summed, measure_items
-from textgauge.measure.scoring import References, require_texts
+from textgauge.measure.score_report import Bootstrap, ItemScores, ItemUnits, Summed, measure_items
+from textgauge.measure.scoring import References, find_groups, require_texts
 from textgauge.measure.systems import load_systems, resample_differences
 from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
 from textgauge.metrics.properties.base import NEAR_COPY, list_properties
@@ -450,8 +448,10 @@ def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
     (metric,) = _require_one(check, [metric.on_given(pairs) for metric in get_pair_metrics([check.get("metric")])])
     require_texts(pairs, [metric])
     system, fitted = measure_items(metric, pairs), pairs.background
-    summed, labels = _get_summed(system), _number_groups(check, pairs.n_items)
-    low, high = _sum_groups(summed, labels).interval(how)
+    sources = (check.candidate, check.baseline, check.reference)
+    units, sign = find_groups(check.group, sources, pairs, who=check.label)
+    summed = _get_summed(system)
+    low, high = summed.grouped(units).interval(how)
     value = Measured(
         what=metric.key,
         value=summed.value,
@@ -460,38 +460,14 @@ def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
         n=pairs.n_items,
         signature=f"{metric.signature}|reference={compute_fingerprint(fitted)}",
         worst=lambda: _list_worst_items(pairs, metric.orient(system.scores.values)),
+        caution=sign and format_sign(sign),
         items=_list_items(system),
-        paired_drop=lambda stored: _measure_drop(value, pairs, system, stored, labels, how),
+        paired_drop=lambda stored: _measure_drop(value, pairs, system, stored, units, how),
     )
     if not others:
         return {"value": value}
     theirs = _list_items(measure_items(metric, others[0]))
-    return {"value": value, "drop": _measure_drop(value, pairs, system, theirs, labels, how)}
-
-
-def _number_groups(check: Check, items: int) -> Ints | None:
-    """Return the group of each item, from 0: its label in a column of the candidate, or as given."""
-    if check.group is None:
-        return None
-    given, source = check.group, check.candidate
-    if isinstance(given, str):
-        path = split_column(os.fspath(source))[0] if isinstance(source, str | os.PathLike) else source
-        given = load_aligned(path, column=given)  # type: ignore[assignment, arg-type]
-    names, numbers = np.unique([str(label) for label in given], return_inverse=True)
-    if len(numbers) != items:
-        raise InputError(f"{check.label} has {items} items, but {len(numbers)} labels of groups")
-    if len(names) < FEWEST_GROUPS:
-        raise InputError(f"{check.label} needs at least {FEWEST_GROUPS} groups, found {len(names)}")
-    return numbers
-
-
-def _sum_groups(summed: Summed, labels: Ints | None) -> Summed:
-    """Return statistics of whole groups in place of single items."""
-    if labels is None:
-        return summed
-    rows = np.zeros((int(labels.max()) + 1, summed.rows.shape[1]))
-    np.add.at(rows, labels, summed.rows)
-    return replace(summed, rows=rows)
+    return {"value": value, "drop": _measure_drop(value, pairs, system, theirs, units, how)}
 
 
 def _require_one(check: Check, metrics: list[_M]) -> list[_M]:
@@ -521,7 +497,7 @@ def _measure_drop(
     pairs: Pairs,
     system: ItemScores,
     stored: Mapping[str, Any],
-    labels: Ints | None,
+    units: ItemUnits,
     how: Bootstrap,
 ) -> Measured:
     """Return how much worse the score is than the stored one, with the interval of paired resamples."""
@@ -536,7 +512,7 @@ def _measure_drop(
     if len(rows) != len(mine.rows):
         raise InputError(f"the baseline has {len(rows)} items, the candidate {len(mine.rows)}")
     yours = replace(mine, rows=rows)
-    grouped = _sum_groups(mine, labels), _sum_groups(yours, labels)
+    grouped = mine.grouped(units), yours.grouped(units)
     draws = metric.orient(resample_differences(*grouped, how))  # farther from the references is larger
     low, high = compute_percentile_interval(draws, len(grouped[0].rows), how.level)
     lost = metric.orient(system.scores.values - values)

@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.charts import draw_without_network
@@ -31,6 +30,7 @@ from textgauge.core.show import (
 from textgauge.data import Pairs
 from textgauge.metrics import PairMetric, PairScores
 from textgauge.metrics.base import Closer
+from textgauge.stats.decisions import format_sign
 from textgauge.stats.resampling import compute_percentile_interval, resample_sums
 
 if TYPE_CHECKING:
@@ -57,6 +57,22 @@ class Bootstrap:
             raise InputError(f"the random seed is 0 or more, not {self.seed}")
 
 
+class ItemUnits(NamedTuple):
+    """What is resampled and exchanged as a whole: items, or groups of them.
+
+    `order` are the items, one unit after the other; `starts` the places in it at which a unit begins.
+    """
+
+    order: Ints
+    starts: Ints
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many groups there are, if units are groups."""
+        n = len(self.starts)
+        return () if n == len(self.order) else (f"intervals and tests count {n} groups of {len(self.order)} items",)
+
+
 @dataclass(frozen=True, eq=False)
 class Summed:
     """Statistics of every item, the score their sums make, and the bounds it has."""
@@ -70,12 +86,12 @@ class Summed:
         """The score of all items."""
         return float(self.score(self.rows.sum(axis=0, keepdims=True))[0])
 
-    def ordered(self, order: NDArray[np.int64]) -> Summed:
-        """Return the same items in another order."""
-        return Summed(self.rows[order], self.score, self.bounds)
+    def grouped(self, units: ItemUnits) -> Summed:
+        """Return the sums over the items of each unit, in the order of units."""
+        return replace(self, rows=np.add.reduceat(self.rows[units.order], units.starts))
 
     def interval(self, how: Bootstrap) -> tuple[float, float]:
-        """Low and high end of the score over resamples of the items."""
+        """Low and high end of the score over resamples of the rows."""
         values = self.score(resample_sums(self.rows, how.resamples, how.seed))
         low, high = compute_percentile_interval(values, len(self.rows), how.level)
         return max(low, self.bounds[0]), min(high, self.bounds[1])
@@ -119,28 +135,36 @@ def measure_items(metric: PairMetric, pairs: Pairs) -> ItemScores:
     return ItemScores(metric, metric.measure(pairs), metric.statistics(pairs) if metric.part is None else None)
 
 
-def align_systems(systems: Sequence[ItemScores], order: NDArray[np.int64]) -> tuple[str, list[Summed]]:
-    """Return what systems are compared by, and the statistics of each, items in the given order.
+def align_systems(systems: Sequence[ItemScores], units: ItemUnits) -> tuple[str, list[Summed]]:
+    """Return what systems are compared by, and the statistics of each, by unit.
 
     The score of the whole set where the metric has one, else the mean over items that have a value for every system.
     """
     wholes = [whole for one in systems if (whole := one.whole) is not None]
     if len(wholes) == len(systems):
-        return "whole set", [whole.ordered(order) for whole in wholes]
+        return "whole set", [whole.grouped(units) for whole in wholes]
     means = [one.mean for one in systems]
     defined = np.prod([mean.rows[:, 1:] for mean in means], axis=0)
-    return "mean", [replace(mean, rows=mean.rows * defined).ordered(order) for mean in means]
+    return "mean", [replace(mean, rows=mean.rows * defined).grouped(units) for mean in means]
 
 
-def compute_canonical_order(*systems: Pairs) -> NDArray[np.int64]:
-    """Order the items by their texts alone, so that resamples do not depend on the order given.
+def find_item_units(*systems: Pairs, labels: Ints | None = None) -> ItemUnits:
+    """Return the units of items, whose group is their label from 0; without labels every item is one.
 
-    Several systems on the same items are taken together, whichever comes first.
+    They are ordered by their texts, so that resamples do not depend on the order given. Several systems on the same
+    items are taken together, whichever comes first.
     """
     starts = np.flatnonzero(np.diff(systems[0].items, prepend=-1))
     candidates = np.bitwise_xor.reduce([pairs.left.keys[starts] for pairs in systems])
     references = np.bitwise_xor.reduceat(systems[0].right.keys, starts)
-    return np.lexsort((references, candidates))
+    if labels is None:
+        order = np.lexsort((references, candidates))
+        return ItemUnits(order, np.arange(len(order)))
+    place = np.argsort(np.lexsort((labels, references, candidates)))
+    first = np.full(int(labels.max()) + 1, len(place))
+    np.minimum.at(first, labels, place)
+    order = np.lexsort((place, first[labels]))
+    return ItemUnits(order, np.flatnonzero(np.diff(first[labels[order]], prepend=-1)))
 
 
 def _divide_sums(sums: Floats) -> Floats:
@@ -180,16 +204,17 @@ class ScoreReport(Result):
     """The scores of many metrics on the same pairs; iterate over them, or ask for one by its key.
 
     `references` is how many of them each text has, -1 where the number varies; `places` are the rows
-    of the pairs in what they were read from.
+    of the pairs in what they were read from; `sign` says that pairs seem to belong together.
     """
 
     command: ClassVar[str] = "score"
 
     items: tuple[ItemScores, ...]
-    order: NDArray[np.int64]
+    units: ItemUnits
     bootstrap: Bootstrap
     references: int
     places: Ints
+    sign: str | None = None
 
     @cached_property
     def rows(self) -> tuple[PairScores, ...]:
@@ -205,7 +230,8 @@ class ScoreReport(Result):
     def warnings(self) -> tuple[str, ...]:
         """What speaks against trusting a metric on these pairs, and what is undefined, each one sentence."""
         found = dict.fromkeys(text for scores in self.rows for text in scores.warnings)
-        return (*found, *(_format_undefined(scores) for scores in self.rows if scores.reason))
+        sign = [] if self.sign is None else [format_sign(self.sign, "intervals hold")]
+        return (*self.units.notes, *sign, *found, *(_format_undefined(scores) for scores in self.rows if scores.reason))
 
     @cached_property
     def _summaries(self) -> tuple[Summary, ...]:
@@ -217,8 +243,8 @@ class ScoreReport(Result):
 
     def _summarise(self, one: ItemScores, *, with_intervals: bool = True) -> Summary:
         scores, whole, nothing = one.scores, one.whole, (math.nan, math.nan)
-        low, high = one.mean.ordered(self.order).interval(self.bootstrap) if with_intervals else nothing
-        ends = whole.ordered(self.order).interval(self.bootstrap) if whole and with_intervals else nothing
+        low, high = one.mean.grouped(self.units).interval(self.bootstrap) if with_intervals else nothing
+        ends = whole.grouped(self.units).interval(self.bootstrap) if whole and with_intervals else nothing
         return Summary(
             metric=scores.metric,
             closer=one.metric.closer,

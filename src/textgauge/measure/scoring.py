@@ -12,18 +12,22 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from textgauge.core.arrays import Floats
-from textgauge.core.errors import InputError, MissingExtra, ResourceError
+from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError
 from textgauge.core.parallel import map_parts, open_dask_executor
 from textgauge.core.progress import begin_step
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import GIVEN, Corpus, Pairs, load_aligned
-from textgauge.data.source import Source
+from textgauge.data.source import Source, load_columns
+from textgauge.data.tables import format_column_names, get_cells
+from textgauge.data.units import FEWEST_GROUPS
 from textgauge.data.view import TextsLike
+from textgauge.measure.dependence import find_repeating_column
 from textgauge.measure.score_report import (
     Bootstrap,
     ItemScores,
+    ItemUnits,
     ScoreReport,
-    compute_canonical_order,
+    find_item_units,
     measure_items,
 )
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
@@ -42,6 +46,7 @@ def score(
     background: Source | None = None,
     columns: Mapping[str, Sequence[float] | Floats] | None = None,
     column: str | None = None,
+    group: str | Sequence[Any] | None = None,
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
@@ -68,6 +73,9 @@ def score(
         Scores that the pairs have already, by name: the metric `column:NAME` reads them.
     column
         The column that holds the texts, for tables; by default `text`, or the only column of texts.
+    group
+        A column that says which items belong together: of a document, a user, a conversation. Intervals and tests count
+        groups. A column of the texts, or of the references; in Python also the labels of the items.
     level
         Confidence level of the intervals.
     resamples
@@ -90,6 +98,7 @@ def score(
     pairs = make_pairs(left, right, background, column=column, columns=columns)
     chosen = [metric.on_given(pairs) for metric in get_pair_metrics(metrics)]
     require_texts(pairs, chosen)
+    units, sign = find_groups(group, (left, right), pairs)
     found: list[ItemScores] = []
     missing: list[ResourceError | MissingExtra] = []
     with open_dask_executor(scheduler) as cluster:
@@ -109,7 +118,7 @@ def score(
     numbers = set(np.bincount(pairs.items).tolist())
     references = numbers.pop() if len(numbers) == 1 else -1
     rows = pairs.left.source_rows[pairs.first_rows]
-    return ScoreReport(tuple(found), compute_canonical_order(pairs), how, references, rows)
+    return ScoreReport(tuple(found), units, how, references, rows, sign)
 
 
 def _measure_metric(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> ItemScores:
@@ -160,6 +169,34 @@ def make_pairs(
     if not len(pairs):
         raise InputError("there are no pairs to score")
     return pairs
+
+
+def find_groups(
+    group: str | Sequence[Any] | None, sources: Iterable[object], *systems: Pairs, who: str = "score"
+) -> tuple[ItemUnits, str | None]:
+    """Return the units of items, by the labels of their groups or a column of that name; without, a sign of groups."""
+    if group is None:
+        return find_item_units(*systems), find_repeating_column(sources)
+    labels = get_cells(find_labels(group, sources) if isinstance(group, str) else group)
+    names, numbers = np.unique([str(label) for label in labels], return_inverse=True)
+    if len(labels) != systems[0].n_items:
+        raise InputError(f"{who}: {systems[0].n_items} items, but {len(labels)} labels of groups")
+    missing = next((place for place, label in enumerate(labels) if label is None or not str(label).strip()), None)
+    if missing is not None:
+        raise InputError(f"{who}: item {missing} has no label of its group")
+    if len(names) < FEWEST_GROUPS:
+        raise InputError(f"{who}: resampling whole groups needs at least {FEWEST_GROUPS} groups, found {len(names)}")
+    return find_item_units(*systems, labels=numbers), None
+
+
+def find_labels(group: str, sources: Iterable[object]) -> Sequence[Any]:
+    """Return the column of this name of the first table that has it."""
+    tables = [load_columns(source) for source in sources]
+    found = next((columns[group] for columns in tables if group in columns), None)
+    if found is None:
+        known = format_column_names(dict.fromkeys(name for columns in tables for name in columns))
+        raise ArgumentError(f"{{group}}: no table has a column {group!r}{known and f'; the columns are {known}'}")
+    return found
 
 
 def _check_columns(columns: Mapping[str, Sequence[float] | Floats], count: int) -> dict[str, Floats]:

@@ -28,18 +28,20 @@ from textgauge.core.show import (
 )
 from textgauge.data import Pairs, load_aligned
 from textgauge.data.source import Source
-from textgauge.measure.score_report import Bootstrap, Summed, align_systems, compute_canonical_order, measure_items
-from textgauge.measure.scoring import DEFAULT_METRICS, References, list_references, make_pairs, require_texts
-from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
-from textgauge.stats.decisions import format_baseline
-from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differences, rank_values
-from textgauge.stats.resampling import (
-    adjust_by_holm,
-    compute_percentile_interval,
-    compute_permutation_p,
-    resample_sums,
-    swap_sums,
+from textgauge.measure.score_report import Bootstrap, ItemUnits, Summed, align_systems, measure_items
+from textgauge.measure.scoring import (
+    DEFAULT_METRICS,
+    References,
+    find_groups,
+    list_references,
+    make_pairs,
+    require_texts,
 )
+from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
+from textgauge.metrics.uncertainty import PERMUTATION, NullValues, adjust_p_values
+from textgauge.stats.decisions import format_baseline, format_sign
+from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differences, rank_values
+from textgauge.stats.resampling import compute_percentile_interval, resample_sums, swap_sums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +50,7 @@ class Contrast(FlatRow):
 
     `of` says what is compared: the score of the whole set where the metric has one, else the mean over items.
     `low` and `high` bound the difference; both p-values are two-sided, for "the systems do not differ". `p_adjusted` is
-    that of randomisation, adjusted for all metrics by Holm's correction.
+    that of randomisation, adjusted for all metrics by max-T.
     """
 
     metric: str
@@ -79,13 +81,15 @@ class ContrastReport(Result):
     )
 
     rows: tuple[Contrast, ...]
+    warnings: tuple[str, ...] = ()
+    sign: str | None = None
 
     @property
     def answer(self) -> str:
         """Which metrics find the candidate better or worse than the baseline, by their tests adjusted together."""
         larger = {row.metric: get_pair_metrics([row.metric])[0].closer == "larger" for row in self.rows}
         closer = {row.metric: row.difference > 0 if larger[row.metric] else row.difference < 0 for row in self.rows}
-        return format_baseline({row.metric: row.p_adjusted for row in self.rows}, closer)
+        return format_baseline({row.metric: row.p_adjusted for row in self.rows}, closer, self.sign)
 
 
 def contrast(
@@ -95,6 +99,7 @@ def contrast(
     right: References,
     metrics: str | Iterable[str | Metric],
     column: str | None = None,
+    group: str | Sequence[Any] | None = None,
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
@@ -102,8 +107,8 @@ def contrast(
     """Compare the texts of a system with those of a baseline, both against the same references.
 
     The interval and one p-value come from the paired bootstrap (Koehn 2004, centred as in sacrebleu), the other p-value
-    from approximate randomisation (Riezler and Maxwell 2005); that one is also adjusted for all metrics. Every metric
-    sees the same resamples. Fitted weights come from the references, which both systems share.
+    from approximate randomisation (Riezler and Maxwell 2005); that one is also adjusted for all metrics by max-T, as
+    every metric sees the same resamples and exchanges. Fitted weights come from the references, which both share.
 
     Parameters
     ----------
@@ -117,6 +122,8 @@ def contrast(
         Metrics, separated by commas or repeated.
     column
         The column that holds the texts, for tables.
+    group
+        A column that says which items belong together, or their labels: whole groups are resampled and exchanged.
     level
         Confidence level of the intervals.
     resamples
@@ -134,23 +141,28 @@ def contrast(
     systems = list(load_systems({"the system": left, "the baseline": baseline}, right, column).values())
     chosen = [metric.on_given(systems[0]) for metric in get_pair_metrics(metrics)]
     require_texts(systems[0], chosen)
-    rows = []
+    units, sign = find_groups(group, (left, baseline, right), *systems)
+    found = []
     for number, metric in enumerate(chosen):
         begin_step(metric.key, number, len(chosen), "scoring")
-        rows.append(_contrast_metric(metric, systems, how))
-    p = adjust_by_holm(np.array([row.p_randomisation for row in rows])).tolist()
-    return ContrastReport(tuple(replace(row, p_adjusted=own) for row, own in zip(rows, p, strict=True)))
+        found.append(_contrast_metric(metric, systems, units, how))
+    p = adjust_p_values([null for _, null in found])[0].tolist()
+    rows = tuple(replace(row, p_adjusted=own) for (row, _), own in zip(found, p, strict=True))
+    return ContrastReport(rows, units.notes, sign)
 
 
-def _contrast_metric(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contrast:
+def _contrast_metric(
+    metric: PairMetric, systems: list[Pairs], units: ItemUnits, how: Bootstrap
+) -> tuple[Contrast, NullValues]:
     found = [measure_items(metric, pairs) for pairs in systems]
-    of, (mine, yours) = align_systems(found, compute_canonical_order(*systems))
+    of, (mine, yours) = align_systems(found, units)
     observed = mine.value - yours.value
     draws = resample_differences(mine, yours, how)
     low, high = compute_percentile_interval(draws, len(mine.rows), how.level)
     swapped = swap_sums(mine.rows, yours.rows, how.resamples, how.seed)
     exchanged = mine.score(swapped[0]) - yours.score(swapped[1])
-    return Contrast(
+    null = NullValues(abs(observed), np.abs(exchanged), PERMUTATION)
+    contrast = Contrast(
         metric=metric.key,
         of=of,
         value=mine.value,
@@ -158,12 +170,13 @@ def _contrast_metric(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -
         difference=observed,
         low=low,
         high=high,
-        p_bootstrap=_compute_two_sided_p(observed, draws - draws.mean()),
-        p_randomisation=_compute_two_sided_p(observed, exchanged),
+        p_bootstrap=NullValues(abs(observed), np.abs(draws - draws.mean()), PERMUTATION).p_value,
+        p_randomisation=null.p_value,
         p_adjusted=math.nan,
-        n=len(mine.rows),
+        n=systems[0].n_items,
         signature=metric.signature,
     )
+    return contrast, null
 
 
 def resample_differences(mine: Summed, yours: Summed, how: Bootstrap) -> Floats:
@@ -171,10 +184,6 @@ def resample_differences(mine: Summed, yours: Summed, how: Bootstrap) -> Floats:
     joint = resample_sums(np.hstack([mine.rows, yours.rows]), how.resamples, how.seed)
     width = mine.rows.shape[1]
     return mine.score(joint[:, :width]) - yours.score(joint[:, width:])
-
-
-def _compute_two_sided_p(observed: float, under_null: Floats) -> float:
-    return math.nan if math.isnan(observed) else compute_permutation_p(abs(observed), np.abs(under_null))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +210,7 @@ class SystemsReport(Result):
     """Several systems on the same items, best first by each metric; `rankings` have the places of `names`.
 
     `segments` has the values of single items, by metric and system; `missing` the reason for each metric that could not
-    be computed.
+    be computed; `sign` says that items seem to belong together.
     """
 
     command: ClassVar[str] = "score"
@@ -222,11 +231,14 @@ class SystemsReport(Result):
     segments: Mapping[str, Sequence[PairScores]]
     missing: Mapping[str, str]
     level: float = 0.95
+    notes: tuple[str, ...] = ()
+    sign: str | None = None
 
     @property
     def answer(self) -> str:
         """Which system is best, by which metrics."""
-        return format_ranking_answer("system", self.names, self.rankings, self.level)
+        said = format_ranking_answer("system", self.names, self.rankings, self.level)
+        return said if self.sign is None else f"{said} {format_sign(self.sign)}"
 
     @property
     def details(self) -> Row:
@@ -240,7 +252,7 @@ class SystemsReport(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against a metric on these texts, and why one is missing."""
-        texts = [text for scores in self.segments.values() for one in scores for text in one.warnings]
+        texts = [*self.notes, *(text for scores in self.segments.values() for one in scores for text in one.warnings)]
         texts += [f"{metric}: {reason}" for metric, reason in self.missing.items()]
         for metric, scores in self.segments.items():
             counts = {name: len(one) - len(one.defined) for name, one in zip(self.names, scores, strict=True)}
@@ -266,6 +278,7 @@ def score_systems(
     *,
     metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
     column: str | None = None,
+    group: str | Sequence[Any] | None = None,
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
@@ -274,8 +287,9 @@ def score_systems(
 
     By each metric: the score of the whole set where the metric has one, else the mean over the items that have a value
     for every system; its interval; the differences between systems with intervals that hold together at `level` for all
-    pairs and metrics; the rank ranges and tiers that follow. Items are resampled for all systems and metrics alike.
-    `right` may hold several references for each item. Fitted weights come from the references.
+    pairs and metrics; the rank ranges and tiers that follow. Items, or groups of them (`group`: a column, or the label
+    of each item), are resampled for all systems and metrics alike. `right` may hold several references for each item.
+    Fitted weights come from the references.
 
     >>> systems = {"a": ["a red cat", "one dog", "no"] * 9, "b": ["a cat", "two cows", "yes"] * 9}
     >>> score_systems(systems, ["a red cat", "one dog", "no"] * 9, metrics="jaccard").rankings["jaccard"].unbeaten()
@@ -286,7 +300,7 @@ def score_systems(
     first = next(iter(pairs.values()))
     chosen = [metric.on_given(first) for metric in get_pair_metrics(metrics)]
     require_texts(first, chosen)
-    order = compute_canonical_order(*pairs.values())
+    units, sign = find_groups(group, (*systems.values(), right), *pairs.values())
     rows: list[SystemScore] = []
     rankings: dict[str, Ranking] = {}
     segments: dict[str, Sequence[PairScores]] = {}
@@ -299,11 +313,11 @@ def score_systems(
             missing[metric.key] = error
             continue
         segments[metric.key] = [one.scores for one in found]
-        of, ordered = align_systems(found, order)
-        rankings[metric.key] = _rank_systems(metric, ordered, how, 1 - (1 - level) / len(chosen))
+        of, statistics = align_systems(found, units)
+        rankings[metric.key] = _rank_systems(metric, statistics, how, 1 - (1 - level) / len(chosen))
         for row in rankings[metric.key].placings():
             place = row.pop("place")
-            summed = ordered[place]
+            summed = statistics[place]
             low, high = summed.interval(how)
             rows.append(
                 SystemScore(
@@ -314,16 +328,15 @@ def score_systems(
                     closer=metric.closer,
                     low=low,
                     high=high,
-                    n=len(summed.rows) if of == "whole set" else int(summed.rows[:, 1].sum()),
+                    n=first.n_items if of == "whole set" else int(summed.rows[:, 1].sum()),
                     signature=metric.signature,
                     **row,
                 )
             )
     if len(missing) == len(chosen):
         raise next(iter(missing.values()))
-    return SystemsReport(
-        tuple(systems), tuple(rows), rankings, segments, {key: str(error) for key, error in missing.items()}, level
-    )
+    reasons = {key: str(error) for key, error in missing.items()}
+    return SystemsReport(tuple(systems), tuple(rows), rankings, segments, reasons, level, units.notes, sign)
 
 
 def load_systems(systems: Mapping[str, Source], right: References, column: str | None) -> dict[str, Pairs]:

@@ -127,8 +127,8 @@ def format_equivalence(
 _COUNTLESS = 1e7
 
 
-def format_sign(sign: str) -> str:
-    """Say of a ranking or of slices what a sign of dependence means.
+def format_sign(sign: str, what: str = "This holds") -> str:
+    """Say of a ranking, of slices or of scores what a sign of dependence means.
 
     >>> format_sign(ALIKE_ROWS)[:45]
     'This holds if the texts are independent, but '
@@ -138,7 +138,7 @@ def format_sign(sign: str) -> str:
             "A candidate is closer to the reference than two samples of one source can be: made from it, or for the "
             "same prompts; use --paired or --block."
         )
-    return f"This holds if the texts are independent, but {sign}: {_WHERE}"
+    return f"{what} if the texts are independent, but {sign}: {_WHERE}"
 
 
 def _format_level(alpha: float, adjustment: str | None) -> str:
@@ -174,11 +174,15 @@ def format_watch(texts: int, wealth: float, alarm_at: float, unread: int = 0) ->
     return f"{said}; that does not prove that there is no difference."
 
 
-def format_baseline(p_adjusted: Mapping[str, float], closer: Mapping[str, bool], alpha: float = ALPHA) -> str:
+def format_baseline(
+    p_adjusted: Mapping[str, float], closer: Mapping[str, bool], sign: str | None = None, *, alpha: float = ALPHA
+) -> str:
     """By which metrics a system is better or worse than its baseline; `closer` to the references, or not.
 
+    `sign` is a sign that items depend on each other, which matters where a difference is found.
+
     >>> format_baseline({"bleu": 0.01, "chrf": 0.2}, {"bleu": True, "chrf": True})
-    'Better than the baseline by bleu; no difference found from the baseline by chrf (5 % level, adjusted by Holm).'
+    'Better than the baseline by bleu; no difference found from the baseline by chrf (5 % level, adjusted by max-T).'
     """
     kinds: dict[str, list[str]] = {"better than": [], "worse than": [], "no difference found from": []}
     for metric, p in p_adjusted.items():
@@ -187,7 +191,8 @@ def format_baseline(p_adjusted: Mapping[str, float], closer: Mapping[str, bool],
     said = "; ".join(
         f"{kind} the baseline by {_join_codes(names, len(names))}" for kind, names in kinds.items() if names
     )
-    return f"{said[0].upper()}{said[1:]} ({_format_level(alpha, 'Holm' if len(p_adjusted) > 1 else None)})."
+    said = f"{said[0].upper()}{said[1:]} ({_format_level(alpha, 'max-T' if len(p_adjusted) > 1 else None)})."
+    return f"{said} {format_sign(sign)}" if sign and (kinds["better than"] or kinds["worse than"]) else said
 
 
 def format_properties(worse: Sequence[str], *, copies_said: bool) -> str:

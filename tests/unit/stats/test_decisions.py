@@ -123,7 +123,7 @@ SENTENCES = [
     ),
     (
         partial(format_baseline, dict.fromkeys("abcdef", 0.01), dict.fromkeys("abcdef", True), alpha=0.1),
-        "Better than the baseline by a, b, c, d, e and f (10 % level, adjusted by Holm).",
+        "Better than the baseline by a, b, c, d, e and f (10 % level, adjusted by max-T).",
     ),
     (partial(format_standing, list("abcdef"), 6), "a, b, c, d and 2 more are statistically tied with it"),
     (partial(format_standing, [], 1), "it is better than the other metric"),

@@ -6,6 +6,7 @@ from scipy.stats import kstest
 
 from textgauge import Corpus, contrast, get_metric, score
 from textgauge.core.errors import InputError
+from textgauge.measure.systems import score_systems
 from textgauge.stats.resampling import adjust_by_holm
 
 LEFT = ["a red cat", "one dog", "the old bridge", "we like tea", "nothing here"]
@@ -132,8 +133,6 @@ def _systems(n, quality, seed):
 def test_a_better_system_is_distinguished_from_a_worse_one_by_means_and_by_scores_of_the_set():
     better, worse, references = _systems(80, (0.9, 0.5), 0)
     found = contrast(left=better, baseline=worse, right=references, metrics="jaccard,bleu,chrf")
-    raw = np.array([row.p_randomisation for row in found])
-    assert np.array([row.p_adjusted for row in found]) == pytest.approx(adjust_by_holm(raw))
     for row in found:
         assert row.difference == pytest.approx(row.value - row.baseline)
         assert 0 < row.low < row.difference < row.high
@@ -141,6 +140,85 @@ def test_a_better_system_is_distinguished_from_a_worse_one_by_means_and_by_score
         assert row.p_randomisation < 0.01
         assert row.of == ("mean" if row.metric == "jaccard" else "whole set")
         assert row.n == 80
+
+
+def test_p_values_of_metrics_that_are_nearly_copies_are_hardly_adjusted():
+    better, worse, references = _systems(40, (0.72, 0.66), 3)
+    found = contrast(left=better, baseline=worse, right=references, metrics="rouge1,rouge1.recall,rouge1.precision")
+    raw, adjusted = (np.array([getattr(row, name) for row in found]) for name in ("p_randomisation", "p_adjusted"))
+    assert 0.005 < raw.min() < 0.3
+    assert (raw <= adjusted).all()
+    assert adjusted.min() < 1.2 * raw.min() < adjust_by_holm(raw).min()
+
+
+def _repeat(texts):
+    return [text for text in texts for _ in range(4)]
+
+
+@pytest.mark.parametrize("metric", ["jaccard", "chrf"])
+def test_a_group_counts_as_one_item(metric):
+    """Items that stand there four times, with their group, give the numbers of the items alone."""
+    left, other, right = _systems(30, (0.8, 0.6), 4)
+    labels = _repeat(range(30))
+    one = score(left, right, metrics=metric).summary()[0]
+    four = score(_repeat(left), _repeat(right), metrics=metric, group=labels).summary()[0]
+    for name in ("mean", "low", "high", "whole", "whole_low", "whole_high"):
+        assert getattr(one, name) == pytest.approx(getattr(four, name), nan_ok=True)
+    alone = contrast(left=left, baseline=other, right=right, metrics=metric)[0]
+    sides = {"left": _repeat(left), "baseline": _repeat(other), "right": _repeat(right), "metrics": metric}
+    grouped = contrast(**sides, group=labels)[0]
+    for name in ("difference", "low", "high", "p_bootstrap", "p_randomisation", "p_adjusted"):
+        assert getattr(alone, name) == pytest.approx(getattr(grouped, name))
+    assert contrast(**sides)[0].high < grouped.high
+    board = score_systems({"a": left, "b": other}, right, metrics=metric).to_dicts()
+    systems = {"a": _repeat(left), "b": _repeat(other)}
+    whole = score_systems(systems, _repeat(right), metrics=metric, group=labels)
+    for single, several in zip(board, whole.to_dicts(), strict=True):
+        assert [single[end] for end in ("value", "low", "high")] == pytest.approx(
+            [several[end] for end in ("value", "low", "high")]
+        )
+        assert several["n"] == 120
+    assert whole.warnings == ("intervals and tests count 30 groups of 120 items",)
+
+
+def test_groups_do_not_depend_on_the_order_of_items_nor_on_names():
+    left, other, right = _systems(40, (0.8, 0.7), 5)
+    labels, order = [place % 10 for place in range(40)], np.random.default_rng(0).permutation(40)
+    given = contrast(left=left, baseline=other, right=right, metrics="chrf", group=labels)[0]
+    turned = [[texts[place] for place in order] for texts in (left, other, right)]
+    names = [f"d{99 - labels[place]}" for place in order]
+    again = contrast(left=turned[0], baseline=turned[1], right=turned[2], metrics="chrf", group=names)[0]
+    assert (given.low, given.high, given.p_randomisation) == pytest.approx(
+        (again.low, again.high, again.p_randomisation)
+    )
+
+
+@pytest.mark.parametrize(
+    ("group", "complaint"),
+    [
+        ([1, 2] * 20, "needs at least 8 groups, found 2"),
+        (range(39), "40 items, but 39 labels"),
+        ([None, *range(39)], "item 0 has no label"),
+        ("page", "no table has a column 'page'; the columns are 'text', 'doc'"),
+    ],
+)
+def test_wrong_groups_are_refused_with_one_clear_line(group, complaint):
+    left, _, right = _systems(40, (0.8, 0.6), 6)
+    with pytest.raises(InputError, match=complaint):
+        score({"text": left, "doc": [place // 4 for place in range(40)]}, right, metrics="jaccard", group=group)
+
+
+def test_a_column_that_repeats_is_noticed_until_it_is_named():
+    left, other, right = _systems(40, (0.9, 0.5), 7)
+    frame = {"text": left, "doc": [place // 4 for place in range(40)]}
+    notice = "if the texts are independent, but values of the column doc repeat"
+    assert notice in score(frame, right, metrics="jaccard").warnings[0]
+    sides = {"left": frame, "right": right, "metrics": "jaccard"}
+    assert notice in contrast(**sides, baseline=other).answer
+    assert notice not in contrast(**sides, baseline=left).answer
+    assert notice not in contrast(**sides, baseline=other, group="doc").answer
+    assert notice in score_systems({"a": frame, "b": other}, right, metrics="jaccard").answer
+    assert score(frame, right, metrics="jaccard", group="doc").sign is None
 
 
 def test_a_system_does_not_differ_from_itself():
