@@ -65,6 +65,7 @@ def run(
     right: str | Sequence[str] | None = None,
     rating: str | Sequence[str] | Sequence[float] | None = None,
     groups: Mapping[str, str] | None = None,
+    group: str | None = None,
     only: str | None = None,
     limit: int | None = None,
     steps: Named | Sequence[Source] | int | None = None,
@@ -113,6 +114,9 @@ def run(
         A column of ratings of `pairs`, or several, one for each rater; or the ratings themselves.
     groups
         The columns of `set`, `system` and `item`.
+    group
+        The column that says which `pairs` belong together: of a document, a user, a conversation. Intervals and tests
+        count groups, or items where no group is named (agreement).
     only
         The rows of `pairs` to take, as `label=1`.
     limit
@@ -172,6 +176,7 @@ def run(
     >>> finished.computed, finished.leaderboard().rows[0].metric
     (4, 'jsd@words')
     """
+    groups = {**(groups or {}), **drop_none({"group": group})}
     values = locals() | {"rated_only": rated_only or None, "groups": groups or None, "columns": columns or None}
     given = drop_none({name: values[name] for name in list_data_words()})
     for name, value, least in (("seed", seed, 0), ("jobs", jobs, 1), ("limit", limit, 2)):

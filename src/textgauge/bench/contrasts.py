@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.bench.inputs import get_pair_groups
 from textgauge.bench.protocols.base import Measure
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats, average_known
@@ -50,10 +51,10 @@ def contrast_correlations(groups: Sequence[Group], *, correlation: str = "spearm
     """Return one row for every two metrics on the same rated pairs: difference of correlations, interval, three tests.
 
     Pairs that either metric leaves undefined are left out for both. `p_bootstrap` and `p_permutation` are of the named
-    correlation, resampled by item where there are items; `p_williams` is of Pearson's r and takes pairs as independent.
-    `p_value` is Student's, with the width of the bootstrap interval as error and as many degrees of freedom as pairs
-    (or items) less one, so that it can be as small as several tests need; `p_holm` is adjusted for all rows of the data
-    set, and `ahead` is the better metric where it is at most 0.05.
+    correlation, resampled by group or item where these are named; `p_williams` is of Pearson's r and takes pairs as
+    independent. `p_value` is Student's, with the width of the bootstrap interval as error and as many degrees of
+    freedom as pairs (or groups) less one, so that it can be as small as several tests need; `p_holm` is adjusted for
+    all rows of the data set, and `ahead` is the better metric where it is at most 0.05.
     """
     if correlation not in CORRELATIONS:
         raise InputError(f"a correlation is one of {', '.join(CORRELATIONS)}, not {correlation!r}")
@@ -102,7 +103,7 @@ def contrast_measures(groups: Iterable[Group]) -> list[Row]:
 
 def _contrast_correlations(group: Group, correlation: str, seed: int) -> Iterator[Row]:
     of, columns = CORRELATIONS[correlation], get_pair_columns(group)
-    gold, item = columns.get("rating"), columns.get("item")
+    gold, labels = columns.get("rating"), get_pair_groups(columns)
     near = {metric: -seen.value for metric, seen in group.observed.items()}
     for first, second in combinations(near, 2):
         known = np.isfinite(near[first]) & np.isfinite(near[second])
@@ -112,7 +113,7 @@ def _contrast_correlations(group: Group, correlation: str, seed: int) -> Iterato
         if gold is None or len(rows) < 2:
             continue
         y, a, b = (np.asarray(column[rows], dtype=np.float64) for column in (gold, near[first], near[second]))
-        cluster = None if item is None else item[rows]
+        cluster = None if labels is None else labels[rows]
         units = len(rows) if cluster is None else len(np.unique(cluster))
         boot = run_bootstrap_test(of, y, a, b, seed=seed, cluster=cluster)
         error = (boot.high - boot.low) / 2 / compute_student_interval(0.0, 1.0, units - 1.0, _LEVEL)[1]

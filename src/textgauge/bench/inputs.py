@@ -128,7 +128,7 @@ class RatedPairs(Paraphrases):
         ratings = [rating] if isinstance(rating, str) else list(rating)
         if not all(isinstance(column, str) for column in ratings):
             raise ArgumentError("{rating} names columns of {pairs}, or has numbers for the texts {left} and {right}")
-        unknown = [name for name in given.get("groups", {}) if name not in GROUPS]
+        unknown = [name for name in given.get("groups", {}) if name not in (*GROUPS, "group")]
         if unknown:
             raise InputError(f"no group {unknown[0]!r}; the groups are {', '.join(GROUPS)}")
         names = {name: given[name] for name in self.takes if name in given and name != "rating"}
@@ -224,6 +224,11 @@ def _pair_texts(left: Sequence[str], right: Sequence[str], rating: Any) -> PairS
     if numbers.shape != (count,) or not np.isfinite(numbers).all():
         raise InputError(f"{count} pairs need {count} finite ratings")
     return PairSources("pairs", *sides, {"rating": numbers})
+
+
+def get_pair_groups(columns: Mapping[str, Any]) -> Any | None:
+    """Return what pairs are resampled by, their groups or else their items; None where neither was named."""
+    return columns.get("group", columns.get("item"))
 
 
 def read_two(a: Source, b: Source, *, column: str | None = None, limit: int | None = None, seed: int = 0) -> Sources:

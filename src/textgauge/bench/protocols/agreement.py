@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.inputs import GROUPS, RatedPairs
+from textgauge.bench.inputs import GROUPS, RatedPairs, get_pair_groups
 from textgauge.bench.protocols.base import (
     PAIR_METRICS,
     RESAMPLES,
@@ -32,6 +32,7 @@ from textgauge.bench.protocols.levels import (
 from textgauge.bench.sources import PairSources
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
+from textgauge.data.units import FEWEST_GROUPS
 from textgauge.stats.correlation import compute_pearson_rows, count_inversion_rows, draw_weights, rank_rows
 
 _BATCH = 5_000  # pairs: every batch carries the texts of all pairs, for metrics that are fitted on them
@@ -66,8 +67,8 @@ class Agreement(Protocol):
     footrule), inversions (Kendall); and where the names of some sets end with `random`: variability (range of means on
     random sets over the range on all, in percent) and disqualification (a random set ranks above another).
     Distances count as negated. Pairs without a value are left out of the metric's numbers; people's means are over
-    all. Intervals are from resampling pairs, or all pairs of an
-    item together. `ratings=single` takes every single rating, not their mean, at pair level.
+    all. Intervals are from resampling pairs, all those of a `group` (a document, a user) together, or of an item where
+    no group is named. `ratings=single` takes every single rating, not their mean, at pair level.
 
     Source: Yamshchikov et al. 2021; Deutsch et al. 2023 for pairwise accuracy, Thompson et al. 2024 for the soft one.
     """
@@ -121,6 +122,14 @@ class Agreement(Protocol):
             raise InputError(f"{sources.name}: agreement needs at least two rated pairs, not {len(sources.left)}")
         if self.ratings == "single" and "rating_1" not in sources.columns:
             raise InputError(f"{sources.name}: ratings=single needs several ratings of each pair")
+        group, item = (sources.columns.get(name) for name in ("group", "item"))
+        if group is None:
+            return
+        if (count := len(np.unique(group))) < FEWEST_GROUPS:
+            needed = f"resampling whole groups needs at least {FEWEST_GROUPS} groups, found {count}"
+            raise InputError(f"{sources.name}: {needed}")
+        if item is not None and len(set(zip(item.tolist(), group.tolist(), strict=True))) > len(np.unique(item)):
+            raise InputError(f"{sources.name}: an item lies in several groups: a document or user has whole items")
 
     def batch_numbers(self, sources: PairSources, seed: int) -> Sequence[int]:
         return range(-(-sources.pairs.n_items // _BATCH))
@@ -132,10 +141,11 @@ class Agreement(Protocol):
             yield PairBatch(number, pairs.take(rows), {name: column[rows] for name, column in sources.columns.items()})
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        value, item = observations.value, observations.columns.get("item")
+        value, group = observations.value, get_pair_groups(observations.columns)
         levels = self._levels(-value, observations.columns)
-        blocks = [[level.draw(weights) for level in levels] for weights in draw_weights(len(value), RESAMPLES, 0, item)]
-        units = len(value) if item is None else len(np.unique(item))
+        drawn = draw_weights(len(value), RESAMPLES, 0, group)
+        blocks = [[level.draw(weights) for level in levels] for weights in drawn]
+        units = len(value) if group is None else len(np.unique(group))
         missing, left_out = np.flatnonzero(~np.isfinite(value)), None
         if len(missing):
             first = observations.columns["reason"][missing[0]] if "reason" in observations.columns else None

@@ -56,13 +56,25 @@ def test_pairs_of_an_item_are_drawn_together():
     item = np.repeat(np.arange(30), 8)
     rating = rng.normal(size=30)[item]
     value = -(rating + rng.normal(size=30)[item])  # pairs of an item are copies: 30 pairs' worth of knowledge
-    alone, together = (
+    alone, together, named = (
         verdicts(Observations(value, np.zeros(240, np.int64), {"rating": rating, **more}))
-        for more in ({}, {"item": item})
+        for more in ({}, {"item": item}, {"item": np.arange(240), "group": item})
     )
     width = [verdict["pearson"].high - verdict["pearson"].low for verdict in (alone, together)]
     assert width[1] > 2 * width[0]
     assert together["pearson"].units == 30
+    assert named["pearson"] == together["pearson"]
+
+
+@pytest.mark.parametrize(
+    ("group", "complaint"),
+    [(np.arange(36) % 7, "at least 8 groups, found 7"), (np.arange(36) % 12, "an item lies in several groups")],
+)
+def test_groups_that_cannot_be_resampled_are_refused(group, complaint):
+    sides = (Corpus.of([f"{side} {row}" for row in range(36)]) for side in "ab")
+    columns = {"rating": np.arange(36.0), "item": np.arange(36) // 3, "group": group}
+    with pytest.raises(InputError, match=complaint):
+        Agreement().check(PairSources("pairs", *sides, columns))
 
 
 def test_draws_are_the_same_for_all_metrics():
