@@ -10,7 +10,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import candidates, coverage, dependence, equivalence, gates, leaderboards, null_range, streams, trust
+from benchmarks import (
+    candidates,
+    coverage,
+    dependence,
+    equivalence,
+    gates,
+    leaderboards,
+    null_range,
+    score_groups,
+    streams,
+    trust,
+)
 from benchmarks.ledgers import marked
 from benchmarks.simulated import file_of, read
 
@@ -33,6 +44,8 @@ def tables() -> dict[str, str]:
         "smallest": equivalence.smallest_table(read(equivalence.FILE)),
         "dependence": dependence.table(read(dependence.FILE)),
         "group_intervals": dependence.coverage_table(read(dependence.FILE)),
+        "score_groups": score_groups.table(read(score_groups.FILE)),
+        "score_metrics": score_groups.metrics_table(read(score_groups.FILE)),
         "candidates": candidates.table(read(file_of("candidates"))),
         "gates": gates.table([row for row in read(file_of("gates")) if "design" not in row]),
         "dependent_gates": gates.table([row for row in read(file_of("gates")) if "design" in row]),
