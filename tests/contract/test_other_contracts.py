@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from tests.contract.property_checks import PROPERTY_CHECKS, check_property
+from tests.contract.property_checks import check_property
 from tests.contract.protocol_data import SMALL, case_of
 
 from textgauge import get_metric
@@ -13,26 +13,24 @@ from textgauge.bench.protocols import base as protocols
 from textgauge.encode.embedders import get_embedder
 from textgauge.metrics.properties import PropertyValue, list_properties
 from textgauge.testing import check_embedder, check_metric, check_protocol
-from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
 from textgauge.testing.protocol_checks import PROTOCOL_CHECKS
 
 
-@pytest.mark.parametrize("check", PROPERTY_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("known", list_properties(), ids=lambda known: known.name)
-def test_properties(known, check):
-    check(known)
+def test_properties(known):
+    check_property(known)
 
 
-@pytest.mark.parametrize("check", EMBEDDER_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", ["minilm", "minilm-int8", "paraphrase-minilm", "wordllama", "whole:minilm"])
-def test_embedders(name, check):
-    check(get_embedder(name))
+def test_embedders(name):
+    check_embedder(get_embedder(name))
 
 
-@pytest.mark.parametrize("check", PROTOCOL_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", list_protocols())
-def test_protocols(name, check):
-    check(case_of(list_protocols()[name](**SMALL.get(name, {}))))
+def test_protocols(name):
+    case = case_of(list_protocols()[name](**SMALL.get(name, {})))
+    for check in PROTOCOL_CHECKS:
+        check(case)
 
 
 class Lengths:

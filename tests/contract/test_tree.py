@@ -6,15 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.contract.source import parse_modules
 
-import textgauge
 from textgauge.bench.protocols import list_protocols
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")
 MADE = {"textgauge.toml", "derived/", "site/"}  # by users, runs and make
-PACKAGE = Path(textgauge.__file__).parent
-MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
 PROTOCOLS = {kind.__name__ for kind in list_protocols().values()}
 MOST_FILES = 30
 
@@ -28,12 +26,14 @@ def test_a_page_names_files_that_exist(page):
 
 
 def test_no_two_public_classes_have_the_same_name():
-    classes = (node.name for tree in MODULES.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    classes = (
+        node.name for tree in parse_modules().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    )
     assert [name for name, count in Counter(classes).items() if count > 1 and not name.startswith("_")] == []
 
 
 def test_no_room_has_more_files_than_a_reader_can_look_over():
-    rooms = Counter(Path(module).parent.as_posix() for module in MODULES)
+    rooms = Counter(Path(module).parent.as_posix() for module in parse_modules())
     assert {room: count for room, count in rooms.items() if count > MOST_FILES} == {}
 
 
@@ -58,7 +58,7 @@ def test_asking_for_a_certain_protocol_is_seen(code):
 
 
 def test_nobody_outside_asks_for_a_certain_protocol():
-    outside = {name: tree for name, tree in MODULES.items() if not name.startswith("bench/protocols/")}
+    outside = {name: tree for name, tree in parse_modules().items() if not name.startswith("bench/protocols/")}
     assert [
         f"{name}:{node.lineno}: {ast.unparse(node)}"
         for name, tree in outside.items()
