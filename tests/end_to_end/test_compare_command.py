@@ -16,20 +16,6 @@ def corpora(tmp_path):
     return tmp_path
 
 
-def test_limit_is_a_random_sample_of_embeddings_too(run, tmp_path):
-    """The first rows of a sorted file are all alike; a sample is not."""
-    x = np.arange(100.0)
-    np.save(tmp_path / "a.npy", np.column_stack([x, 100 - x]))
-    np.save(tmp_path / "b.npy", np.column_stack([x, np.ones(100)]))
-
-    def value(seed):
-        call = ("compare", tmp_path / "a.npy", tmp_path / "b.npy", "-m", "medoid", "--limit", 20, "--seed", seed)
-        return json.loads(run(*call, "-f", "json")[1])["rows"][0]
-
-    assert value(0)["n_reference"] == 20
-    assert len({round(value(seed)["value"], 6) for seed in range(4)}) == 4
-
-
 @pytest.mark.parametrize(("form", "start"), [("table", ""), ("markdown", ""), ("latex", "% ")])
 def test_the_answer_of_a_test_comes_first(run, corpora, form, start):
     call = ("compare", corpora / "a.npy", corpora / "b.npy", "-m", "energy,medoid", "--permutations", 99, "-f", form)

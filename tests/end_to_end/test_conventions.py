@@ -89,12 +89,6 @@ def test_quiet_leaves_notes_out_and_verbose_adds_times(run, corpora):
     assert told[2:] == warned.splitlines() == run(*call)[2].splitlines()
 
 
-def test_quiet_does_not_hide_errors(run, corpora):
-    code, _, err = run("compare", *corpora, "-m", "jsdd", "-q")
-    assert code == 2
-    assert "did you mean jsd" in err
-
-
 @pytest.mark.parametrize(("setting", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_no_color_is_honoured(setting, coloured):
     given = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"FORCE_COLOR": "1"} | setting

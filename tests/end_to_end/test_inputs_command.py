@@ -9,17 +9,6 @@ import pytest
 import textgauge
 
 
-def test_both_sides_may_be_columns_of_one_file(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    lines = [f"{n},red cat {n},blue dog {n}" for n in range(12)]
-    Path("qa.csv").write_text("\n".join(["id,question,answer", *lines]))
-    code, out, _ = run("score", "qa.csv:question", "qa.csv:answer", "-m", "jaccard", "--summary", "--format", "json")
-    assert code == 0, out
-    code, out, err = run("describe", "qa.csv:answer", "--train", "qa.csv:question", "--embedder", "none",
-                         "--grammar", "none", "--plausibility", "none", "--format", "json")  # fmt: skip
-    assert code == 0, err
-
-
 def test_labels_of_a_sample_are_no_ratings(run):
     code, _, err = run("describe", "sample:banking", "--train", "sample:banking", "--limit", 20, "--embedder", "none",
                        "--grammar", "none", "--plausibility", "none")  # fmt: skip

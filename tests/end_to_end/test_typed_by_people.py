@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.core.show import Tabular
 from textgauge.data import sample
-from textgauge.measure.compare_report import Terms
 
 LEFT, RIGHT = ["a red cat", "a red dog", "a cow"], ["one cat", "one dog", "a cow"]
 
@@ -91,12 +89,3 @@ def test_what_is_shown(results):
     assert [line.split()[0] for line in repr(scored).splitlines()[3:]] == ["jaccard", "chrf"]
     assert repr(compared["jsd@words"]).startswith("jsd@words 0.")
     assert repr(results[-2]).endswith("of 60 pairs")
-
-
-def test_rows_that_do_not_fit_are_counted():
-    class Many(Tabular):
-        def to_dicts(self):
-            return [{"number": number} for number in range(1_030)]
-
-    assert repr(Many()).splitlines()[-1] == "… and 1,010 more"
-    assert issubclass(Terms, Tabular)
