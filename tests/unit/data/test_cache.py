@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from textgauge.core.errors import InputError
 from textgauge.core.settings import limit_sizes
 from textgauge.data import cache
 from textgauge.data.cache import EmbeddingStore, compute_text_keys, encode_cached
@@ -86,10 +85,6 @@ def test_the_folder_of_the_setting_is_used(tmp_path, monkeypatch):
     assert len(files(tmp_path / "embeddings")) == 1
 
 
-def test_no_texts(tmp_path):
-    assert encode_cached(Letters(), [], cache_dir=tmp_path).shape == (0, 26)
-
-
 def test_an_interrupted_run_keeps_what_it_finished(tmp_path):
     class Interrupted(Letters):
         def encode(self, texts, **options):
@@ -135,16 +130,6 @@ def test_no_damage_changes_the_result(tmp_path_factory, data):
     last = Letters()
     np.testing.assert_array_equal(encode_cached(last, TEXTS, cache_dir=folder), plain())
     assert last.asked == []
-
-
-def test_other_files_are_left_alone(tmp_path):
-    folder = EmbeddingStore.of(Letters(), tmp_path).folder
-    folder.mkdir(parents=True)
-    others = [folder / name for name in ("1-2.vec", "3.blk", "notes.rows")]
-    for path in others:
-        path.write_text("not rows")
-    np.testing.assert_array_equal(encode_cached(Letters(), TEXTS, cache_dir=tmp_path), plain())
-    assert all(path.exists() for path in others)
 
 
 def test_the_number_of_small_files_stays_bounded(tmp_path, monkeypatch):
@@ -195,15 +180,6 @@ def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path, monkeypatch)
     np.testing.assert_array_equal(vectors, plain(list("abc")))
 
 
-def test_a_merge_that_loses_its_files_is_no_warning(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache, "_MOST_SMALL", 2)
-    monkeypatch.setattr(cache, "remove_unfinished", lambda folder: [path.unlink() for path in files(folder)])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for text in "abcd":
-            EmbeddingStore(tmp_path).write(compute_text_keys([text]), plain([text]))
-
-
 def test_a_cache_that_cannot_be_written_is_one_warning(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     with warnings.catch_warnings(record=True) as caught:
@@ -247,15 +223,6 @@ def test_a_model_that_changed_its_dimension_is_asked_anew(tmp_path):
 
     encode_cached(Letters(), TEXTS[:5], cache_dir=tmp_path)
     np.testing.assert_array_equal(encode_cached(Short(), TEXTS, cache_dir=tmp_path), plain()[:, :3])
-
-
-def test_an_embedder_with_the_wrong_shape_is_refused(tmp_path):
-    class Wrong(Letters):
-        def encode(self, texts, **options):
-            return np.zeros(5, dtype=np.float32)
-
-    with pytest.raises(InputError, match="shape"):
-        encode_cached(Wrong(), TEXTS, cache_dir=tmp_path)
 
 
 def work(folder, start):

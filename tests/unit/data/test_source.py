@@ -13,8 +13,6 @@ from textgauge.data import (
     load_corpus,
     load_pairs,
     load_texts,
-    sample,
-    sample_pairs,
 )
 
 
@@ -34,13 +32,6 @@ def test_limit_is_a_seeded_draw_in_order(file):
     assert load_texts(path, limit=100, seed=1) == load_texts(path, limit=100, seed=1)
     assert load_texts(path, limit=100, seed=1) != load_texts(path, limit=100, seed=2)
     assert len(load_texts(path, limit=5000)) == 1000
-
-
-def test_samples():
-    assert load_texts("sample:travel", limit=5, seed=2) == sample("travel", n=5, seed=2)
-    assert load_pairs("sample:graded", limit=8) == sample_pairs("graded", n=8)
-    with pytest.raises(UnknownName):
-        load_texts("sample:nothing")
 
 
 def test_pairs_with_ratings(file):
@@ -176,16 +167,6 @@ class TestFrames:
             load_corpus(frame, column="n")
 
 
-def test_several_text_columns_are_named_in_the_error():
-    frame = polars.DataFrame({"question": ["why"], "answer": ["so"], "n": [1]})
-    for given in (frame, frame.lazy(), frame.to_dicts(), frame.to_dict(as_series=False)):
-        with pytest.raises(InputError, match=r"several columns hold texts; name .*: 'question', 'answer'"):
-            load_corpus(given)
-        assert load_corpus(given, column="answer").texts == ("so",)
-    with pytest.raises(InputError, match="several tables; give one of them: 'train', 'test'"):
-        load_corpus({"train": frame, "test": frame})
-
-
 def test_blank_texts_are_left_out_of_memory_as_of_files(file):
     path = file("a.jsonl", '{"text": "a"}\n{"text": " "}\n{"text": null}\n{"text": "b"}\n')
     for source in (path, ["a", " ", None, "b"], polars.Series(["a", " ", None, "b"]), iter(["a", "", "\t", "b"])):
@@ -220,10 +201,6 @@ def test_a_column_in_the_path(file, tmp_path, monkeypatch):
         load_texts("a.cvs:question")
     file("a.csv:question", "a file of that name\n")
     assert load_texts("a.csv:question").texts == ("a file of that name",)
-
-
-def test_references_may_be_a_stream():
-    assert Pairs.of(["a", "b"], iter(["c", "d"])).right.texts == ("c", "d")
 
 
 def test_aligned_keeps_blanks_and_reads_embeddings(file, tmp_path):

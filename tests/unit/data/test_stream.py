@@ -14,7 +14,6 @@ from textgauge.core.settings import limit_sizes
 from textgauge.data import Pool, load_corpus
 from textgauge.data.large import (
     GROUPS,
-    TextBatches,
     count_groups,
     load_comparison,
     open_batches,
@@ -51,16 +50,6 @@ def test_a_folder_of_tables_and_a_glob_with_a_column(parts, tmp_path):
         open_batches(f"{tmp_path}/*.csv")
 
 
-def test_an_arrow_file_and_a_saved_dataset(parts, tmp_path):
-    for number in range(2):
-        frame = polars.DataFrame({"text": [f"{number}{i}" for i in range(3)]})
-        frame.write_ipc_stream(tmp_path / f"data-{number}.arrow")
-    (tmp_path / "state.json").write_text("{}")
-    assert parts(tmp_path / "data-0.arrow") == ["00", "01", "02"]
-    assert parts(tmp_path) == ["00", "01", "02", "10", "11", "12"]
-    assert load_corpus(str(tmp_path)).texts == ("00", "01", "02", "10", "11", "12")
-
-
 def test_files_and_splits_of_the_hub(parts, tmp_path, monkeypatch):
     polars.DataFrame({"text": [f"{i}" for i in range(6)]}).write_ipc_stream(tmp_path / "a.arrow")
     polars.DataFrame({"body": [f"{i}" for i in range(6)]}).write_parquet(tmp_path / "a.parquet")
@@ -90,24 +79,9 @@ def test_blank_texts_are_left_out_and_counted(file, parts):
         parts(file("b.txt", "\n\n"))
 
 
-def test_what_is_large(file, parts):
-    assert not open_batches(file("a.txt", "a text\n" * 4)).has_many()
-    assert open_batches(file("b.txt", "a text\n" * 5)).has_many()
-    assert open_batches(["a text"] * 5).has_many()
-
-
 @pytest.mark.parametrize("source", ["sample:banking", "-", "missing", ["a", 1], object()])
 def test_what_is_read_whole(source):
     assert open_batches(source) is None
-
-
-def test_a_file_that_vanishes_between_two_others(file, parts, tmp_path):
-    paths = [str(file(f"{i}.txt", "1\n2\n3\n4\n5\n")) for i in range(3)]
-    batches = iter(TextBatches("some", tuple(paths)))
-    next(batches)
-    (tmp_path / "1.txt").unlink()
-    with pytest.raises(InputError, match=r"1\.txt: no such file"):
-        list(batches)
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=5), max_size=12), st.integers(1, 5))

@@ -58,17 +58,6 @@ def test_a_column_of_a_frame_is_chosen_as_that_of_a_file():
         get_cells({})
 
 
-def test_rows_that_are_taken_keep_their_place(table):
-    assert table.take([2]).rows == [3]
-    assert table.take([2]).get_filled("text") == ["c"]
-    assert table.with_columns(text="xyz", more=[1, 2, 3]).columns == {
-        "text": ["x", "y", "z"],
-        "n": ["1", " ", "x"],
-        "name": ["", "b", "c"],
-        "more": [1, 2, 3],
-    }
-
-
 def test_holes_and_words_among_numbers_name_the_row(table):
     with pytest.raises(InputError, match=r"a\.csv: row 2: column 'text' is missing"):
         table.get_filled("text")
@@ -76,9 +65,3 @@ def test_holes_and_words_among_numbers_name_the_row(table):
         table.get_numbers("n")
     with pytest.raises(InputError, match="row 3: column 'n' holds 'x', not a number"):
         table.get_numbers("n", blank=True)
-
-
-def test_blank_texts_are_left_out_with_their_labels(table):
-    with pytest.warns(UserWarning, match="blank texts left out: 1 of 3"):
-        found = table.drop_blanks("name", "n")
-    assert (found.texts, found.labels, found.rows) == (("b", "c"), (" ", "x"), (1, 2))

@@ -70,11 +70,6 @@ def test_draws_keep_columns_together():
     assert drawn.documents == tuple(f"d{LETTERS.index(text) % 5}" for text in drawn.texts)
 
 
-def test_a_row_more_does_not_change_which_rows_come_first():
-    few, many = documents(range(19)).draw(19, seed=5), documents(range(20)).draw(20, seed=5)
-    assert tuple(text for text in many.texts if text != "t") == few.texts
-
-
 @pytest.mark.parametrize("n", range(2, 20))
 def test_a_draw_of_labelled_texts_leaves_no_label_alone(n):
     if n == 2:
@@ -141,21 +136,6 @@ def test_ratings_and_comparisons_of_articles_agree():
     for document, first, second, chosen in rows:
         assert (worth[document, second] > worth[document, first]) == bool(chosen)
     assert 0.4 < sum(comparisons.chosen) / 800 < 0.6
-
-
-@pytest.mark.parametrize(
-    ("load", "near"),
-    [
-        (load_rated_summaries, "sample:articles"),
-        (load_compared_summaries, "sample:articles"),
-        (load_documents, "sample:articles"),
-        (load_labelled, "sample:intents"),
-        (load_retrieval, "sample:library"),
-    ],
-)
-def test_unknown_samples_get_the_nearest_name(load, near):
-    with pytest.raises(UnknownName, match=near):
-        load(near + "s")
 
 
 def lines(rows):

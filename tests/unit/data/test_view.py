@@ -22,13 +22,6 @@ def test_a_view_cannot_be_written_to():
         corpus.pool.embeddings(GIVEN)[0, 0] = 5
 
 
-def test_rows_that_follow_each_other_are_not_copied():
-    corpus = Corpus.of(np.eye(3))
-    for some in (corpus, corpus.take([1, 2])):
-        assert np.shares_memory(some.embeddings(GIVEN), corpus.pool.embeddings(GIVEN))
-    assert corpus.take([2, 0]).embeddings(GIVEN).flags.owndata
-
-
 def test_joining_stacks_rows_and_keeps_one_pool():
     first, second = Corpus.of(np.eye(3)), Corpus.of(np.eye(3)[:2] * 2)
     comparison = Comparison(first, second)
@@ -56,14 +49,6 @@ def test_a_statistic_is_computed_once_per_view():
 
     assert [corpus.derive(size, 2), corpus.derive(size, 2), corpus.derive(size, 3)] == [4, 4, 6]
     assert calls == [2, 3]
-
-
-def test_pairs_find_their_repeats():
-    pairs = Pairs(["a", "b", "a", "a"], ["x", "y", "x", "y"])
-    distinct, places = pairs.distinct()
-    assert len(distinct) == 3
-    assert [distinct.left.texts[place] for place in places] == ["a", "b", "a", "a"]
-    assert [distinct.right.texts[place] for place in places] == ["x", "y", "x", "y"]
 
 
 def test_draws_become_comparisons():
