@@ -1,11 +1,9 @@
 """Errors that name values: by arguments in Python, by options on the command line."""
 
-import pickle
-
 import pytest
 
 from textgauge.cli.output import get_option_name
-from textgauge.core.errors import ArgumentError, InputError, UnknownName, install_line
+from textgauge.core.errors import ArgumentError, UnknownName, install_line
 
 
 @pytest.fixture
@@ -16,11 +14,6 @@ def error():
 def test_values_are_named_as_each_caller_names_them(error):
     assert str(error) == "{odd}.txt: needs `source_a`, or `metrics`"
     assert error.worded(get_option_name) == "{odd}.txt: needs --source-a, or -m"
-
-
-def test_it_is_an_input_error_and_survives_pickling(error):
-    assert isinstance(error, InputError)
-    assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 def test_at_most_three_names_are_guessed_whatever_their_case():

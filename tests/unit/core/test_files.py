@@ -74,11 +74,6 @@ def test_tables_read_back_from_frames_and_from_rows(tmp_path, ending, read):
         assert read(tmp_path / "new" / f"{name}{ending}").equals(FRAME)
 
 
-def test_text_files_have_one_text_a_line(tmp_path):
-    write_table(tmp_path / "x.txt", [{"text": "a\n b"}, {"text": "c"}])
-    assert (tmp_path / "x.txt").read_bytes() == b"a b\nc\n"
-
-
 def test_files_that_hold_no_table_are_refused_at_once(tmp_path):
     (tmp_path / "x.csv").mkdir()
     with pytest.raises(InputError, match=r"the ending must be one of \.txt, \.csv, \.jsonl, \.parquet"):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 
 from textgauge.bench.store import Store
-from textgauge.core.errors import InputError, TextgaugeError
+from textgauge.core.errors import TextgaugeError
 from textgauge.core.parallel import count_workers
 from textgauge.core.settings import read_stored_bytes
 from textgauge.data import load_texts, read_embeddings
@@ -65,14 +65,6 @@ def test_what_a_cache_keeps_without_end_counts_as_missing(tmp_path, endless):
     assert not known.any()
     assert not path.is_symlink()
     assert not path.exists()
-
-
-def test_a_store_whose_path_is_a_file_is_refused_in_one_line(tmp_path):
-    (tmp_path / "run").write_text("")
-    with pytest.raises(InputError, match="no such run"):
-        Store.open(tmp_path / "run")
-    with pytest.raises(TextgaugeError, match="cannot write"):
-        Store(tmp_path / "run").write_extra("x", {})
 
 
 @pytest.mark.parametrize("ending", ["", ".txt", ".csv", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx", ".txt.gz"])

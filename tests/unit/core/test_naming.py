@@ -1,8 +1,5 @@
 """Names parse, print and expand."""
 
-from importlib import metadata
-from types import SimpleNamespace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +7,7 @@ from hypothesis import strategies as st
 from textgauge import get_metric
 from textgauge.core.errors import ParameterError, UnknownName
 from textgauge.core.registry import Name, expand, parse, split_names
-from textgauge.metrics import EmbeddingMetric, Part, get_metrics, registry
+from textgauge.metrics import get_metrics
 
 WORD = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
 VALUE = st.from_regex(r"[a-z0-9.+-]{1,6}", fullmatch=True)
@@ -81,19 +78,6 @@ def test_wrong_names_say_what_would_be_right(name, hint):
 def test_get_metrics_takes_lists_grids_and_objects_and_drops_repeats():
     keys = [metric.key for metric in get_metrics(["fid,pr(k=3|5)", "pr", get_metric("fid")])]
     assert keys == ["fid", "pr(k=3)", "pr"]
-
-
-def test_a_plug_in_registers_by_entry_point(monkeypatch):
-    class Plugged(EmbeddingMetric):
-        """A metric of another package."""
-
-        name, label, source, headline = "other/plugged", "Plugged", "elsewhere", Part("value")
-
-    plugin = SimpleNamespace(name="plugged", load=lambda: Plugged)
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [plugin] if group == "textgauge.metrics" else [])
-    monkeypatch.setattr(registry.METRICS, "_entries", dict(registry.METRICS))
-    monkeypatch.setattr(registry.METRICS, "_is_loaded", False)
-    assert get_metric("other/plugged").label == "Plugged"
 
 
 def test_a_grid_of_too_many_names_is_refused_before_they_are_made():

@@ -5,7 +5,7 @@ import pytest
 import textgauge
 from textgauge.core import progress
 from textgauge.core.parallel import map_threads
-from textgauge.core.progress import Stage, advance, begin_step, listen
+from textgauge.core.progress import advance, begin_step, listen
 
 
 @pytest.fixture
@@ -36,15 +36,6 @@ def test_counts_are_parts_of_a_step_and_seldom(monkeypatch):
     assert (stages[-1], stages[-1].part, stages[-1].share) == ("draws", True, 0.25)
     advance(4, 12)
     assert stages[-1].done == 3
-
-
-def test_the_inner_listener_is_told():
-    outer, inner = [], []
-    with listen(outer.append):
-        with listen(inner.append):
-            begin_step("inside")
-        begin_step("outside")
-    assert (outer, inner) == ([Stage("outside")], [Stage("inside")])
 
 
 def test_a_comparison_counts_permutations_parts_of_intervals_and_texts(every_count):

@@ -21,10 +21,6 @@ def checked(text):
     return found
 
 
-def test_the_schema_is_a_schema():
-    jsonschema.Draft202012Validator.check_schema(load_schema())
-
-
 def test_the_schema_knows_every_command_that_has_formats():
     def paths(group, above=()):
         for name in group:
@@ -92,12 +88,6 @@ def test_json_of_every_command_fits_the_schema_and_jsonl_is_its_rows(run, folder
         assert [row.keys() for row in again] == [row.keys() for row in found["rows"]]
 
 
-def test_a_leaderboard_fits_the_schema(run, folder):
-    run(*KSC, "--out", "run")
-    for options in ((), ("--detail",)):
-        assert checked(run("leaderboard", "run", *options, "-f", "json")[1])["rows"]
-
-
 def results():
     yield textgauge.compare(LEFT, RIGHT, metrics="jsd@words,cbdf@words", test=True, permutations=19)
     yield textgauge.score(LEFT, RIGHT, metrics="jaccard,bleu")
@@ -143,11 +133,6 @@ def test_texts_in_answers_and_warnings_are_escaped():
     page = TableResult("ls", [{"name": "<b>"}], "<i>", ("<u>",))._repr_html_()
     assert not {"<i>", "<b>", "<u>"} & set(page.replace(">", "> ").split())
     assert all(name in page for name in ("&lt;i&gt;", "&lt;b&gt;", "&lt;u&gt;"))
-
-
-def test_a_result_is_saved_as_json_only(tmp_path):
-    with pytest.raises(InputError, match=r"\.json"):
-        TableResult("ls", []).save(tmp_path / "found.csv")
 
 
 def test_rows_are_had_by_place_and_by_name():

@@ -5,7 +5,6 @@ import sys
 import types
 
 import numpy as np
-import polars as pl
 import pytest
 
 from textgauge import compare, get_metric, score
@@ -13,7 +12,6 @@ from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.core.errors import MissingExtra
 from textgauge.core.result import Result
 from textgauge.core.show import (
-    Tabular,
     build_table,
     format_cell,
     format_hidden_columns,
@@ -89,12 +87,6 @@ def test_a_histogram_counts_every_defined_pair():
     assert "undefined for 1 pairs" in made["vconcat"][0]["title"]["text"]
 
 
-def test_of_many_rows_the_first_are_shown_and_the_rest_counted():
-    page = render_html([{"n": i} for i in range(1_250)])
-    assert page.count("<tr>") == 201
-    assert "1,050 more rows" in page
-
-
 def test_nothing_in_a_table_acts():
     page = render_html(
         [{"<b>": "<img src=x onerror=alert(1)>", "quote\"'": "\x00\x1b[2J\u202eabc", "x": None, "y": True}]
@@ -103,15 +95,6 @@ def test_nothing_in_a_table_acts():
     assert "<b>" not in page
     assert "&lt;img src=x onerror=alert(1)&gt;" in page
     assert not set(page) & {"\x00", "\x1b", "\u202e"}
-
-
-def test_an_empty_result_is_an_empty_table():
-    class Nothing(Tabular):
-        def to_dicts(self):
-            return []
-
-    assert Nothing().to_polars().equals(pl.DataFrame())
-    assert "<tbody></tbody>" in Nothing()._repr_html_()
 
 
 def test_printable_keeps_words_and_line_ends():
