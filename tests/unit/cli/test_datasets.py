@@ -23,19 +23,6 @@ def test_ls_json_is_an_array_of_flat_objects(call):
     assert names["banking77"]["texts"] == 13083
 
 
-def test_ls_table_shows_whole_names(call):
-    code, out, _ = call("ls")
-    assert code == 0
-    assert "wmt21_mqm_ted_zhen" in out
-
-
-def test_show_texts(call):
-    rows = json.loads(call("show", "sample:cooking", "-n", "3", "--format", "json")[1])["rows"]
-    assert len(rows) == 3
-    assert set(rows[0]) == {"text", "label"}
-    assert rows[0]["text"] in call("show", "sample:cooking", "-n", "1", "--format", "json")[1]
-
-
 def test_show_pairs(call):
     rows = json.loads(call("show", "sample:graded", "-n", "4", "--format", "json")[1])["rows"]
     assert [row["grade"] for row in rows] == [3, 2, 1, 0]

@@ -50,17 +50,6 @@ def test_ctrl_c_prints_what_is_finished_and_how_to_go_on(run, corpora, monkeypat
     assert "run again with -m vocab_overlap@words,zipf@words" in err
 
 
-def test_ctrl_c_elsewhere_is_one_line(run, corpora, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("textgauge.cli.score.run_score", interrupted)
-    code, out, err = run("score", *corpora, "-m", "jaccard")
-    assert (code, out) == (130, "")
-    assert err.startswith("interrupted after")
-    assert err.count("\n") == 1
-
-
 def test_a_terminal_shows_counts_rows_and_is_cleared(monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):
