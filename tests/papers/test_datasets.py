@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from textgauge.core import InputError, ResourceError
+from textgauge.core import ResourceError
 from textgauge.data import (
     is_here,
     list_published,
@@ -106,19 +106,6 @@ def test_documents_and_labels(data):
     assert (found.documents[0], found.texts[0], found.summaries[1]) == ("x/1", "x 1", "s2")
     labels = load_labelled("bbc_news")
     assert (labels.texts[0], labels.labels) == ("T x 1", ("x", "x", "y", "y"))
-
-
-def test_documents_without_summaries(data):
-    data("squality/squality_dev_documents.jsonl", [{"passage_id": "7", "document": "story"}])
-    assert load_documents("squality").documents == ("7",)
-    with pytest.raises(InputError, match="squality"):
-        load_documents("squality", summary="summary")
-
-
-def test_a_file_with_other_columns_is_refused(data):
-    data("stackoverflow_titles/stackoverflow20.csv", "kind,text\na,b\n")
-    with pytest.raises(InputError, match=r"stackoverflow20\.csv: no column 'tag'"):
-        load_labelled("stackoverflow_titles")
 
 
 def test_retrieval_set(data):

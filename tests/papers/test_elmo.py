@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
-from textgauge.core import MissingExtra, ResourceError
 from textgauge.encode import get_token_encoder
 from textgauge_papers.elmo import ROWS, ElmoTokens, find_files, read_network, words_of
 
@@ -169,37 +167,3 @@ def test_by_name_with_identity(folder):
     assert encoder.identity.endswith("layer=1)")
     assert str(folder) not in encoder.identity
     assert "layer=mean" in ElmoTokens(str(folder)).identity
-
-
-@pytest.mark.parametrize(
-    ("section", "name", "value"),
-    [
-        ("lstm", "use_skip_connections", False),
-        ("lstm", "dim", 0),
-        ("char_cnn", "activation", "gelu"),
-        ("char_cnn", "filters", [[60, 2]]),
-        ("char_cnn", "embedding", None),
-    ],
-)
-def test_wrong_options_are_refused(tmp_path, section, name, value):
-    with pytest.raises(ResourceError, match="tiny_options"):
-        ElmoTokens(str(write(tmp_path / "wrong", options=changed(section, **{name: value})))).encode(["a"])
-
-
-@pytest.mark.parametrize("change", ["missing", "shape", "kind", "nan"])
-def test_wrong_weights_are_refused(tmp_path, change):
-    weights = arrays()
-    name = "RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_0"
-    if change == "missing":
-        del weights[name]
-    else:
-        other = {"shape": np.zeros((6, 21), np.float32), "kind": np.zeros((6, 20), int), "nan": weights[name] * np.nan}
-        weights[name] = other[change]
-    with pytest.raises(ResourceError, match="the ELMo weights"):
-        ElmoTokens(str(write(tmp_path / "wrong", weights=weights))).encode(["a"])
-
-
-def test_the_install_line(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(MissingExtra, match=r"textgauge\[elmo\]"):
-        ElmoTokens(str(folder)).encode(["a"])

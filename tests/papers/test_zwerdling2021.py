@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from textgauge.bench import Results, Store, list_suites
+from textgauge.bench import Results, Store
 from textgauge.core import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge_papers import PAPERS, zwerdling_corpora
 from textgauge_papers import zwerdling2021 as paper
 from textgauge_papers.ledger import ledger
 from textgauge_papers.paper import Request
-from textgauge_papers.zwerdling_corpora import Making, Source, captions, make_corpora, read_sentences, split
+from textgauge_papers.zwerdling_corpora import Making, Source, captions, make_corpora, split
 from textgauge_papers.zwerdling_suite import Described, Zwerdling2021
 
 WORDS = "red green blue small large old new fast slow kind"
@@ -117,15 +117,6 @@ def test_other_settings_are_described_anew_beside_the_old(run, torchless, change
     assert len(list(run.folder.glob("descriptions/*.json"))) == 2
 
 
-@pytest.mark.parametrize("damage", ["", "[]", '{"rows": 1}'])
-def test_a_damaged_description_is_made_again(run, torchless, damage):
-    first = run()
-    (path,) = run.folder.glob("descriptions/*.json")
-    path.write_text(damage)
-    assert run() == first
-    assert run.said[-1].startswith("tiny: described")
-
-
 def test_ready_made_corpora_are_used_and_cut_to_size(run, torchless):
     run()
     ready = run.folder / "corpora" / "tiny" / "lm.txt"
@@ -161,16 +152,6 @@ def test_the_split_depends_on_content_and_seed_alone():
         split(texts[:9], Making())
 
 
-def test_tables_are_read_from_the_data_folders(tmp_path, monkeypatch):
-    monkeypatch.setenv("TEXTGAUGE_DATA", str(tmp_path))
-    (tmp_path / "set").mkdir()
-    (tmp_path / "set" / "file.csv").write_text("kind,body\na,First one. And more.\nb,Second  one\na,\n")
-    assert read_sentences("set/file", "body") == ["First one. And more.", "Second one"]
-    assert read_sentences("set/file", "body", ("kind", "a"), first=True) == ["First one."]
-    with pytest.raises(ResourceError, match=r"columns body.*set/other"):
-        read_sentences("set/other", "body")
-
-
 def test_captions_are_sampled_but_train_is_whole(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_DATA", str(tmp_path))
     (tmp_path / "texygen_coco").mkdir()
@@ -186,15 +167,6 @@ def test_captions_are_sampled_but_train_is_whole(tmp_path, monkeypatch):
     table.write_text("source,text\nhuman_train,a\nGAN,b")
     with pytest.raises(InputError, match="human_test"):
         captions(tmp_path, Making(), print, print)
-
-
-def test_parameters_are_read_as_they_are_typed():
-    suite = list_suites()["zwerdling2021"]
-    assert suite.make_program({"n": "20", "embedder": "wordllama"}) == Zwerdling2021(n=20, embedder="wordllama")
-    for given, error in (({"k": "3"}, UnknownName), ({"n": "many"}, InputError), ({"draws": "0"}, InputError)):
-        with pytest.raises(error):
-            suite.make_program(given)
-    assert suite.about.startswith("Generated corpora described")
 
 
 @pytest.mark.parametrize("corpus", ["amazon", "news", "yahoo"])

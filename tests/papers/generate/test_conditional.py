@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from textgauge.core import InputError
-from textgauge_papers.generate.conditional import classifier, conditional, filter_texts
+from textgauge_papers.generate.conditional import classifier, filter_texts
 
 LABELS = ["animal", "money"]
 
@@ -36,31 +35,12 @@ def test_fewer_than_asked_for_is_said():
     assert [row.label for row in found] == ["animal", "animal"]
 
 
-def test_nothing_new_is_nothing():
-    with pytest.warns(UserWarning, match="fewer"):
-        assert filter_texts(lambda *_: ["a"], classify, LABELS, n=1, candidates=1, taken=["a"]) == []
-
-
 def test_the_classifier_learns_labels():
     pytest.importorskip("onnxruntime")
     texts = ["a big dog", "the cat sleeps", "dogs and cats", "pay the bill", "money in the bank", "a bank account"]
     shares = classifier(texts, ["animal"] * 3 + ["money"] * 3, embedder="wordllama")(["my cat", "the account"])
     assert shares.argmax(axis=1).tolist() == [0, 1]
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-
-
-@pytest.mark.parametrize(
-    ("labels", "options", "complaint"),
-    [
-        (["x"], {"n": 1}, "2 texts but 1 labels"),
-        (["x", "x"], {"n": 1}, "at least two"),
-        (["x", "y"], {"n": 0}, "at least 1 text"),
-        (["x", "y"], {"n": 1, "candidates": 0.5}, "1 candidate"),
-    ],
-)
-def test_what_does_not_fit_is_refused(labels, options, complaint):
-    with pytest.raises(InputError, match=complaint):
-        conditional(["a", "b"], labels, **options)
 
 
 def test_what_lacks_is_filled_up_with_the_surest_of_the_rest():

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.core import InputError
 from textgauge_papers.generate.eda import (
     STOP_WORDS,
     SplitText,
@@ -103,23 +102,3 @@ def test_fewer_texts_than_given_are_chosen_by_content():
 def test_compat_is_lower_case_letters_alone():
     made = eda(["Don't PANIC, it's 42-fold!"], n=8, compat="eda", alpha_sr=0, alpha_ri=0, p_rd=0)
     assert all(sorted(text.split()) == sorted(["dont", "panic", "its", "fold"]) for text in made)
-
-
-def test_a_text_without_words_stays():
-    assert eda(["!!!", "x"], n=4, synonyms=synonyms) == ["!!!", "!!!", "x", "x"]
-
-
-@pytest.mark.parametrize(
-    ("texts", "options", "complaint"),
-    [
-        ([], {}, "at least one text"),
-        (TEXTS, {"n": 0}, "n is at least 1"),
-        (TEXTS, {"alpha_sr": -0.1}, "alpha_sr is a share"),
-        (TEXTS, {"p_rd": 2}, "p_rd is a share"),
-        (TEXTS, {"compat": "nlpaug"}, "none or eda"),
-        (TEXTS, {"alpha_sr": 0, "alpha_ri": 0, "alpha_rs": 0, "p_rd": 0}, "at least one operation"),
-    ],
-)
-def test_what_does_not_fit_is_refused(texts, options, complaint):
-    with pytest.raises(InputError, match=complaint):
-        eda(texts, synonyms=synonyms, **options)

@@ -1,11 +1,10 @@
 """A transformers model trained further: a tiny GPT-2 with random weights, in a folder."""
 
 import json
-import sys
 
 import pytest
 
-from textgauge.core import InputError, MissingExtra, ResourceError
+from textgauge.core import ResourceError
 from textgauge_papers.generate import ifc_corpora, train_language_model
 
 TEXTS = [f"the {how} cat {what}" for how in ("big", "old", "new") for what in ("runs", "sleeps", "is lost")]
@@ -72,26 +71,3 @@ def test_weights_that_are_pickled_are_refused(folder, tmp_path):
     torch.save({}, tmp_path / "pytorch_model.bin")
     with pytest.raises(ResourceError, match="cannot load"):
         trained(tmp_path, 1)
-
-
-def test_other_weights_are_another_model(folder, tmp_path):
-    import shutil
-
-    trained(folder, 1, tmp_path / "checkpoint")
-    other = tmp_path / "other"
-    shutil.copytree(folder, other)
-    (other / "notes.txt").write_text("changed", encoding="utf-8")
-    with pytest.raises(InputError, match="other settings"):
-        trained(other, 2, tmp_path / "checkpoint")
-
-
-def test_no_such_model(tmp_path):
-    pytest.importorskip("transformers", reason="the extra `hf` is not installed")
-    with pytest.raises(ResourceError, match="cannot load"):
-        trained(tmp_path, 1)
-
-
-def test_the_install_line(monkeypatch):
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(MissingExtra, match=r"textgauge\[hf\]"):
-        trained("some/model", 1)
