@@ -80,26 +80,12 @@ TEXTS = st.one_of(
 )
 
 
-@given(text=TEXTS.filter(str.strip), seed=st.integers(0, 9), strength=st.sampled_from([0.01, 0.5, 1.0]))
-def test_negation_changes_every_text(text: str, seed: int, strength: float) -> None:
-    assert NEGATION(text, seed=seed, strength=strength) != text
-
-
 @pytest.mark.parametrize("shuffle", [WORDS, SENTENCES], ids=["words", "sentences"])
 @given(text=TEXTS, seed=st.integers(0, 9), strength=st.sampled_from([0.01, 0.5, 1.0]))
 def test_a_shuffle_keeps_the_parts_and_changes_the_text(shuffle, text: str, seed: int, strength: float) -> None:
     changed = shuffle(text, seed=seed, strength=strength)
     assert Counter(changed) == Counter(text)
     assert (changed != text) == (len(set(pieces(text))) > 1)
-
-
-def test_a_small_share_of_words_moves_two() -> None:
-    text = " ".join(map(str, range(100)))
-    moved = [
-        sum(a != b for a, b in zip(text.split(), WORDS(text, seed=s, strength=0.02).split(), strict=True))
-        for s in range(9)
-    ]
-    assert set(moved) == {2}
 
 
 def test_white_space_stays_where_it_is() -> None:
@@ -123,14 +109,6 @@ def test_white_space_stays_where_it_is() -> None:
 )
 def test_sentences_by_hand(text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in sentence_spans(text)] == expected
-
-
-@given(text=TEXTS, seed=st.integers(0, 9))
-def test_moving_clauses_keeps_the_words(text: str, seed: int) -> None:
-    text = text.replace(",", ", ")
-    bare = [Counter(new.casefold().replace(",", "").split()) for new in (text, ORDER(text, seed=seed))]
-    if text.isascii():
-        assert {word.strip(".!?") for word in bare[0]} == {word.strip(".!?") for word in bare[1]}
 
 
 @pytest.mark.parametrize(
@@ -172,15 +150,6 @@ def test_numbers_keep_their_length_and_change(numbers: list[int], seed: int, sha
     assert [len(number) for number in new] == [len(number) for number in old]
     assert all(len(number) == 1 or number[0] != "0" for number in new)
     assert sum(a != b for a, b in zip(old, new, strict=True)) == max(1, round(share * len(old)))
-
-
-@pytest.mark.parametrize(
-    ("text", "digits"), [("१२ किताबें", "०१२३४५६७८९"), ("عام ١٩٩٩", "٠١٢٣٤٥٦٧٨٩"), ("007", "0123456789")]
-)
-def test_digits_stay_in_their_script(text: str, digits: str) -> None:
-    changed = NUMBERS(text)
-    assert changed != text
-    assert [c in digits for c in changed] == [c in digits for c in text]
 
 
 BY_HAND = {

@@ -83,20 +83,6 @@ def test_they_are_kept_and_read_again_as_they_were(store, found, monkeypatch):
     assert_same(found, made(store))
 
 
-def test_computed_anew_they_are_the_same(store, found, tmp_path):
-    for path in (store.folder / "derived").iterdir():
-        path.rename(tmp_path / path.name)
-    assert_same(found, made(store))
-
-
-def test_a_damaged_file_is_computed_again(store, found):
-    path = min((store.folder / "derived").iterdir())
-    path.write_text("{")
-    with pytest.warns(RuntimeWarning, match=f"{path.name}.*damaged"):
-        again = made(store)
-    assert_same(found, again)
-
-
 def test_the_order_of_metrics_and_of_runs_changes_nothing(found, tmp_path):
     other = make(tmp_path, "rouge,jaccard,levenshtein", list(TASKS)[::-1])
     again = made(other)

@@ -168,18 +168,3 @@ def test_the_command_ranks_the_judge_and_audits_it(run, path, tmp_path, audit):
     assert audit.answer in printed
     kept = json.loads((out / "judge_audit.json").read_text("utf-8"))
     assert kept["rows"] == audit.to_dict()["rows"]
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (["--rating", "ann", "--judge", "judge"], "two people or more: name their columns by --rating"),
-        (["--rating", "ann", "--rating", "bob", "--judge", "jugde"], "no column 'jugde'"),
-    ],
-)
-def test_the_command_refuses_bad_input_and_writes_nothing(run, path, tmp_path, more, said):
-    code, _, complaint = run("run", "agreement", "--pairs", path, *more, "-m", "jaccard", "--out", tmp_path / "run")
-    assert code == 2
-    assert said in complaint
-    assert complaint.count("\n") == 1
-    assert not (tmp_path / "run").exists()

@@ -93,16 +93,6 @@ def test_shares_that_do_not_fit_and_bad_options_are_named(text: str, options, me
             assert TRANSFORMATIONS[name](text, strength=options["share"]) == text
 
 
-@pytest.mark.parametrize("name", ["needle_insertion", "chunk_removal"])
-def test_the_place_is_drawn_by_the_seed(name: str) -> None:
-    text = " ".join(f"w{number}" for number in range(20))
-    by_hand = {
-        "needle_insertion": {insert(text, NEEDLE, share=0.25, place=place) for place in PLACES},
-        "chunk_removal": {remove(text, share=0.25, place=place) for place in PLACES},
-    }
-    assert {TRANSFORMATIONS[name](text, seed=seed) for seed in range(30)} == by_hand[name]
-
-
 @example(text=" \u094daa")
 @given(text=st.text("a1 今天ก็é👍🏽\u0301\u200d🇩🇪क्षि\n"))
 def test_tokens_are_what_is_not_white_space_and_no_cluster_is_cut(text: str) -> None:

@@ -23,7 +23,7 @@ from textgauge.bench.recommend import (
     take_texts,
 )
 from textgauge.bench.results import Results
-from textgauge.core.errors import InputError, ResourceError, TextgaugeError
+from textgauge.core.errors import InputError, ResourceError
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics, get_pair_metrics
 
@@ -153,26 +153,6 @@ def test_a_task():
     assert answer.choice[0] in ("jaccard", "levenshtein")
     assert not answer.power
     assert "n=75" in answer.about["protocol"]
-
-
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
-        ({}, "two corpora"),
-        ({"reference": ["a", "b"]}, "candidate"),
-        ({"pairs": "sample:graded", "task": "clustering"}, "two corpora"),
-        ({"task": "clustering"}, "data"),
-        ({"reference": ["a", "b"], "candidate": ["c", "d"]}, "too few different texts"),
-        ({"pairs": "sample:graded", "effect": 0.0}, "effect"),
-        ({"pairs": "sample:graded", "power": 1.0}, "power"),
-        ({"pairs": "sample:graded", "effort": "endless"}, "effort"),
-        ({"pairs": "sample:graded", "metrics": ","}, "metric"),
-        ({"pairs": "sample:graded", "metrics": "energy"}, "energy"),
-    ],
-)
-def test_wrong_use_is_one_clear_error(given, named):
-    with pytest.raises(TextgaugeError, match=named):
-        recommend(**given)
 
 
 @pytest.mark.parametrize(("texts", "k", "n"), [(2_000, 7, 30), (100, 7, 12), (40, 7, 10), (20, 4, 10), (9, 3, 5)])

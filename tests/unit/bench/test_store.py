@@ -4,9 +4,7 @@ import contextlib
 import errno
 import json
 import os
-from tempfile import TemporaryDirectory
 
-import numpy as np
 import pytest
 
 from textgauge.bench import Store, run
@@ -94,53 +92,6 @@ def test_a_disk_that_refuses_is_one_clear_error(tmp_path, make_plan, monkeypatch
     assert run([plan], store).cells == 6
 
 
-@contextlib.contextmanager
-def an_ordinary_user():
-    """The superuser may write anywhere: be nobody for a while."""
-    if not hasattr(os, "geteuid"):
-        pytest.skip("this system has no users to be")
-    if os.geteuid():
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
-def test_a_read_only_folder_is_one_clear_error(make_plan):
-    with TemporaryDirectory() as name:
-        store = Store(name)
-        run([make_plan(repetitions=1)], store)
-        folders = [path for path in (store.folder, *store.folder.rglob("*")) if path.is_dir()]
-        for folder in folders:
-            folder.chmod(0o555)
-        before = files(store.folder)
-        with an_ordinary_user(), pytest.raises(ResourceError, match=f"^cannot write to {name}: Permission denied$"):
-            run([make_plan()], store)
-        with an_ordinary_user():  # nothing is to be written for what is finished
-            assert run([make_plan(repetitions=1)], store).computed == 0
-        for folder in folders:
-            folder.chmod(0o755)
-        assert files(store.folder) == before
-
-
-def test_opening_says_what_is_missing(tmp_path):
-    with pytest.raises(InputError, match="no such run"):
-        Store.open(tmp_path / "none")
-    with pytest.raises(InputError, match="holds no run"):
-        Store.open(tmp_path)
-
-
-@pytest.mark.parametrize("content", ["", "{", "[1]", '{"format": 99}'])
-def test_a_manifest_that_is_none_is_named(tmp_path, content):
-    (tmp_path / "manifests").mkdir()
-    (tmp_path / "manifests" / "x.json").write_text(content)
-    with pytest.raises(InputError, match=r"x\.json"):
-        Store(tmp_path).manifests()
-
-
 def test_the_manifest_tells_all_that_decides_the_numbers(tmp_path, make_plan):
     plan = make_plan(seed=3)
     run([plan], Store(tmp_path))
@@ -171,13 +122,6 @@ def check_flips(store, cell, positions):
             assert store.read(cell) is None
     path.write_bytes(whole)
     assert store.read(cell).equals(frame, null_equal=True)
-
-
-def test_a_flipped_bit_of_a_result_is_refused_and_named(tmp_path, make_plan):
-    plan, store = make_plan(), Store(tmp_path)
-    run([plan], store)
-    rng = np.random.default_rng(0)
-    check_flips(store, plan.cells()[1], rng.integers([10_000, 8], size=(300, 2)).tolist())
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from textgauge.bench.transformations import (
     get_transformation,
     register,
 )
-from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.core.errors import InputError, ResourceError
 from textgauge.encode import wordnet
 
 ORDINARY = {
@@ -145,12 +145,6 @@ def test_chains_associate(text: str, seed: int, strength: float | None) -> None:
 def test_all_can_be_pickled(name: str) -> None:
     text = ORDINARY["storm"]
     assert pickle.loads(pickle.dumps(get_transformation(name)))(text, seed=2) == get_transformation(name)(text, seed=2)
-
-
-@pytest.mark.parametrize(("name", "near"), [("capitels", "capitals"), ("typos+negatoin", "negation"), ("", "capitals")])
-def test_unknown_names_are_answered_with_near_ones(name: str, near: str) -> None:
-    with pytest.raises(UnknownName, match=near):
-        get_transformation(name)
 
 
 def test_one_of_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:

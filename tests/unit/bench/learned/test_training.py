@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import spearmanr
 
 import textgauge
-from textgauge import Pairs, get_metric, list_metrics
-from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features, list_features
+from textgauge import Pairs, get_metric
+from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features
 from textgauge.bench.learned.stack import cross_validate, train
 from textgauge.core.errors import InputError
 
@@ -251,15 +251,6 @@ def test_weights_that_hold_in_one_source_only_are_not_learned():
     data = replace(rated, ratings=rated.values[:, 0] + 0.7 * turned + 0.3 * rng.normal(size=900))
     assert train(data).about["share"] == 0.0
     assert train(simulated(n=900)).about["share"] >= 0.75
-
-
-def test_list_features_are_every_metric_that_is_computed_here_with_its_parts():
-    keys = [metric.key for metric in list_features()]
-    assert len(set(keys)) == len(keys)
-    assert {"chrf", "rouge1.recall", "meteor.fragmentation", "cosine", "cosine@wordllama", "pos_distance"} <= set(keys)
-    hosted = {metric.key for metric in list_metrics(kind="pair") if metric.needs in ("model", "service", "column")}
-    assert not hosted & set(keys)
-    assert {metric.key for metric in list_metrics(kind="pair")} - hosted <= set(keys)
 
 
 def test_a_stack_is_judged_printed_and_saved(tmp_path):
