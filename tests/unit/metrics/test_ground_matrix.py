@@ -5,7 +5,6 @@ import pytest
 
 from textgauge import Comparison, Corpus, compare, get_metric
 from textgauge.core.errors import InputError, ParameterError
-from textgauge.core.progress import listen
 from textgauge.metrics.grounds import get_ground_matrix
 
 WORDS = ["red", "blue", "cat", "dog", "old", "new", "tea", "sees", "likes", "the", "a", "near"]
@@ -72,22 +71,6 @@ def test_the_matrix_holds_only_the_different_texts_that_were_needed_and_grows():
     before = matrix.block(few, few)
     assert matrix.rows(pool).max() == 49
     np.testing.assert_array_equal(matrix.block(matrix.rows(pool.take([3, 4, 53])), few), before)
-
-
-def test_progress_is_told_block_by_block():
-    steps = []
-    P, Q = _corpora()
-    with listen(steps.append):
-        compare(reference=P, candidate=Q, metrics="energy@jaccard")
-    assert max(step.share for step in steps if step == "jaccard of all pairs") == 1.0
-
-
-def test_names_over_pair_metrics_parse_back_and_say_what_they_look_at():
-    metric = get_metric("pr(k=3)@rouge1(stem=true)")
-    assert metric.key == "pr(k=3)@rouge1(stem=true)"
-    assert get_metric(metric.key) == metric
-    assert f"ground={get_metric('rouge1(stem=true)').signature}" in metric.signature
-    assert get_metric("energy@cosine@minilm").key == "energy"
 
 
 def test_what_gives_no_distance_is_refused():

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from textgauge.core.errors import ParameterError
 from textgauge.core.settings import limit_sizes
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.corpus.nearest import (
@@ -235,16 +234,6 @@ def test_compcor_divides_by_the_other_size():
     right, theirs = (values(NearestPrecisionRecall(compat=compat), X, Y) for compat in ("none", "compcor"))
     assert theirs["precision"] == pytest.approx(right["precision"] * 4)
     assert theirs["recall"] == pytest.approx(right["recall"] / 4)
-
-
-def test_too_few_texts_and_senseless_k():
-    rng = np.random.default_rng(14)
-    score = PrecisionRecall()(reference=rng.standard_normal((5, 3)), candidate=rng.standard_normal((9, 3)))
-    assert math.isnan(score.value)
-    assert "at least 6" in (score.reason or "")
-    assert PrecisionRecall()(reference=rng.standard_normal((6, 3)), candidate=rng.standard_normal((9, 3))).value >= 0
-    with pytest.raises(ParameterError, match="k=0"):
-        PrecisionRecall(k=0)
 
 
 def test_bounds_follow_the_ground():

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
-from textgauge.core.errors import ParameterError
 from textgauge.encode.tokenizers import Tokens, get_tokenizer, split_13a
 from textgauge.metrics.numerics.ngram_counts import count_shared_ngrams, find_best_rows
 from textgauge.metrics.numerics.sequences import (
@@ -140,11 +139,3 @@ def test_a_normalised_nist_score_is_a_share_of_the_own_score_of_the_reference():
     rare = f"{'the ' * 90}cat"
     assert get_metric("nist")(left=[rare[:-40] + " cat"], right=[rare]).values[0] <= 1.0
     assert raw.bounds == (0.0, float("inf"))
-
-
-@pytest.mark.parametrize(
-    "name", ["bleu(order=0)", "bleu(floor=0)", "chrf(order=0)", "chrf(beta=0)", "chrf(word_order=-1)", "gleu(order=0)"]
-)
-def test_senseless_parameters_are_refused(name):
-    with pytest.raises(ParameterError, match="must be"):
-        get_metric(name)

@@ -1,14 +1,12 @@
 import numpy as np
 import pytest
 
-from textgauge.core.errors import ParameterError
 from textgauge.data import Comparison, Corpus
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus import classifiers
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, decide_svm
 from textgauge.metrics.numerics import held_out as _held_out
 from textgauge.metrics.numerics.held_out import HeldOut, TrainTest
-from textgauge.metrics.registry import get_metric
 from textgauge.metrics.uncertainty import estimate_likely_range
 
 BOTH = [Classifier(on="given"), ClassifierTwoSample(on="given")]
@@ -51,12 +49,6 @@ class TestSupportVectorMachine:
 
 @pytest.mark.parametrize("metric", BOTH, ids=str)
 class TestValue:
-    def test_identical_corpora_are_at_chance_exactly(self, metric):
-        rows = cloud(3, 41)
-        repeated = np.repeat(rows[:13], np.arange(1, 14), axis=0)
-        for corpus in (rows, repeated, rows[:5]):
-            assert metric.compute(Comparison(corpus, corpus[::-1])) == CHANCE
-
     def test_copies_that_cannot_be_kept_together(self, metric):
         few = np.repeat(cloud(4, 2), [2, 3], axis=0)
         constant = np.ones((9, 4))
@@ -89,15 +81,6 @@ def test_same_text_with_different_vectors_of_the_user():
     texts, left, right = [f"text {i}" for i in range(40)], cloud(1, 40), cloud(2, 40, shift=8.0)
     comparison = Comparison(Corpus.of(texts, embeddings=left), Corpus.of(texts, embeddings=right))
     assert BOTH[0].compute(comparison)["value"] == BOTH[0].compute(Comparison(left, right))["value"] == 1.0
-
-
-def test_names_and_bad_parameters():
-    assert get_metric("classifier(score=f1,repeats=3)") == Classifier(score="f1", repeats=3)
-    assert not get_metric("classifier.f1").symmetric
-    assert get_metric("classifier").symmetric
-    for name in ("classifier(share=1)", "c2st(share=0)", "c2st(repeats=0)", "classifier(score=auc)"):
-        with pytest.raises(ParameterError):
-            get_metric(name)
 
 
 class TestUncertainty:

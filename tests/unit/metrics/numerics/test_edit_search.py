@@ -73,15 +73,3 @@ def test_equals_the_plain_loop(queries, documents, most):
 def test_ties_and_edges(query, documents, index):
     assert found([query], documents) == plain([query], documents)
     assert found([query, query], documents)[1][0] == index
-
-
-def test_one_text_everywhere():
-    assert found(["a b c"] * 5, ["a b c"] * 7) == [(0, 0, 1.0)] * 5
-    assert found(["a b d"] * 5, ["a b c"] * 7) == [(0, 1, 2 / 3)] * 5
-    assert found([""] * 2, [""] * 3) == [(0, 0, 1.0)] * 2
-
-
-def test_nothing_to_match():
-    assert found([], ["a"]) == found([], []) == []
-    with pytest.raises(ValueError, match="no document"):
-        found(["a"], [])

@@ -8,9 +8,9 @@ import pytest
 import textgauge
 from textgauge.bench.inputs import read_rated
 from textgauge.bench.learned.stack import ensemble
-from textgauge.core.errors import InputError, ParameterError, UnknownName
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import Pairs
-from textgauge.metrics import get_metric, get_pair_metrics
+from textgauge.metrics import get_metric
 from textgauge.metrics.pair.models import list_column_names
 from textgauge.metrics.registry import get_metrics
 
@@ -104,15 +104,3 @@ def test_a_column_that_is_not_there_or_holds_no_numbers_is_refused_in_one_line(t
         textgauge.run("agreement", pairs=table, rating="person", metrics=names)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_pairs_without_columns_and_uses_that_make_no_sense_are_refused():
-    with pytest.raises(InputError, match="without a column 'judge' of scores; none were given"):
-        textgauge.score(["a"], ["b"], metrics="column:judge")
-    with pytest.raises(InputError, match="3 scores for 1 pairs"):
-        textgauge.score(["a"], ["b"], metrics="column:judge", columns={"judge": [1, 2, 3]})
-    with pytest.raises(InputError, match="are numbers"):
-        textgauge.score(["a"], ["b"], metrics="column:judge", columns={"judge": ["x"]})
-    with pytest.raises(ParameterError, match="its table alone"):
-        textgauge.compare(["a b", "c d"], ["e f", "g h"], metrics="irpr@column(closer=smaller):judge")
-    assert get_pair_metrics("column:judge")[0].needs == "column"

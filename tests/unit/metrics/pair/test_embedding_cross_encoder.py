@@ -6,9 +6,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from textgauge.core.errors import InputError, MissingExtra, ResourceError
+from textgauge.core.errors import InputError, ResourceError
 from textgauge.data import Corpus, Pairs
-from textgauge.encode.hugging_face import CrossEncoderModel, get_cross_encoder
+from textgauge.encode.hugging_face import get_cross_encoder
 from textgauge.metrics import get_metric
 
 
@@ -75,12 +75,6 @@ def test_a_model_that_cannot_be_used():
         get_metric("cross_encoder@wide")(left=["a"], right=["b"])
     with pytest.raises(ResourceError, match=r"cannot load cross-encoder missing: no such model$"):
         get_metric("cross_encoder@missing")(left=["a"], right=["b"])
-
-
-def test_the_install_line(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(MissingExtra, match=r"textgauge\[st\]"):
-        CrossEncoderModel("some/model").score(["a"], ["b"])
 
 
 def test_a_real_model(tmp_path):

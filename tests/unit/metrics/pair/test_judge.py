@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 import threading
 import time
@@ -12,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textgauge.core.errors import MissingExtra, ParameterError, ResourceError, UnknownName
-from textgauge.data import Pairs
+from textgauge.core.errors import ParameterError, ResourceError, UnknownName
 from textgauge.metrics import get_metric, list_metrics
 from textgauge.metrics.pair.models import PROMPT, format_question, parse_rating
 
@@ -107,42 +105,12 @@ def test_damaged_answers_are_asked_for_again(server, tmp_path):
     assert len(server.requests) == 3
 
 
-def test_an_answer_with_a_turned_bit_is_asked_for_again(server, tmp_path):
-    metric = get_metric("judge@api:small")
-    metric(left=["a"], right=["x"])
-    (file,) = (tmp_path / "cache" / "answers").iterdir()
-    whole = file.read_bytes()
-    for place in range(1, len(whole) - 1, 7):
-        file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert metric(left=["a"], right=["x"]).values.tolist() == [0.01], f"byte {place}"
-    assert len(server.requests) > 1
-
-
 def test_without_a_cache(server, monkeypatch, tmp_path):
     monkeypatch.setenv("TEXTGAUGE_NO_CACHE", "1")
     for _ in range(2):
         get_metric("judge@api:small")(left=["a"], right=["x"])
     assert len(server.requests) == 2
     assert not (tmp_path / "cache").exists()
-
-
-def test_a_cache_that_cannot_be_written(server, monkeypatch, tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "file"))
-    with pytest.warns(RuntimeWarning, match="cannot write the answers"):
-        found = get_metric("judge@api:small")(left=["a", "bb"], right=["x", "y"])
-    assert found.values.tolist() == [0.01, 0.02]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
-def test_a_pipe_in_place_of_the_answers_is_not_waited_for(server, tmp_path):
-    metric = get_metric("judge@api:small")
-    metric(left=["a"], right=["x"])
-    (file,) = (tmp_path / "cache" / "answers").iterdir()
-    file.unlink()
-    os.mkfifo(file)
-    with pytest.warns(RuntimeWarning, match="cannot write the answers"):
-        assert metric(left=["a"], right=["x"]).values.tolist() == [0.01]
 
 
 def test_an_answer_without_a_number_is_undefined(server):
@@ -278,24 +246,11 @@ def test_texts_cannot_leave_their_quotes():
     assert json.loads(format_question(left, "z")) == {"left": left.replace("\ud800", "\ufffd"), "right": "z"}
 
 
-@pytest.mark.parametrize("name", ["gpt", "api:", "http://host/v1", "ftp://host#model", "http://host/v1#"])
-def test_names_that_are_no_model(name):
-    with pytest.raises(UnknownName, match="api:MODEL or URL#MODEL"):
-        get_metric("judge").with_input(name).compute(Pairs(["a"], ["b"]))
-
-
 @pytest.mark.parametrize("address", ["http://me:secret@host/v1#m", "http://host/v1?key=secret#m", "http://me:secret@h"])
 def test_names_hold_no_secrets(address):
     with pytest.raises(UnknownName) as caught:
         get_metric(f"judge@{address}")
     assert "secret" not in str(caught.value)
-
-
-def test_the_install_line(monkeypatch, tmp_path):
-    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
-    monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(MissingExtra, match=r"textgauge\[api\]"):
-        get_metric("judge")(left=["a"], right=["b"])
 
 
 def test_listing_needs_no_extra(monkeypatch):

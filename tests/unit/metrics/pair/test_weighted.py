@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
-from textgauge.core.errors import ParameterError
 from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics.numerics.ngram_counts import multiply, prepare_factor, sum_rows
@@ -109,14 +108,6 @@ def test_raw_scores_have_no_upper_bound_and_grant_delta_for_missing_words():
     assert get_metric("bm25plus").bounds == (0.0, 1.0)
     values = raw(left=["a", "", ""], right=["b", "c", ""]).values
     np.testing.assert_allclose(values, [log(7 / 1), 0.0, 0.0])
-
-
-@pytest.mark.parametrize(
-    "given_name", ["bm25plus(k1=-1)", "bm25plus(b=1.5)", "bm25plus(delta=-0.1)", "bm25plus(k1=nan)"]
-)
-def test_parameters_that_make_no_sense_are_refused(given_name):
-    with pytest.raises(ParameterError, match="bm25plus"):
-        get_metric(given_name)
 
 
 def test_matrix_takes_weights_from_rows_and_columns_by_default():

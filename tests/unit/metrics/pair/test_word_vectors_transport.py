@@ -131,11 +131,3 @@ def test_stop_words_and_signs_can_be_dropped(tmp_path):
     values = get_metric(f"wmd(stopwords=drop)@{on}")(left=left, right=right).values
     assert values == pytest.approx([5**0.5, 5**0.5, np.nan, 0.0], nan_ok=True)
     assert get_metric(f"wmd@{on}")(left=["cat"], right=["the"]).values == pytest.approx([2**0.5])
-
-
-def test_no_pairs_and_only_undefined_pairs(on):
-    metric = get_metric(f"wmd@{on}")
-    assert len(metric(left=[], right=[])) == 0
-    scores = metric(left=["unknown", "", "unknown"], right=["w1", "w1", ""])
-    assert np.isnan(scores.values).all()
-    assert metric(left=["", "odd \ud800"], right=[" ", "odd \ud800"]).values.tolist() == [0.0, 0.0]
