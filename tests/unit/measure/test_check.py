@@ -297,29 +297,6 @@ def test_a_baseline_of_another_signature_is_refused(tmp_path, other):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("checks", "error"),
-    [
-        ([], "nothing to check"),
-        ([drift()], "has no bound: give max_foreign or max_ratio or max"),
-        ([drift(max=float("nan"))], "max must be a finite number, not nan"),
-        ([drift(max=float("inf"))], "max must be a finite number, not inf"),
-        ([drift(max=1), drift(max=2)], "two checks are called 'drift'"),
-        ([drift(max_rise=1)], "need a file of baselines"),
-        ([replace(drift(max_ratio=2), metric="vocab_overlap")], "is not 0 between equal corpora"),
-        (
-            [Check("score", candidate=SAME[1:], reference=REFERENCE, min=0.1)],
-            "119 texts, but the references have 120 items",
-        ),
-    ],
-)
-def test_bad_checks_are_refused(checks, error):
-    with pytest.raises(InputError, match=error):
-        run_checks(checks)
-    with pytest.raises(InputError, match="the random seed is 0 or more, not -5"):
-        run_checks([drift(max=1)], seed=-5)
-
-
 def test_reports_of_builds_are_valid_whatever_the_texts_hold():
     bad = ["<b>&\x00\x1b[31m ]]> `<script>`** cat", *OTHER[1:]]
     check = Check("drift", name='a "<&>"', reference=REFERENCE, candidate=bad, metric="energy@levenshtein", max_ratio=2)

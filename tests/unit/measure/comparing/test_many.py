@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import UnknownName
 from textgauge.data import Comparison, Corpus
 from textgauge.measure.candidates import rank_candidates
 from textgauge.metrics import get_metric
@@ -82,22 +82,6 @@ def test_metrics_that_need_more_texts_rank_nothing_and_say_so():
     assert found.answer == "No candidate is ranked: no metric has a standard error at these sizes."
     assert any("no ranks by jsd@words" in text for text in found.warnings)
     assert {row["rank"] for row in found.to_dicts()} == {None}
-
-
-@pytest.mark.parametrize(
-    ("candidates", "options", "error"),
-    [
-        ({}, {}, "there is no candidate"),
-        ({"a": REFERENCE, "b": ["one"]}, {}, "the candidate b has 1 text"),
-        ({"a": REFERENCE}, {"explain": True}, "several candidates does not take"),
-        ({"a": REFERENCE}, {"approx": 50}, "several candidates does not take"),
-        ({"a": REFERENCE, "b": REFERENCE[1:]}, {"paired": True}, "equally many texts; they have: a 200, b 199"),
-        ({"a": [*REFERENCE[:2], " ", *REFERENCE[3:]]}, {"paired": True}, "text 3 of the candidate a is blank"),
-    ],
-)
-def test_bad_candidates_are_one_clear_line(candidates, options, error):
-    with pytest.raises(InputError, match=error):
-        textgauge.compare(REFERENCE, candidates, metrics=METRICS, **options)
 
 
 def points(shifts, n=200, seed=0, noise=None):

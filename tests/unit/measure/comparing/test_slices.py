@@ -4,7 +4,6 @@ import pytest
 from scipy.stats import false_discovery_control
 
 import textgauge
-from textgauge.core.errors import InputError
 
 RNG = np.random.default_rng(3)
 WORDS = {"a": ["cat", "dog", "cow"], "b": ["ship", "boat", "sail"], "c": ["red", "blue", "pink"]}
@@ -41,18 +40,3 @@ def test_p_values_are_those_of_each_slice_with_the_false_discovery_rate():
     }
     expected = dict(zip(alone, false_discovery_control(list(alone.values())), strict=True))
     assert {row.slice: row.p_adjusted for row in found} == pytest.approx(expected)
-
-
-def test_files_and_bad_input(tmp_path):
-    frame().write_csv(tmp_path / "a.csv")
-    frame().write_csv(tmp_path / "b.csv")
-    found = textgauge.compare(
-        tmp_path / "a.csv", {"b": tmp_path / "b.csv"}, by="topic", metrics="jsd@words", column="text"
-    )
-    assert len(found) == 3
-    with pytest.raises(InputError, match="tpoic"):
-        textgauge.compare(tmp_path / "a.csv", {"b": tmp_path / "b.csv"}, by="tpoic", column="text")
-    with pytest.raises(InputError, match="`by` does not take `ci`"):
-        textgauge.compare(frame(), {"b": frame()}, by="topic", ci=True)
-    with pytest.raises(InputError, match="no label of `topic` has 20 texts"):
-        textgauge.compare(frame().head(5), {"b": frame()}, by="topic")

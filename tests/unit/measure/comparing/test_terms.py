@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from textgauge import Comparison
-from textgauge.core.errors import InputError
 from textgauge.measure.compare_report import find_separating_terms
-from textgauge.measure.explaining import explain
 
 REFERENCE = ["the cat sat on the mat", "a cat and a dog", "the dog ran"] * 3
 CANDIDATE = ["pay the card", "a loan for the bank", "the bank card", "a cat"] * 2
@@ -71,9 +69,3 @@ def test_without_two_words_there_are_no_terms(reference, candidate):
 def test_a_corpus_without_words_beside_one_with_words():
     terms = find_separating_terms(Comparison([" ", "\t"], ["a cat", "a dog"]))
     assert np.isfinite(terms.z).all()
-
-
-@pytest.mark.parametrize("prior", [0.0, -1.0, float("inf"), float("nan")])
-def test_a_prior_without_weight_is_refused(prior):
-    with pytest.raises(InputError, match="above 0"):
-        explain(reference=REFERENCE, candidate=CANDIDATE, metric="cbdf@words", prior=prior)

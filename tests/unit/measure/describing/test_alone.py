@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from textgauge.core.errors import InputError, ResourceError
+from textgauge.core.errors import ResourceError
 from textgauge.measure.describing import Measuring
 from textgauge.measure.describing import describe as describe_texts
 
@@ -140,22 +140,6 @@ def test_models_see_a_sample_of_a_large_corpus(monkeypatch):
     monkeypatch.setattr(sys.modules["textgauge.measure.describing"], "Measuring", partial(Measuring, train_sample=4))
     found = describe()
     assert any("grammar is that of 4 of the 7 texts" in text for text in found.warnings)
-
-
-@pytest.mark.parametrize(
-    ("texts", "options", "said"),
-    [
-        (TEXTS, {"held_out": OTHER}, "`held_out` needs `train`"),
-        (TEXTS, {"ratings": [1] * 7}, "`ratings` needs `train`"),
-        (TEXTS, {"train": OTHER, "against": OTHER}, "`against` is for texts that are described by themselves"),
-        ({"against": TEXTS}, {}, "cannot be called 'against'"),
-    ],
-)
-def test_bad_input_is_one_clear_line(texts, options, said):
-    with pytest.raises(InputError) as caught:
-        describe(texts, **options)
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_single_text_has_no_pairs():

@@ -82,17 +82,6 @@ def test_picked_texts_are_near_test_and_far_from_train_and_no_form_comes_twice(f
     assert found.pick(2, plausible=True).columns == found.per_text.columns
 
 
-def test_nothing_is_picked_without_what_it_is_picked_by(backends):
-    blind = run(generated=GENERATED, train=TRAIN, embedder="letters", plausibility=None)
-    with pytest.raises(InputError, match="no test texts were given"):
-        blind.pick(1)
-    deaf = run(generated=GENERATED, train=TRAIN, held_out=TEST, embedder="letters", plausibility=None)
-    with pytest.raises(InputError, match="plausibility"):
-        deaf.pick(1, plausible=True)
-    with pytest.raises(InputError, match="at least 1"):
-        deaf.pick(0)
-
-
 def test_the_curve_has_a_row_per_step_and_ends_at_the_table(found):
     assert found.curve.columns == ["corpus", "attempts", "unique", "distinct"]
     last = found.curve.row(-1, named=True)

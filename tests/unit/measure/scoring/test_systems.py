@@ -3,7 +3,6 @@ import pytest
 from scipy.stats import t
 
 from textgauge import contrast, score
-from textgauge.core.errors import InputError
 from textgauge.measure.systems import score_systems
 
 WORDS = ["the", "cat", "sat", "on", "a", "red", "mat", "and", "saw", "two", "old", "dogs", "run", "home"]
@@ -70,10 +69,3 @@ def test_items_without_a_value_for_one_system_are_left_out_for_all():
     undefined = [row for row in found.warnings if "left out for all systems" in row]
     values = {row["system"]: row["value"] for row in found.to_dicts()}
     assert not undefined or values["a"] == pytest.approx(values["b"])
-
-
-def test_bad_input_is_one_clear_line():
-    with pytest.raises(InputError, match="no system"):
-        score_systems({}, REFERENCES)
-    with pytest.raises(InputError, match="short has 2 texts, but the references have 80 items"):
-        score_systems({"short": ["a", "b"]}, REFERENCES, metrics="jaccard")
