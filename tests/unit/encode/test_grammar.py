@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
+from textgauge.core.errors import ResourceError, UnknownName
 from textgauge.encode.grammar import (
     LONGEST_PIECE,
     LONGEST_TEXT,
@@ -85,11 +84,6 @@ def test_threads_and_order_change_nothing(harper, monkeypatch):
     for threads in ("1", "3"):
         monkeypatch.setenv("TEXTGAUGE_THREADS", threads)
         np.testing.assert_array_equal(HarperChecker().errors(texts), expected)
-
-
-def test_a_very_long_line(harper):
-    line = "He have a cat. " * 700_000
-    assert harper.errors([line])[0] == harper.errors([line[:LONGEST_TEXT]])[0] > 100
 
 
 def test_dialects():
@@ -187,12 +181,6 @@ def test_a_server_that_cannot_be_asked(monkeypatch, url, offline, message):
     with pytest.raises(ResourceError, match=message) as caught:
         get_grammar_checker(f"languagetool:{url}").errors(["Some text."])
     assert "password" not in str(caught.value)
-
-
-def test_the_install_line(monkeypatch):
-    monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(MissingExtra, match=r"textgauge\[api\]"):
-        get_grammar_checker("languagetool:http://localhost:8081").errors(["Some text."])
 
 
 class PanicException(BaseException):

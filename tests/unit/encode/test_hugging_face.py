@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
+from textgauge.core.errors import ResourceError, UnknownName
 from textgauge.encode import hugging_face
 from textgauge.encode.encoders import shorten_name
 from textgauge.encode.hugging_face import CausalModel, HuggingFaceTokens, MaskedModel, pin_revision
@@ -202,17 +202,3 @@ def test_tokens_are_marked_and_cut(bert):
     assert HuggingFaceTokens(str(bert)).encode([]).vectors.shape == (0, 16)
     with pytest.raises(UnknownName, match="layers 0 to 2"):
         HuggingFaceTokens(str(bert), 3).encode(["the"])
-
-
-USES = {
-    "hf": lambda model: HuggingFaceTokens(model).tokenize(["a"]),
-    "hf-causal": lambda model: CausalModel(model).surprise(["a"]),
-    "hf-masked": lambda model: MaskedModel(model).signature,
-}
-
-
-@pytest.mark.parametrize("kind", USES)
-def test_the_install_line(kind, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match=rf"{kind}:some/model.*textgauge\[hf\]"):
-        USES[kind]("some/model")

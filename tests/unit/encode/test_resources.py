@@ -295,10 +295,3 @@ def test_fetch_then_verify(run, tiny_here):
     code, out, _ = run("resources", "verify", "tiny", "tiny-part", "--format", "json")
     assert code == 1
     assert [row["state"] for row in json.loads(out)["rows"]] == ["damaged", "missing"]
-
-
-def test_an_unknown_name_fetches_nothing(run, tiny_here):
-    code, _, err = run("resources", "fetch", "tiny", "tinny")
-    assert code == 2
-    assert "tinny" in err
-    assert json.loads(run("resources", "verify", "--format", "json")[1])["rows"] == []

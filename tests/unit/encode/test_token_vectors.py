@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy.special import erf, softmax
 
-from textgauge.core.errors import UnknownName
 from textgauge.encode.embedders import get_embedder
 from textgauge.encode.embedders.transformer import HEAD, HEADS, LAYERS, WIDTH, read_minilm_weights
 from textgauge.encode.token_vectors import get_token_encoder
@@ -79,21 +78,6 @@ def test_special_tokens_frame_every_text():
         assert [seen.tokens.strings(row)[end] for end in (0, -1)] == ["[CLS]", "[SEP]"]
     assert encoder.encode([]).vectors.shape == (0, 384)
     assert encoder.tokenize(["word " * 1_000]).words.tolist() == [254]
-
-
-@pytest.mark.parametrize(
-    ("name", "layer", "message"),
-    [
-        ("minilm", 7, "layers 0 to 6"),
-        ("minilm", -2, "layers 0 to 6"),
-        ("minilm-int8", 3, "last layer only"),
-        ("minlm", -1, "did you mean minilm"),
-        ("hf:", -1, "unknown token encoder"),
-    ],
-)
-def test_unknown_names_and_layers(name, layer, message):
-    with pytest.raises(UnknownName, match=message):
-        get_token_encoder(name, layer=layer)
 
 
 @pytest.mark.parametrize("name", ["minilm", "minilm-int8", "paraphrase-minilm"])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.settings import limit_sizes
 from textgauge.encode.word_vectors import WordVectors, _make, get_word_vectors, read_blocks
 
@@ -203,13 +203,6 @@ def test_a_cache_that_cannot_be_written_is_said(written, tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "file"))
     with pytest.raises(ResourceError, match="cannot keep word vectors"):
         _ = get_word_vectors(path).matrix
-
-
-def test_unknown_names_and_missing_files():
-    with pytest.raises(UnknownName, match="did you mean wordvec"):
-        get_word_vectors("wordvecs")
-    with pytest.raises(InputError, match=r"no file of word vectors nowhere/glove\.txt"):
-        get_word_vectors("nowhere/glove.txt")
 
 
 def test_whole_words_of_the_default_encoder(need, monkeypatch):

@@ -125,11 +125,6 @@ def test_a_damaged_table_is_made_again(own, tmp_path, damage):
     assert kept.stat().st_size == whole
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(own, tmp_path):
-    (tmp_path / "cache").write_text("a file where the folder should be")
-    assert are_synonyms(load_thesaurus(), "car", "automobile")
-
-
 @pytest.mark.parametrize("name", ["index.noun", "data.verb"])
 def test_files_of_another_kind_are_named(folder, name):
     (folder / name).write_text("this is not it\n")

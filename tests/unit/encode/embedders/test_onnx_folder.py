@@ -85,15 +85,3 @@ def test_length_prompt_and_unit_vectors_of_the_configuration(write):
 def test_what_is_not_done_as_the_model_wants_it_is_refused(write, files, complaint):
     with pytest.raises(ResourceError, match=complaint):
         make_onnx(write(**files)).encode(["red"])
-
-
-def test_missing_and_damaged_files_are_one_line(write, tmp_path):
-    with pytest.raises(ResourceError, match=r"no tokenizer\.json"):
-        make_onnx(str(tmp_path))
-    write()
-    (tmp_path / "model.onnx").write_bytes(b"nonsense")
-    with pytest.raises(ResourceError, match="cannot load"):
-        make_onnx(str(tmp_path)).encode(["red"])
-    (tmp_path / "model.onnx").unlink()
-    with pytest.raises(ResourceError, match="neither"):
-        make_onnx(str(tmp_path))

@@ -61,17 +61,6 @@ def test_shapes_that_do_not_fit_are_refused(write, arrays, complaint):
         encode(write(**arrays), ["red"])
 
 
-def test_missing_and_damaged_files_are_one_line(write, tmp_path):
-    with pytest.raises(ResourceError, match="no such folder"):
-        encode(tmp_path / "elsewhere" / "deep", ["red"])
-    (write() / "model.safetensors").write_bytes(b"nonsense")
-    with pytest.raises(ResourceError, match="cannot load"):
-        encode(tmp_path, ["red"])
-    (tmp_path / "config.json").unlink()
-    with pytest.raises(ResourceError, match=r"no config\.json"):
-        encode(tmp_path, ["red"])
-
-
 def test_it_serves_metrics_by_name(write):
     name = f"static:{write()}"
     report = compare(["red cat", "red", "cat"], ["dog", "dog dog", "red dog"], metrics=f"medoid@{name}")
