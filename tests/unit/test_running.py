@@ -281,35 +281,6 @@ def test_what_cannot_be_run_is_said(what, given, error, complaint, corpora, tmp_
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize(
-    ("what", "given", "complaint"),
-    [
-        ("agreement", {}, "needs rated pairs: `pairs` with `left`, `right`, `rating`"),
-        ("agreement", {"pairs": "rated.csv", "left": "x", "right": "y"}, "need a column of ratings: `rating`"),
-        ("agreement", {"pairs": "rated.csv", "left": "z", "right": "y", "rating": "first"}, "z"),
-        ("agreement", {"pairs": "rated.csv", "rating": [1.0]}, "`rating` names columns of `pairs`"),
-        ("agreement", {"pairs": "rated.csv", "left": ["a", "b"]}, "`left` and `right` are columns of `pairs`"),
-        ("agreement", {"left": ["a", "b"], "right": ["a"]}, "not 2 and 1"),
-        ("agreement", {"left": ["a", "b"], "right": ["a", "c"]}, "needs ratings"),
-        ("agreement", {"left": ["a", "b"], "right": ["a", "c"], "rating": [1.0]}, "need 2 finite ratings"),
-        ("agreement", {"left": ["a", "b"], "right": ["a", "c"], "rating": "score"}, "are numbers"),
-        ("agreement", {"left": ["a", "b"], "right": ["a", "c"], "rating": [1, 2], "limit": 2}, "`limit`: for tables"),
-        ("agreement", {"pairs": "rated.csv", "groups": {"colour": "part"}}, "the groups are set, system, item"),
-        ("agreement", {"pairs": "rated.csv", "limit": 1}, "limit is at least 2"),
-        ("distributionality", {"pairs": "rated.csv", "rating": "first"}, "does not read `rating`; it needs para"),
-        ("distributionality", {"metrics": "jsd"}, "needs paraphrases: `pairs`"),
-        ("clustering", {}, "clustering needs `labelled`"),
-        ("alignment", {}, "alignment needs `rated` or `comparisons`"),
-        ("perturbation", {"source_a": "x.txt", "metrics": "energy"}, "draws its own points"),
-        ("ifc", {"steps": "x", "metrics": "jsd"}, "ifc needs `steps`"),
-    ],
-)
-def test_data_that_do_not_fit_are_said(what, given, complaint, rated, monkeypatch):
-    monkeypatch.chdir(rated[0].parent)
-    with pytest.raises(InputError, match=complaint):
-        textgauge.run(what, **{"metrics": "jaccard"} | given)
-
-
 MEASURES = ["accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity"]
 
 
