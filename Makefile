@@ -42,10 +42,10 @@ demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data
 
 test: $(VENV)/.dev ## run the tests
 	$(BIN)/textgauge resources fetch $(TEST_RESOURCES)
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-fast: $(VENV)/.dev ## the unit tests that need no models
-	$(BIN)/python -m pytest -q -n auto -m 'not slow and not long' $(FAST)
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow and not long' $(FAST)
 
 test-slow: $(VENV)/.dev ## run the simulations and full-size checks
 	$(BIN)/python -m pytest -q -m slow
@@ -64,7 +64,7 @@ quality: $(VENV)/.dev $(VENV)/.docs ## security of code and dependencies, spelli
 	$(MAKE) docs
 	$(BIN)/textgauge resources fetch $(TEST_RESOURCES)
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -n auto
+	$(BIN)/coverage run -m pytest -q -n auto --dist worksteal
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered --fail-under=90
 	$(BIN)/coverage report --include='src/textgauge/stats/*,src/textgauge/bench/protocols/*' --show-missing --fail-under=100
@@ -97,7 +97,7 @@ test-lowest: ## run the tests on the lowest versions that are allowed
 	$(PYTHON) -c '$(LOWEST)' > build/lowest.txt
 	build/lowest-venv/bin/python -m pip install -q -c build/lowest.txt -e '.[dev,$(LOWEST_EXTRAS)]'
 	build/lowest-venv/bin/textgauge resources fetch $(TEST_RESOURCES)
-	build/lowest-venv/bin/python -m pytest -q -n auto -W ignore::DeprecationWarning
+	build/lowest-venv/bin/python -m pytest -q -n auto --dist worksteal -W ignore::DeprecationWarning
 
 docs: $(VENV)/.docs ## build the site of the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

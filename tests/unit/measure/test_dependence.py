@@ -27,7 +27,13 @@ def compare_documents(seed, counts=(20, 20), sentences=(5, 5), **how):
 
 
 @pytest.mark.parametrize(
-    ("counts", "sentences"), [((20, 20), (5, 5)), ((30, 10), (5, 5)), ((12, 60), (10, 1)), ((40, 10), (2, 8))]
+    ("counts", "sentences"),
+    [
+        ((20, 20), (5, 5)),
+        ((12, 60), (10, 1)),
+        pytest.param((30, 10), (5, 5), marks=pytest.mark.slow),
+        pytest.param((40, 10), (2, 8), marks=pytest.mark.slow),
+    ],
 )
 def test_documents_of_one_source_are_seldom_different_if_they_are_named(counts, sentences):
     p = [compare_documents(seed, counts, sentences)[0].p_value for seed in range(40)]
