@@ -97,7 +97,7 @@ def use_stand_ins(folder, patch):
 def chat_service(patch):
     """A service in the manner of OpenAI's that rates every pair with 70."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Rates)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     patch.setenv("TEXTGAUGE_API_BASE", f"http://127.0.0.1:{server.server_port}")
     yield
     server.shutdown()

@@ -97,7 +97,7 @@ class EndpointHandler(BaseHTTPRequestHandler):
 def endpoint(monkeypatch):
     pytest.importorskip("httpx")
     server = Endpoint()
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     yield server
@@ -112,7 +112,7 @@ def www(tmp_path, monkeypatch):
     folder = tmp_path / "www"
     folder.mkdir()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     address = f"http://127.0.0.1:{server.server_port}"
     settings = {

@@ -60,7 +60,7 @@ def message(content):
 def server(monkeypatch, tmp_path):
     pytest.importorskip("httpx", reason="httpx speaks to endpoints (extra api)")
     server = Server()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     monkeypatch.setenv("TEXTGAUGE_API_BASE", f"http://127.0.0.1:{server.server_port}/v1/")
     monkeypatch.setenv("TEXTGAUGE_API_KEY", KEY)
