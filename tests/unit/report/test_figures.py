@@ -14,7 +14,6 @@ from textgauge.bench.protocols import Ksc, Size, Sources, Speed
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.results import Group, Results
 from textgauge.core.charts import escape_for_script, render_page
-from textgauge.core.errors import InputError
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
@@ -143,17 +142,6 @@ def test_distances_that_differ_by_rounding_are_tied():
     assert "0 of 2 judgements violated, 1 tied" in chart["title"]["subtitle"][1]
 
 
-def test_tree_refuses_what_it_cannot_show(found):
-    with pytest.raises(InputError, match="no repetition 4"):
-        draw_tree(of(found, KSC), "jsd@words", repetition=3)
-    with pytest.raises(InputError, match="needs a protocol with judgements, which size"):
-        draw_tree(of(found, SIZE), "jsd@words")
-    large = group_of(np.arange(300), k=25)
-    with pytest.raises(InputError, match="up to 20"):
-        draw_tree(large, "jsd@words")
-    assert not list(draw.draw_figures([large], kinds=["tree"]))
-
-
 def test_radar_shares_run_from_the_worst_to_the_best(found):
     values = collect_radar_values(found)
     rows = {(row["metric"], row["measure"]): row for row in values.iter_rows(named=True)}
@@ -161,15 +149,6 @@ def test_radar_shares_run_from_the_worst_to_the_best(found):
     verdicts = {v.measure: v.value for v in KSC.judge(of(found, KSC).observed["jsd@words"])}
     assert rows["jsd@words", "monotonicity"]["value"] == verdicts["monotonicity"]
     assert rows["jsd@words", "monotonicity"]["share"] == pytest.approx((verdicts["monotonicity"] + 1) / 2)
-
-
-def test_radar_corners_lie_at_their_share_of_the_rim(found):
-    import polars as pl
-
-    corners = place_measures(collect_radar_values(found).filter(pl.col("metric") == "jsd@words"))
-    assert np.hypot(corners["x"].to_numpy(), corners["y"].to_numpy()) == pytest.approx(corners["share"].to_numpy())
-    assert (corners["rim_x"][0], corners["rim_y"][0]) == (0.0, 1.0)
-    assert corners["text"][1].startswith("weighted\naccuracy\n0.")
 
 
 def test_radar_tells_undefined_from_not_run(found):
@@ -220,12 +199,6 @@ def test_large_numbers_of_boxes_are_written_out():
     assert b"e+" not in svg
 
 
-def test_boxes_of_an_undefined_measure_have_the_reason():
-    rows = collect_box_rows(group_of(np.ones((2, 6)), k=4))
-    assert rows["repetitions"].to_list() == [2, 2, 0, 0, 0]
-    assert rows["reason"].to_list()[2:] == ["all distances are equal"] * 3
-
-
 @pytest.mark.parametrize(
     "distances", [np.ones((2, 6)), np.full((2, 6), np.nan), [[1, 2, np.inf, 1, 2, 1], [1, 2, 3, np.nan, 2, 1]]]
 )
@@ -235,11 +208,6 @@ def test_degenerate_values_are_drawn_or_named(distances):
     assert [figure.name.split("-")[0] for figure in made] == ["distance", "tree", "radar", "box"]
     for figure in made:
         ET.fromstring(draw.render_chart(figure.chart, "svg"))
-
-
-def test_a_metric_without_a_line_is_named():
-    chart = draw_distance(group_of(np.ones((2, 6)), k=4)).to_dict()
-    assert chart["title"]["subtitle"][-1] == "not shown (constant or undefined): jsd@words"
 
 
 def test_very_many_points_are_thinned_and_said():
@@ -266,10 +234,6 @@ def test_names_of_files_are_plain_and_different():
 def test_charts_keep_to_the_schema(found):
     for figure in draw.draw_figures(found, metrics={"jsd@words"}):
         figure.chart.to_dict(validate=True)
-
-
-def test_only_chosen_metrics_are_drawn(found):
-    assert len(list(draw.draw_figures(found, kinds=["tree"], metrics={"jsd@words"}))) == 1
 
 
 def test_the_page_holds_hostile_names_as_data(found):

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from textgauge import CompareReport, compare
+from textgauge import compare
 from textgauge.core.charts import render_chart
-from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.measure.description import Description
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches
@@ -45,11 +44,6 @@ def test_a_name_cannot_leave_the_page_of_the_plane():
     assert b"</script><b>" not in render_chart(draw_plane(description(measured(HOSTILE))), "html")
 
 
-def test_without_test_there_is_no_plane():
-    with pytest.raises(InputError, match="needs test texts"):
-        draw_plane(description(measured("a", known=False)))
-
-
 REFERENCE = ["the cat sat", "a dog ran", "a bird sang", "</script><script>alert(1)</script>\x1b"]
 CANDIDATE = ["pay the card", "a bank loan", "the cat sat", "my card"]
 
@@ -76,9 +70,3 @@ def test_a_text_cannot_leave_the_page_it_is_drawn_on(report):
     assert b"<script>alert(1)" not in page
     assert b"\x1b" not in page
     assert b"<script>alert" not in render_chart(draw_explanation(report), "svg")
-
-
-def test_a_report_without_explanations_and_words_is_refused():
-    report = CompareReport(compare(reference=REFERENCE, candidate=CANDIDATE, metrics="jsd@words").scores)
-    with pytest.raises(InputError, match="nothing to draw"):
-        draw_explanation(report)

@@ -8,12 +8,11 @@ import pytest
 from scipy import stats
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Distributionality, Ksc, Perturbation
+from textgauge.bench.protocols import Distributionality, Perturbation
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.protocols.distributionality import compute_trajectory
 from textgauge.bench.protocols.perturbation import POINTS, get_point_metrics
 from textgauge.bench.results import Group, Results
-from textgauge.core.errors import InputError
 from textgauge.report import figures as draw
 from textgauge.report.figures import draw_figures
 from textgauge.report.figures.distributionality import (
@@ -31,8 +30,6 @@ from textgauge.report.figures.sweeps import (
     SHIFTED,
     UNPERTURBED,
     collect_perturbation_rows,
-    draw_perturbation,
-    sample_figure,
     sample_rows,
 )
 from textgauge.stats.density import CELLS, HIGH, LOW, STEP
@@ -117,21 +114,6 @@ def test_points_are_those_of_the_trials(moved):
     assert np.array_equal(batch.joint.embeddings("given")[:40], drawn.A)
 
 
-def test_points_are_drawn_in_two_dimensions_only(moved):
-    flat = Group("blobs", Perturbation(q=3), 0, "", moved.observed)
-    with pytest.raises(InputError, match="2 dimensions"):
-        sample_figure(flat)
-    with pytest.raises(InputError, match="repetitions 1 to 3"):
-        sample_figure(moved, repetition=3)
-    with pytest.raises(InputError, match="needs a protocol with drawn, which ksc"):
-        draw_perturbation(Group("d", Ksc(), 0), "delta")
-
-
-def test_a_run_of_moved_points_gives_its_figures(moved):
-    names = [figure.name for figure in draw.draw_figures([moved])]
-    assert names == [f"perturbation-{of}-gaussian-blobs-perturbation" for of in ("delta", "p", "q", "points")]
-
-
 def test_trajectories_are_standardised_over_all_steps(compared):
     z, step = standardise_distances(compared, "fid")
     assert z == pytest.approx(stats.zscore(compared.observed["fid"].value))
@@ -195,11 +177,6 @@ def test_degenerate_distances_are_drawn_or_named():
     assert "fid, ahd@euclidean" in draw_density(group, "fid").to_dict()["title"]["subtitle"][-1]
     for figure in draw.draw_figures([group]):
         ET.fromstring(draw.render_chart(figure.chart, "svg"))
-
-
-def test_prototypes_are_of_distributionality():
-    with pytest.raises(InputError, match="needs a protocol with prototypes_of, which ksc"):
-        draw_trajectory(Group("d", Ksc(), 0, "", {"fid": steps_of(np.arange(15.0))}))
 
 
 def test_charts_keep_to_the_schema_and_can_be_rendered(moved, compared):

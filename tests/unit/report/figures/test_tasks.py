@@ -186,19 +186,6 @@ def test_a_run_of_tasks_gives_its_figures_and_no_others(found):
     ]
 
 
-def test_chosen_metrics_stand_beside_ensembles(found):
-    (figure,) = draw.draw_figures(found, kinds=["tasks"], metrics={"jaccard"})
-    (rows,) = figure.chart.to_dict()["datasets"].values()
-    assert {row["metric"] for row in rows} == {"jaccard", *NAMES.values()}
-
-
-def test_the_heat_map_is_of_the_groups_that_are_drawn(found, bent):
-    others = [group for group in found if group is not bent]
-    (figure,) = draw.draw_figures(others, kinds=["tasks"])
-    (rows,) = figure.chart.to_dict()["datasets"].values()
-    assert {row["task"] for row in rows} == {"robustness", "clustering", OVERALL}
-
-
 def test_charts_keep_to_the_schema_and_can_be_rendered(found):
     for figure in draw.draw_figures(found):
         figure.chart.to_dict(validate=True)
