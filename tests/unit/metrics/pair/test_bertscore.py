@@ -2,18 +2,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.token_vectors import get_token_encoder
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import embedding
-
-TEXT = st.lists(st.sampled_from(["a", "the", "cat", "dogs", "naïve", "猫", "\ud800", "run"]), max_size=6).map(" ".join)
-PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)
-per_example = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 
 
 def plain(encoder, left, right, texts=None):
@@ -33,23 +27,6 @@ def plain(encoder, left, right, texts=None):
     precision = sum(w * max(float(x @ y) for y in Y) for w, x in zip(weights[0], X, strict=True)) / sum(weights[0])
     recall = sum(w * max(float(x @ y) for x in X) for w, y in zip(weights[1], Y, strict=True)) / sum(weights[1])
     return (2 * precision * recall / (precision + recall) if precision * recall > 0 else 0.0), precision, recall
-
-
-@pytest.mark.usefixtures("toy")
-@pytest.mark.parametrize("encoder", ["toy", "bare"])
-@pytest.mark.parametrize("idf", [False, True])
-@per_example
-@given(PAIRS)
-def test_equals_loops(encoder, idf, texts):
-    left, right = [a for a, _ in texts], [b for _, b in texts]
-    pairs = Pairs(left, right)
-    found = get_metric(f"bertscore(idf={str(idf).lower()})@{encoder}").compute(pairs)
-    for row, pair in enumerate(texts):
-        expected = plain(encoder, *pair, [*left, *right] if idf else None)
-        values = [found[name][row] for name in ("value", "precision", "recall")]
-        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
-        if pair[0] == pair[1]:
-            assert values == [1, 1, 1]
 
 
 def texts_of(n):
