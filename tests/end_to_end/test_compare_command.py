@@ -1,4 +1,4 @@
-"""`textgauge compare` as a user meets it: its first line, its sample, its warnings."""
+"""`textgauge compare` as a user meets it: its first line and its warnings."""
 
 import json
 

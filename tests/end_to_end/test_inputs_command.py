@@ -1,4 +1,4 @@
-"""Columns of one file as two corpora; an index is the row of the file, whatever was left out or drawn."""
+"""An index is the row of the file, whatever was left out or drawn; labels of a sample are no ratings."""
 
 import json
 from pathlib import Path
