@@ -20,6 +20,32 @@ def folder(tmp_path):
     return tmp_path
 
 
+def test_one_object_per_pair_with_blank_lines_kept(run, folder):
+    code, out, err = run(
+        "score", folder / "out.txt", folder / "ref.txt", "-m", "jaccard,chrf", "-m", "bleu", "-f", "json"
+    )
+    rows = json.loads(out)["rows"]
+    assert (code, err) == (0, "")
+    assert [row["index"] for row in rows] == [0, 1, 2, 3]
+    assert set(rows[0]) == {"index", "jaccard", "chrf", "bleu"}
+    assert rows[1] == {"index": 1, "jaccard": 1.0, "chrf": 1.0, "bleu": 1.0}
+
+
+def test_a_table_of_pairs_by_its_columns(run, folder):
+    columns = ("--pairs", folder / "pairs.csv", "--left", "hyp", "--right", "ref")
+    code, out, _ = run("score", *columns, "-m", "rouge1", "--parts", "-f", "json")
+    assert code == 0
+    assert set(json.loads(out)["rows"][0]) == {"index", "rouge1", "rouge1.precision", "rouge1.recall"}
+
+
+def test_a_default_of_a_configuration_file_may_do_nothing(run, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "textgauge.toml").write_text("[score]\nlimit = 2\n")
+    code, out, _ = run("score", "out.txt", "ref.txt", "-m", "jaccard", "-f", "csv")
+    assert code == 0
+    assert len(out.splitlines()) == 5
+
+
 @pytest.mark.parametrize("kind", ["pairs", "baseline", "systems"])
 def test_items_of_a_document_count_together(run, folder, kind):
     rows = [
