@@ -52,8 +52,3 @@ def test_the_pyproject_of_another_tool_is_left_alone(run, folder):
     assert run(*COMPARE, "-m", "jsd@words")[0] == 0
     (folder / "pyproject.toml").write_text("[project")
     assert run(*COMPARE, "-m", "jsd@words")[0] == 0
-
-
-def test_a_default_may_do_nothing(run, folder):
-    (folder / "textgauge.toml").write_text("[score]\nlimit = 2\n")
-    assert len(run("score", "a.txt", "b.txt", "-m", "jaccard", "-f", "csv")[1].splitlines()) == 4
