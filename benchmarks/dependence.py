@@ -8,6 +8,7 @@ groups      sentences of documents, all documents on one side or the other; test
 repeated    three in ten texts repeat another one of their own corpus, both corpora made alike
 rewrites    the candidate is the reference with every fourth word deleted; noticed, and found with `paired`
 prompts     two systems answer the same prompts (first sentences), one of them with a word more in every third answer
+answers     two equal systems answer the same prompts: two sentences of each document, either side getting one
 candidates  five candidates of one source; is any different, or nearer than another?
 intervals   does the interval of a value hold the mean value of all runs?
 
@@ -42,7 +43,7 @@ from textgauge.metrics import get_corpus_metrics
 SENTENCES = 10
 FILE = simulated.file_of("dependence")
 SIZES = {"groups": [(100, 100), (200, 80)], "repeated": [(200, 200), (200, 50)], "rewrites": [(150, 150)]}
-SIZES |= {"prompts": [(100, 100)], "candidates": [(200, 200)], "intervals": [(200, 200)]}
+SIZES |= {"prompts": [(100, 100)], "answers": [(100, 100)], "candidates": [(200, 200)], "intervals": [(200, 200)]}
 CANDIDATES = 5
 PER_DOCUMENT = (1, 2, 5, 10)
 NAMES = ("design", "texts", "per_document", "n", "m", "named")
@@ -94,6 +95,10 @@ def simulate(run: int, cell: Cell, documents: int, metrics: str) -> dict[str, An
         texts = list(pool.take(order[:n] * SENTENCES))
         edit = _drop_fourth if cell["design"] == "rewrites" else partial(_add_word, rng)
         sides = [texts, [edit(number, text) for number, text in enumerate(texts)]]
+        how = {"paired": True} if cell["named"] else {}
+    elif cell["design"] == "answers":
+        places = rng.permuted(np.tile(np.arange(SENTENCES), (n, 1)), axis=1)[:, :2]
+        sides = [pool.take(order[:n] * SENTENCES + place) for place in places.T]
         how = {"paired": True} if cell["named"] else {}
     elif cell["design"] == "repeated":
         halves = [pool.take(part * SENTENCES) for part in np.array_split(order, 2)]
