@@ -84,8 +84,8 @@ def read_belonging(
     """Return what texts of corpora, the reference among them, belong to, and corpora without too large groups."""
     if paired and block is not None:
         raise ArgumentError("{paired} makes a block of every row: give it or {block}")
-    groups = None if group is None else _read_labels(corpora, sources, group, column, "group")
-    blocks = None if block is None else _read_labels(corpora, sources, block, column, "block")
+    groups = None if group is None else read_labels(corpora, sources, group, column, "group")
+    blocks = None if block is None else read_labels(corpora, sources, block, column, "block")
     if paired:
         blocks = {name: _find_places(corpus, sources[name]) for name, corpus in corpora.items()}
         other = next((name for name in blocks if len(blocks[name]) != len(blocks["reference"])), None)
@@ -97,7 +97,7 @@ def read_belonging(
     return cut_uneven_groups(corpora, groups)
 
 
-def _read_labels(
+def read_labels(
     corpora: Mapping[str, Corpus],
     sources: Mapping[str, Source | LabelledTexts],
     label: LabelSource,

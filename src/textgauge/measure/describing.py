@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,12 +22,21 @@ from textgauge.core.settings import split_into_blocks
 from textgauge.data import Corpus, load_corpus, load_texts
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
+from textgauge.data.units import FEWEST_GROUPS
 from textgauge.encode.tokenizers import replace_surrogates
+from textgauge.measure.dependence import LabelSource, read_labels
 from textgauge.measure.description import NO_TEST, Description, measure_properties
 from textgauge.measure.findings import find_warnings
 from textgauge.measure.lists import check_threshold
-from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
-from textgauge.metrics.properties.meaning import find_nearest_meaning, find_nearest_wording
+from textgauge.metrics.properties.base import (
+    NEAR_COPY,
+    TOKENIZER,
+    CorpusProperty,
+    MeasuredCorpus,
+    NearestMatches,
+    Parts,
+)
+from textgauge.metrics.properties.meaning import COVERED, find_nearest_meaning, find_nearest_wording
 from textgauge.metrics.properties.texts import number_forms
 
 Columns = tuple[Floats | Ints, Floats | Ints]
@@ -40,6 +50,7 @@ NO_TRAIN = "no train texts were given"
 YARDSTICKS = ("test", "train")
 _LEFT_OUT = "not asked for"
 _PORTION = 2_000  # texts between two messages of progress
+PARTS = 10  # random parts of a corpus that is compared with a smaller one
 
 
 class BackendColumns(NamedTuple):
@@ -62,6 +73,8 @@ class CorpusSets:
     test: Corpus | None
     validation: Sequence[str] = ()
     against: Corpus | None = None
+    groups: Ints | None = None
+    """The number of the group of each text of the pool, where groups were named."""
 
     @property
     def pool(self) -> Pool:
@@ -82,6 +95,7 @@ class Measuring:
     train_sample: int = 5_000
     """Train texts enough for a mean: its standard error is a seventieth of their deviation."""
     cluster: Executor | None = None
+    seed: int = 0
 
     def generated(self) -> tuple[MeasuredCorpus, ...]:
         """Return each generated corpus, compared with test and train."""
@@ -108,10 +122,51 @@ class Measuring:
         rows = {"grammar": self._grammar, "plausibility": self._surprise}
         return found | {name: row.signature for name, row in rows.items() if row is not None}
 
+    def draw_parts(
+        self, known: CorpusProperty, measured: MeasuredCorpus, yardstick: MeasuredCorpus
+    ) -> tuple[Parts, Parts]:
+        """Return random parts of a corpus and of test or train that have as many texts, to compare a property of both.
+
+        What is new in a part of train is not in the rest of train, and parts of the corpus are compared with that too.
+        """
+        is_new = yardstick.name == "train" and "test" not in known.needs
+        size = max(min(len(measured.corpus), len(yardstick.corpus) // (2 if is_new else 1)), 1)
+        kind = "new" if is_new else yardstick.name
+        return measured.derive(self._draw_parts, kind, size), yardstick.derive(self._draw_parts, kind, size)
+
+    def _draw_parts(self, measured: MeasuredCorpus, kind: str, size: int) -> Parts:
+        """Return parts with the nearest texts that a comparison with test or train needs, or with the rest of train."""
+        begin_step(f"parts of {measured.name}", kind="parts of equal size")
+        draws = self._draw_rows(measured, size)
+        if kind == "new":
+            rows, places = itertools.cycle(draws), np.arange(len(self.train.corpus))
+            rests = [self.train.take(np.setdiff1d(places, part)) for part in self._draw_rows(self.train, size)]
+            return tuple(measured.take(next(rows), train=rest) for rest in rests)
+        sides = {"test": ("echoed", self.sets.train), "train": ("covered", self.sets.test)}
+        (side, others), match = sides[kind], self._match_wording if kind == "test" else self._match_meaning
+        if others is None or (len(draws) == 1 and getattr(measured, side) is not None):
+            return (measured,)
+        corpora = (measured.corpus.take(rows) for rows in draws)
+        found = [match(measured.name, self._sample_corpus(others), corpus, back=True) for corpus in corpora]
+        near = np.concatenate([one.similarity for one in found])
+        reach = float(np.quantile(near, COVERED)) if measured.name == "train" else measured.reach
+        return tuple(measured.take(rows, **{"reach": reach, side: one}) for rows, one in zip(draws, found, strict=True))
+
+    def _draw_rows(self, measured: MeasuredCorpus, size: int) -> list[Ints]:
+        """Return the rows of random parts, of whole groups but for the last, by content and seed; one of all texts."""
+        if size >= len(measured.corpus):
+            return [np.arange(len(measured.corpus))]
+        order = np.argsort(measured.corpus.keys, kind="stable")
+        groups = measured.groups
+        units = np.arange(len(order)) if groups is None else np.unique(groups[order], return_inverse=True)[1]
+        dealt = (np.random.default_rng([self.seed, part]).permutation(units.max() + 1) for part in range(PARTS))
+        return [order[np.argsort(places[units], kind="stable")[:size]] for places in dealt]
+
     def _measure_corpus(self, name: str, corpus: Corpus) -> MeasuredCorpus:
         begin_step(f"forms and vocabulary of {name}", kind="forms and vocabulary")
         meaning = None if name == "test" or self.embedder is None else self.sets.test
-        wording = None if name == "train" else self.sets.train
+        is_train = name == "train"
+        wording = None if is_train else self.sets.train
         missing = self._list_missing(name)
         return MeasuredCorpus(
             name=name,
@@ -122,13 +177,19 @@ class Measuring:
             grammar=None if self._grammar is None else self._grammar.of(corpus),
             surprise=None if "plausibility" in missing or self._surprise is None else self._surprise.of(corpus),
             semantic=None if meaning is None else self._match_meaning(name, corpus, meaning),
-            covered=None if meaning is None else self._match_meaning(name, meaning, corpus),
+            covered=None if meaning is None or is_train else self._match_meaning(name, meaning, corpus, back=True),
             syntactic=None if wording is None else self._match_wording(name, corpus, wording),
-            echoed=None if wording is None else self._match_wording(name, wording, corpus),
+            echoed=None if wording is None else self._match_wording(name, wording, corpus, back=True),
             against=None if name in YARDSTICKS else self.sets.against,
             missing=missing,
             near_copy=self.near_copy,
+            reach=math.nan if meaning is None or wording is None else self._find_reach(len(corpus)),
+            groups=None if self.sets.groups is None else self.sets.groups[corpus.index],
         )
+
+    def _find_reach(self, size: int) -> float:
+        """Return the similarity that as many train texts have to all but 5 % of the test texts, or all of train."""
+        return self.train.derive(self._draw_parts, "train", min(size, len(self.train.corpus)))[0].reach
 
     def _list_missing(self, name: str) -> dict[str, str]:
         """Return what properties may need and a corpus does not have, and why."""
@@ -222,7 +283,7 @@ class Measuring:
             with name_counts(f"texts embedded with {self.embedder}"):
                 self.sets.pool.embeddings(self.embedder, executor=self.cluster)
 
-    def _match_meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
+    def _match_meaning(self, name: str, queries: Corpus, documents: Corpus, *, back: bool = False) -> NearestMatches:
         """Return the nearest text by meaning, searched among the different texts of either side.
 
         Of equal ones the first.
@@ -233,11 +294,23 @@ class Measuring:
         given = np.sort(np.unique(documents.keys, return_index=True)[1])
         sides = (queries.take(asking), documents.take(given))
         found = find_nearest_meaning(*(side.embeddings(self.embedder or "") for side in sides))
-        return NearestMatches(given[found.index], found.similarity).take(inverse)
+        found = NearestMatches(given[found.index], found.similarity).take(inverse)
+        return self._add_units(found, queries, documents if back else None)
 
-    def _match_wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
+    def _match_wording(self, name: str, queries: Corpus, documents: Corpus, *, back: bool = False) -> NearestMatches:
         begin_step(f"nearest texts of {name} by wording", kind="nearest texts by wording")
-        return find_nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
+        others = documents.canonical() if back else documents  # of equally near ones the same, whatever their order
+        found = find_nearest_wording(queries.tokens(TOKENIZER), others.tokens(TOKENIZER))
+        return self._add_units(found, queries, others if back else None)
+
+    def _add_units(self, found: NearestMatches, queries: Corpus, fresh: Corpus | None) -> NearestMatches:
+        """Add what texts belong to: their groups and, where the nearest ones might be other texts, these or theirs."""
+        groups = self.sets.groups
+        units = [] if groups is None else [groups[queries.index]]
+        if fresh is not None:
+            nearest = fresh.index[found.index]
+            units.append(nearest if groups is None else groups[nearest])
+        return replace(found, units=tuple(units))
 
 
 def _count_errors(checker: str, texts: Sequence[str]) -> Columns:
@@ -261,6 +334,7 @@ def describe(
     validation: Source | None = None,
     against: Source | None = None,
     column: str | None = None,
+    group: LabelSource | None = None,
     ratings: str | Ratings | Mapping[str, Ratings] | None = None,
     embedder: str | None = "minilm",
     grammar: str | None = "harper",
@@ -294,6 +368,9 @@ def describe(
         Without train: another file, such as a test split, to search for near duplicates.
     column
         The column that holds the texts, for tables; by default `text`, or the only column of texts.
+    group
+        The column of what texts belong together by, such as their document or user: intervals and what is called worse
+        count groups. In Python also the labels of the texts of all corpora, in their order or by name.
     ratings
         People's ratings, one for each generated text; for files the name of their column.
     embedder
@@ -339,16 +416,20 @@ def describe(
     check_threshold(near_copy)
     sources, rated = _load_generated(_name_sources(generated, train), column, ratings, limit, seed)
     sets = load_sets(sources, train, held_out, validation, against=against, column=column)
+    if group is not None:
+        given = _name_sources(generated, train) | {"train": train, "test": held_out}
+        sets = replace(sets, groups=_read_groups(sets, given, group, column))
     known = None if representative is None else load_source_texts(representative, "representative", column=column)
     named_backends = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
     backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
     with open_dask_executor(scheduler) as cluster:
-        measuring = Measuring(sets, representative=known, near_copy=near_copy, cluster=cluster, **backends)
+        measuring = Measuring(sets, representative=known, near_copy=near_copy, cluster=cluster, seed=seed, **backends)
         if train is None:
             measuring.embed()
         corpora, yardstick = measuring.generated(), measuring.test()
         learned = None if train is None else measuring.train
-        rows = measure_properties(corpora, yardstick, learned, signatures=measuring.signatures(), level=level, ci=ci)
+        how: Any = {"draw_parts": measuring.draw_parts, "signatures": measuring.signatures(), "level": level, "ci": ci}
+        rows = measure_properties(corpora, yardstick, learned, **how)
         return Description(
             rows=tuple(rows),
             generated=corpora,
@@ -387,6 +468,18 @@ def _parse_rating(mark: str, name: str) -> float:
         return float(mark) if mark.strip() else float("nan")
     except ValueError:
         raise InputError(f"{name}: the rating {mark!r} is not a number") from None
+
+
+def _read_groups(sets: CorpusSets, sources: Mapping[str, Any], group: LabelSource, column: str | None) -> Ints:
+    """Return the number of the group of each text of the pool; refused where a corpus has few groups."""
+    named = {**sets.generated, "train": sets.train, "test": sets.test}
+    corpora = {name: corpus for name, corpus in named.items() if corpus is not None}
+    numbers = np.full(sets.pool.size, -1)
+    for name, labels in read_labels(corpora, sources, group, column, "group").items():
+        if (count := len(np.unique(labels))) < FEWEST_GROUPS:
+            raise InputError(f"groups of {name}: {count}; intervals that count groups need at least {FEWEST_GROUPS}")
+        numbers[corpora[name].index] = labels
+    return numbers
 
 
 def load_sets(

@@ -26,13 +26,12 @@ from textgauge.measure.findings import (
     format_answer_alone,
 )
 from textgauge.measure.lists import check_threshold, list_matches, list_modes, list_templates, list_texts, pick_texts
-from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches, PropertyValue, list_properties
+from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches, Parts, PropertyValue, list_properties
 from textgauge.metrics.properties.meaning import (
     SAME,
     find_nearest_against,
     find_nearest_other,
     find_outlying,
-    reach_of_train,
 )
 from textgauge.metrics.properties.repeats import find_duplicates_across, find_duplicates_within
 from textgauge.metrics.properties.texts import compute_curve, count_forms, count_languages
@@ -64,7 +63,9 @@ class Property(FlatRow):
     """One property of one corpus; `test` and `train` are the same property of the yardsticks.
 
     `reason` says why the value, or its interval, is missing; `test_reason` and `train_reason` why a yardstick is.
-    `worse_than` names the yardstick, test or train, that the property is worse than, for all properties together.
+    A value that depends on the number of texts has yardsticks of as many texts: means of random parts of test and
+    train. Where these have fewer, `compared` is the mean of parts of the corpus that are as large. `worse_than` names
+    the yardstick, test or train, that the property is worse than, for all properties together.
     """
 
     corpus: str
@@ -74,6 +75,7 @@ class Property(FlatRow):
     high: float = math.nan
     test: float = math.nan
     train: float = math.nan
+    compared: float = math.nan
     backend: str | None = None
     reason: str | None = None
     test_reason: str | None = None
@@ -86,17 +88,25 @@ def measure_properties(
     held_out: MeasuredCorpus | None,
     train: MeasuredCorpus | None,
     *,
+    draw_parts: Callable[..., tuple[Parts, Parts]],
     signatures: Mapping[str, str],
     level: float,
     ci: bool,
 ) -> Iterator[Property]:
-    """Yield all registered properties of all corpora; `signatures` are those of the backends, by need."""
+    """Yield all registered properties of all corpora; `signatures` are those of the backends, by need.
+
+    `draw_parts` gives parts of a corpus and of a yardstick with as many texts, for a property that depends on that.
+    """
     declared = list_properties(alone=train is None)
     if train is None and generated[0].against is None:
         declared = [known for known in declared if "against" not in known.needs]
     yardsticks = {} if train is None else {"test": held_out, "train": train}
-    real = {
-        role: {known.name: (PropertyValue(), NO_TEST) if one is None else known.of(one, level) for known in declared}
+    fixed = {
+        role: {
+            known.name: (PropertyValue(), NO_TEST) if one is None else known.of(one, level)
+            for known in declared
+            if one is None or not known.depends_on_size or known.undefined_reason(one)
+        }
         for role, one in yardsticks.items()
     }
     for measured in generated:
@@ -104,10 +114,20 @@ def measure_properties(
         for number, known in enumerate(declared):
             begin_step(f"{measured.name}: {known.name}", number, len(declared), "properties")
             values[known.name] = known.of(measured, level)
-        worse = find_worse(values, real, level, len(generated)) if ci and real else {}
+        real, fair = {role: dict(numbers) for role, numbers in fixed.items()}, dict(values)
+        for role, one in yardsticks.items():
+            for known in declared:
+                if one is not None and known.name not in real[role]:
+                    mine, theirs = draw_parts(known, measured, one)
+                    real[role][known.name] = known.average(theirs, level)
+                    if ci and known.better and fair[known.name] is values[known.name]:
+                        fair[known.name] = known.average(mine, level)
+        worse = find_worse(fair, real, level, len(generated)) if ci and real else {}
         for known in declared:
             found, reason = values[known.name]
             reason = reason or known.no_interval
+            if measured.groups is not None and not known.by_group:
+                reason = reason or "no interval: none that counts groups"
             if train is None and reason is None and math.isnan(found.low):
                 reason = "no interval: too few texts"
             beside: dict[str, Any] = {role: numbers[known.name][0].value for role, numbers in real.items()}
@@ -121,6 +141,7 @@ def measure_properties(
                 backend=known.backend_of(signatures),
                 reason=reason,
                 worse_than=worse.get(known.name),
+                compared=math.nan if fair[known.name][0].value == found.value else fair[known.name][0].value,
                 **beside,
             )
 
@@ -187,7 +208,11 @@ class Description(Result):
         joined: dict[str, Row] = {}
         for row in rows:
             joined.setdefault(row["property"], row | {"of": {}})["of"][row["corpus"]] = format_cell(row["value"])
+            for role in self._yardsticks:  # of as many texts as the corpus has
+                shown = joined[row["property"]]["of"].setdefault(role, [])
+                shown += [cell] if (cell := format_cell(row[role])) not in shown else []
         values = [Column(name, "of", itemgetter(name)) for name in names]
+        beside = [Column(role, "of", lambda of, role=role: " / ".join(of[role])) for role in self._yardsticks]
         return show_rows(list(joined.values()), [Column("property"), *values, *beside, Column("what it is", "about")])
 
     def __str__(self) -> str:
@@ -267,8 +292,8 @@ class Description(Result):
 
     @property
     def reach(self) -> float:
-        """The similarity to a generated text from which a held-out text counts as covered."""
-        return self._trained.derive(reach_of_train)
+        """The similarity to a generated text from which a held-out text counts as covered, for the first corpus."""
+        return self.generated[0].reach
 
     @cached_property
     def differences(self) -> pl.DataFrame:
@@ -307,12 +332,10 @@ class Description(Result):
         )
 
     def uncovered(self, reach: float | None = None) -> pl.DataFrame:
-        """List held-out texts that no generated text comes near; the default is how near train comes to 95 %."""
-        least = self.reach if reach is None else reach
-
+        """List held-out texts that no generated text comes near; by default as near as so many train texts to 95 %."""
         return self._list_matches(
             lambda one: (self._test, one.covered, one.corpus),
-            lambda _, found: found.similarity < least,
+            lambda one, found: found.similarity < (one.reach if reach is None else reach),
             ("test", "semantic", "nearest"),
             descending=False,
         )

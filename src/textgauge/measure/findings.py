@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from itertools import combinations
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,7 +104,10 @@ def _format_worse(row: Row) -> str | None:
     against = None if row["property"].endswith(_PARTS) else row.get("worse_than")
     if against is None:
         return None
-    return f"{row['property']} {format_cell(row['value'])} ({against} {format_cell(row[against])})"
+    value = format_cell(row["value"])
+    if row.get("compared") is not None:
+        value = f"{format_cell(row['compared'])} in parts of equal size"
+    return f"{row['property']} {value} ({against} {format_cell(row[against])})"
 
 
 def find_worse(found: Values, real: Mapping[str, Values], level: float, corpora: int = 1) -> dict[str, str]:
@@ -179,7 +183,7 @@ def find_warnings(
         yield from _check_collapse(measured, train)
         yield from _check_language(measured, test, train)
         yield from _check_topic(measured, train)
-        yield from _check_sizes(measured, test)
+        yield from _check_sizes(measured, test, train)
 
 
 def _check_samples(measured: MeasuredCorpus, among: str) -> Iterator[str]:
@@ -243,12 +247,12 @@ def _check_topic(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[st
         )
 
 
-def _check_sizes(measured: MeasuredCorpus, test: MeasuredCorpus | None) -> Iterator[str]:
-    if test is None:
-        return
-    n, m = len(measured.corpus), len(test.corpus)
-    if max(n, m) > _SIZE_RATIO * min(n, m):
-        yield f"{measured.name}: {n} texts and {m} of test: unique, distinct and vocab depend on the number of texts"
+def _check_sizes(measured: MeasuredCorpus, *yardsticks: MeasuredCorpus | None) -> Iterator[str]:
+    sizes = {one.name: len(one.corpus) for one in yardsticks if one is not None}
+    n, (role, m) = len(measured.corpus), min(sizes.items(), key=itemgetter(1))
+    if n > _SIZE_RATIO * m:
+        what = f"{measured.name}: {n} texts and {m} of {role}"
+        yield f"{what}: values that depend on the number of texts are called worse or not by parts of equal size"
 
 
 def _compute_unknown_share(corpus: Corpus, known: Corpus) -> float:
@@ -259,11 +263,12 @@ def compute_differences(corpora: Sequence[MeasuredCorpus]) -> pl.DataFrame:
     """Test all pairs of corpora under every property that both have, text by text: means and p-values.
 
     Welch's unpaired t-test and the Mann-Whitney test, each corrected over all its tests by Holm's method. Plausibility
-    is the surprise per token, the logarithm of perplexity. What does not exist is null.
+    is the surprise per token, the logarithm of perplexity. What does not exist is null; texts of named groups, which
+    are not independent, are not tested.
     """
     import polars as pl
 
-    columns = {measured.name: measured.text_values() for measured in corpora}
+    columns = {measured.name: measured.text_values() for measured in corpora if measured.groups is None}
     cases = [
         (name, first, second)
         for first, second in combinations(columns, 2)
@@ -295,7 +300,10 @@ def correlate_ratings(
         order = np.argsort(measured.corpus.keys, kind="stable")  # draws do not depend on the order of the texts
         for name, values in measured.text_values().items():
             known = order[find_complete_rows(values, given)[order]]
-            ends = estimate_correlation_interval(spearman, given[known], values[known], level=level, seed=seed)
+            cluster = None if measured.groups is None else measured.groups[known]
+            ends = estimate_correlation_interval(
+                spearman, given[known], values[known], level=level, seed=seed, cluster=cluster
+            )
             rows.append((measured.name, name, spearman(given[known], values[known]), *ends, len(known)))
     kinds = {"corpus": pl.String, "property": pl.String} | dict.fromkeys(("rho", "low", "high"), pl.Float64)
     return pl.DataFrame(rows, schema=kinds | {"n": pl.Int64}, orient="row").fill_nan(None)

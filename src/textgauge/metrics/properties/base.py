@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -43,14 +43,18 @@ class PropertyValue:
 
 @dataclass(frozen=True, eq=False)
 class NearestMatches:
-    """For each text the place of its nearest one in another corpus, and their similarity."""
+    """For each text the place of its nearest one in another corpus, and their similarity.
+
+    `units` number what the texts belong to where that matters for an error: groups, the text they have as nearest.
+    """
 
     index: Ints
     similarity: Floats
+    units: tuple[Ints, ...] = ()
 
     def take(self, rows: Ints) -> NearestMatches:
         """Return the rows of a selection of the texts."""
-        return NearestMatches(self.index[rows], self.similarity[rows])
+        return NearestMatches(self.index[rows], self.similarity[rows], tuple(unit[rows] for unit in self.units))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,7 +66,8 @@ class MeasuredCorpus:
     `covered` from each test text back; `syntactic` leads to the nearest train text and `echoed` from each train text
     back. `against` are the texts of another file that near duplicates are searched in. What could not be measured is
     None, and `missing` has the reason, by need. `corpus.embeddings(embedder)` are the vectors. A text is a near copy of
-    train from the similarity of wording `near_copy` on.
+    train from the similarity of wording `near_copy` on, and a test text is covered from that of meaning `reach` on.
+    `groups` number the documents, users, … that texts belong to, if these were named.
     """
 
     name: str
@@ -79,13 +84,29 @@ class MeasuredCorpus:
     against: Corpus | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     near_copy: float = NEAR_COPY
+    reach: float = math.nan
+    groups: Ints | None = None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    def derive(self, statistic: Callable[[MeasuredCorpus], _T]) -> _T:
-        """Return a statistic of this corpus, computed once."""
-        if statistic not in self._memory:
-            self._memory[statistic] = statistic(self)
-        return self._memory[statistic]  # type: ignore[no-any-return]
+    def derive(self, statistic: Callable[..., _T], *args: Any) -> _T:
+        """Return `statistic(self, *args)`, computed once."""
+        if (statistic, *args) not in self._memory:
+            self._memory[statistic, *args] = statistic(self, *args)
+        return self._memory[statistic, *args]  # type: ignore[no-any-return]
+
+    def take(self, rows: Ints, **changes: Any) -> MeasuredCorpus:
+        """Return some of the texts, with their forms and nearest texts; what depends on all of them is in `changes`."""
+        kept: dict[str, Any] = {"corpus": self.corpus.take(rows), "forms": self.forms[rows], "_memory": {}}
+        kept |= {
+            name: found and found.take(rows) for name, found in vars(self).items() if name in ("semantic", "syntactic")
+        }
+        kept["groups"] = None if self.groups is None else self.groups[rows]
+        return replace(self, **kept | changes)
+
+    @property
+    def units(self) -> tuple[Ints, ...]:
+        """What errors count in place of texts: groups, where these were named."""
+        return () if self.groups is None else (self.groups,)
 
     def text_values(self) -> dict[str, Floats]:
         """Return the values of each text, by name: those of all properties that are means or ratios over texts."""
@@ -96,6 +117,9 @@ class MeasuredCorpus:
         }
 
 
+Parts: TypeAlias = tuple[MeasuredCorpus, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class CorpusProperty:
     """A property of a generated corpus, as it is declared.
@@ -103,8 +127,9 @@ class CorpusProperty:
     `needs` are in the order in which a missing one is named as the reason. `undefined_for` says why there is no value
     for test or train themselves. `backend` is what the value depends on, `{embeddings}` and the like standing for the
     signature of what is needed. `per_text` gives the values of the texts, under `text_name` if that is another name.
-    `alone` marks what is listed where a corpus is described without train and test, and there only. `version` is raised
-    when a value changes.
+    `alone` marks what is listed where a corpus is described without train and test, and there only. `depends_on_size`
+    says that the value of a corpus depends on the number of its texts: it is compared with that of as many texts. The
+    interval counts groups if that is said by `by_group`. `version` is raised when a value changes.
     """
 
     name: str
@@ -120,6 +145,8 @@ class CorpusProperty:
     per_text: Callable[[MeasuredCorpus], Floats] | None = None
     text_name: str | None = None
     alone: bool = False
+    depends_on_size: bool = False
+    by_group: bool = False
     version: int = 1
 
     def undefined_reason(self, measured: MeasuredCorpus) -> str | None:
@@ -131,7 +158,17 @@ class CorpusProperty:
         """Return the value, or the reason why there is none."""
         reason = self.undefined_reason(measured)
         value = PropertyValue() if reason else self.compute(measured, level)
+        if measured.groups is not None and not self.by_group:
+            value = PropertyValue(value.value)
         return value, reason or (_UNDEFINED if math.isnan(value.value) else None)
+
+    def average(self, parts: Parts, level: float) -> tuple[PropertyValue, str | None]:
+        """Return the mean over random parts of a corpus; the interval is for a new part, so it holds their spread."""
+        found = [self.of(part, level) for part in parts]
+        value, low, high = np.array([astuple(one) for one, _ in found]).T
+        mean, spread = value.mean(), 0.0 if len(parts) == 1 else value.std(ddof=1) * math.sqrt(1 + 1 / len(parts))
+        below, above = (np.hypot(gap.mean(), _z(level) * spread) for gap in (value - low, high - value))
+        return PropertyValue(*map(float, (mean, mean - below, mean + above))), found[0][1]
 
     def backend_of(self, signatures: Mapping[str, str]) -> str | None:
         """Return what the value depends on, given the signatures of what is needed; None where one was left out."""
@@ -198,21 +235,42 @@ def _load() -> None:
 Interval = tuple[float, float]
 
 
-def average_values(values: Floats, *, level: float = 0.95) -> PropertyValue:
-    """Return the mean of the values that exist, with Student's interval.
+def average_values(values: Floats, *units: Ints, level: float = 0.95) -> PropertyValue:
+    """Return the mean of the values that exist, with Student's interval; see `compute_standard_error` for `units`.
 
     >>> average_values(np.array([1.0, 2.0, 3.0, np.nan]))
     PropertyValue(value=2.0, low=-0.4841, high=4.4841)
     """
-    known = values[np.isfinite(values)]
-    if not len(known):
+    known = np.isfinite(values)
+    if not known.any():
         return PropertyValue()
-    return add_student_interval(float(known.mean()), compute_standard_error(known), len(known) - 1, level)
+    found = compute_standard_error(values[known], *(unit[known] for unit in units))
+    return add_student_interval(float(values[known].mean()), *found, level)
 
 
-def compute_standard_error(values: Floats) -> float:
-    """Return the standard error of a mean; NaN for a single value."""
-    return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+def compute_standard_error(values: Floats, *units: Ints) -> tuple[float, int]:
+    """Return the standard error of a mean and its degrees of freedom; NaN for a single value.
+
+    `units` are labels of values that are not independent. The variances of the sums of several kinds of units are
+    added, less what single values would give, as in errors clustered in two ways (Cameron, Gelbach and Miller 2011).
+
+    >>> values, units = np.array([1.0, 1.0, 2.0, 2.0, 4.0, 4.0]), np.array([0, 0, 1, 1, 2, 2])
+    >>> [round(compute_standard_error(values, *of)[0], 3) for of in ((), (units,))]
+    [0.558, 0.882]
+    """
+    n = len(values)
+    if n < 2:
+        return math.nan, 0
+    error, freedom = float(values.std(ddof=1)) / math.sqrt(n), n - 1
+    if not units:
+        return error, freedom
+    rest, variances = values - values.mean(), []
+    for unit in units:
+        sums = np.bincount(np.unique(unit, return_inverse=True)[1], rest)
+        variances.append(float(sums @ sums) / n**2 * len(sums) / max(len(sums) - 1, 1))
+        freedom = min(freedom, len(sums) - 1)
+    joint = sum(variances) - (len(units) - 1) * error**2
+    return math.sqrt(max(error**2, *variances, joint)), freedom
 
 
 def add_student_interval(value: float, error: float, freedom: float, level: float) -> PropertyValue:
@@ -223,10 +281,14 @@ def add_student_interval(value: float, error: float, freedom: float, level: floa
     return PropertyValue(value, value - reach, value + reach)
 
 
-def share(hits: NDArray[np.bool_], *, level: float = 0.95) -> PropertyValue:
-    """Return the share of the texts that have something, with Wilson's interval."""
+def share(hits: NDArray[np.bool_], *units: Ints, level: float = 0.95) -> PropertyValue:
+    """Return the share of the texts that have something, with Wilson's interval; `units` as for an average."""
     value, n = float(hits.mean()), len(hits)
-    return PropertyValue(value, *share_interval(value, value * (1 - value) / n, n=n, level=level))
+    variance = value * (1 - value) / n
+    if units:
+        error, freedom = compute_standard_error(hits.astype(np.float64), *units)
+        variance, n = error**2, freedom + 1
+    return PropertyValue(value, *share_interval(value, variance, n=n, level=level))
 
 
 def share_interval(share: float, variance: float, *, n: int, lone: float = 1.0, level: float = 0.95) -> Interval:

@@ -5,8 +5,8 @@ Of nearest texts, by meaning (cosine) and by wording (word edits):
     precision = mean over generated texts of the best similarity among the others, recall = the same exchanged,
     F1 = 2PR/(P + R)
 
-The interval of a precision is for fresh generated texts and the same others, that of a recall for fresh others and the
-same generated texts, that of F1 for both.
+The interval of a precision is for fresh generated texts and the same others, that of a recall and of `covered` for
+fresh texts on both sides: texts that have the same one as nearest are not independent. That of F1 is for both.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -144,8 +145,11 @@ _declare(
 _declare(
     "shared_meaning",
     f"share of texts with the meaning of a text in the other file (cosine {SAME:g} or more)",
-    lambda measured, level: share(measured.derive(find_nearest_against).similarity >= SAME, level=level),
+    lambda measured, level: share(
+        measured.derive(find_nearest_against).similarity >= SAME, *measured.units, level=level
+    ),
     better="lower",
+    by_group=True,
     needs=("embeddings", "against"),
 )
 _declare(
@@ -156,7 +160,7 @@ _declare(
 )
 
 
-def perplexity(surprise: Floats, tokens: Floats, *, level: float = 0.95) -> PropertyValue:
+def perplexity(surprise: Floats, tokens: Floats, *units: Ints, level: float = 0.95) -> PropertyValue:
     """exp(Σ surprise/Σ tokens), in nats: the perplexity of the whole corpus; the interval is that of a ratio of sums.
 
     >>> round(perplexity(np.log([4.0, 16.0]), np.array([1.0, 2.0])).value, 4)
@@ -168,8 +172,8 @@ def perplexity(surprise: Floats, tokens: Floats, *, level: float = 0.95) -> Prop
         return PropertyValue()
     rate = float(surprise[known].sum()) / total
     rest = surprise[known] - rate * tokens[known]
-    error = math.sqrt(n / (n - 1) * float(rest @ rest)) / total if n > 1 else math.nan
-    found = add_student_interval(rate, error, n - 1, level)
+    error, freedom = compute_standard_error(rest, *(unit[known] for unit in units))
+    found = add_student_interval(rate, error * n / total, freedom, level)
     return PropertyValue(*(_exp(end) for end in (found.value, found.low, found.high)))
 
 
@@ -184,12 +188,14 @@ def compute_surprise_per_token(measured: MeasuredCorpus) -> Floats:
 
 
 def _measure_grammar(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    found = average_values(compute_errors_per_word(measured), level=level)
+    found = average_values(compute_errors_per_word(measured), *measured.units, level=level)
     return replace(found, low=max(found.low, 0.0))
 
 
 def _measure_plausibility(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    return PropertyValue() if measured.surprise is None else perplexity(*measured.surprise, level=level)
+    return (
+        PropertyValue() if measured.surprise is None else perplexity(*measured.surprise, *measured.units, level=level)
+    )
 
 
 def _divide(columns: tuple[Floats, Floats] | None) -> Floats:
@@ -204,7 +210,7 @@ def _exp(value: float) -> float:
     return math.exp(min(value, 700.0))  # beyond, there is no such float
 
 
-_declare = partial(declare, better="lower", bounds=(0.0, math.inf))
+_declare = partial(declare, better="lower", bounds=(0.0, math.inf), by_group=True)
 _declare(
     "grammar",
     "grammar errors per word, on average over the texts",
@@ -224,6 +230,7 @@ _declare(
 
 
 Vectors = NDArray[np.floating[Any]]
+Units = tuple[Ints, ...]
 
 COVERED = 0.05  # train is as near or nearer to all but this share of the test texts
 _CELLS = 1 << 23  # similarities held at a time: 32 MB
@@ -269,31 +276,30 @@ def find_nearest_wording(queries: Tokens, documents: Tokens) -> NearestMatches:
     return NearestMatches(index, 1.0 / (2.0 - kept))
 
 
-def f1(precision: Floats, recall: Floats, *, level: float = 0.95) -> PropertyValue:
+def f1(
+    precision: Floats, recall: Floats, units: tuple[Units, Units] = ((), ()), *, level: float = 0.95
+) -> PropertyValue:
     """Return the harmonic mean of both means, from the best similarities of either side; its variance to first order.
 
-    NaN where a side is empty, P or R is below 0, which a cosine may be, or both are 0.
+    `units` of either side are those of `compute_standard_error`. NaN where a side is empty, P or R is below 0, which a
+    cosine may be, or both are 0.
 
     >>> f1(np.array([0.5, 0.5]), np.array([1.0, 1.0])).value
     0.6666
     """
-    sides = [values[np.isfinite(values)] for values in (precision, recall)]
-    if not all(map(len, sides)):
+    sides = [
+        [column[np.isfinite(side[0])] for column in side] for side in ((precision, *units[0]), (recall, *units[1]))
+    ]
+    if not all(len(side[0]) for side in sides):
         return PropertyValue()
-    p, r = (float(side.mean()) for side in sides)
+    p, r = (float(side[0].mean()) for side in sides)
+    known = [compute_standard_error(*side) for side in sides]
     if min(p, r) < 0 or p + r == 0:
         return PropertyValue()
-    errors = [
-        2 * other**2 / (p + r) ** 2 * compute_standard_error(side) for side, other in zip(sides, (r, p), strict=True)
-    ]
-    found = add_student_interval(2 * p * r / (p + r), math.hypot(*errors), _compute_freedom(errors, sides), level)
+    errors = [2 * other**2 / (p + r) ** 2 * error for (error, _), other in zip(known, (r, p), strict=True)]
+    freedom = _compute_freedom(errors, [freedom for _, freedom in known])
+    found = add_student_interval(2 * p * r / (p + r), math.hypot(*errors), freedom, level)
     return PropertyValue(found.value, max(found.low, 0.0), min(found.high, 1.0))
-
-
-def reach_of_train(measured: MeasuredCorpus) -> float:
-    """Return the similarity that train has to all but 5 % of the test texts: from there on a test text is covered."""
-    train = measured.train or measured
-    return math.nan if train.covered is None else float(np.quantile(train.covered.similarity, COVERED))
 
 
 def _to_unit(rows: Vectors) -> NDArray[np.float32]:
@@ -311,19 +317,16 @@ def _compute_cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints) ->
     return np.clip(values, -1.0, 1.0)
 
 
-def _compute_freedom(errors: list[float], sides: list[Floats]) -> float:
+def _compute_freedom(errors: list[float], freedoms: list[int]) -> float:
     """Degrees of freedom of a sum of two variances (Welch and Satterthwaite)."""
-    parts = [error**4 / (len(side) - 1) for error, side in zip(errors, sides, strict=True) if len(side) > 1]
+    parts = [error**4 / freedom for error, freedom in zip(errors, freedoms, strict=True) if freedom > 0]
     return math.hypot(*errors) ** 4 / sum(parts) if sum(parts) > 0 else 1.0
 
 
-def _compute_similarities(found: NearestMatches | None) -> Floats:
-    return np.empty(0) if found is None else found.similarity
-
-
-def _mean_of(side: Callable[[MeasuredCorpus], Floats]) -> Callable[[MeasuredCorpus, float], PropertyValue]:
+def _mean_of(side: Callable[[MeasuredCorpus], NearestMatches]) -> Callable[[MeasuredCorpus, float], PropertyValue]:
     def compute(measured: MeasuredCorpus, level: float) -> PropertyValue:
-        value = average_values(side(measured), level=level)
+        found = side(measured)
+        value = average_values(found.similarity, *found.units, level=level)
         return replace(value, high=min(value.high, 1.0))
 
     return compute
@@ -334,25 +337,39 @@ def _declare_both_ways(
 ) -> None:
     """Precision, recall and F1 of one kind of similarity."""
     forth, back = sides
+
+    def compute_f1(measured: MeasuredCorpus, level: float) -> PropertyValue:
+        there, again = forth(measured), back(measured)
+        return f1(there.similarity, again.similarity, (there.units, again.units), level=level)
+
     declare(
         f"{kind}_precision",
         f"{similarity} of a generated text to the nearest {other} text, on average",
         _mean_of(forth),
         bounds=bounds,
-        per_text=forth,
+        per_text=lambda measured: forth(measured).similarity,
         text_name=kind,
         **shared,
     )
     about = f"{similarity} of a {other} text to the nearest generated text, on average"
-    declare(f"{kind}_recall", about, _mean_of(back), bounds=bounds, **shared)
+    declare(f"{kind}_recall", about, _mean_of(back), bounds=bounds, depends_on_size=True, version=2, **shared)
     declare(
         f"{kind}_f1",
         f"harmonic mean of {kind} precision and recall",
-        lambda measured, level: f1(forth(measured), back(measured), level=level),
+        compute_f1,
         bounds=bounds,
-        version=2,
+        depends_on_size=True,
+        version=3,
         **shared,
     )
+
+
+def _share_of(side: str, least: str) -> Callable[[MeasuredCorpus, float], PropertyValue]:
+    def compute(measured: MeasuredCorpus, level: float) -> PropertyValue:
+        found: NearestMatches = getattr(measured, side)
+        return share(found.similarity >= getattr(measured, least), *found.units, level=level)
+
+    return compute
 
 
 _SEMANTIC: dict[str, Any] = {
@@ -360,11 +377,13 @@ _SEMANTIC: dict[str, Any] = {
     "needs": ("embeddings", "test"),
     "undefined_for": NOT_FOR_TEST,
     "backend": "cosine@{embeddings}",
+    "by_group": True,
 }
 _SYNTACTIC: dict[str, Any] = {
     "better": "lower",
     "needs": ("tokens", "train"),
     "undefined_for": NOT_FOR_TRAIN,
+    "by_group": True,
     "backend": f"synsim@{TOKENIZER}({','.join(list_versions('rapidfuzz'))})",
 }
 
@@ -373,18 +392,15 @@ _declare_both_ways(
     "test",
     "cosine",
     (-1.0, 1.0),
-    (
-        lambda measured: _compute_similarities(measured.semantic),
-        lambda measured: _compute_similarities(measured.covered),
-    ),
+    (attrgetter("semantic"), attrgetter("covered")),
     **_SEMANTIC,
 )
 declare(
     "covered",
-    f"share of test texts as near to a generated text as {100 * (1 - COVERED):g} % of them are to train",
-    lambda measured, level: share(
-        _compute_similarities(measured.covered) >= measured.derive(reach_of_train), level=level
-    ),
+    f"share of test texts as near to a generated text as {100 * (1 - COVERED):g} % of them are to as many train texts",
+    _share_of("covered", "reach"),
+    depends_on_size=True,
+    version=2,
     **_SEMANTIC,
 )
 _declare_both_ways(
@@ -392,15 +408,12 @@ _declare_both_ways(
     "train",
     "similarity of wording",
     (0.5, 1.0),
-    (
-        lambda measured: _compute_similarities(measured.syntactic),
-        lambda measured: _compute_similarities(measured.echoed),
-    ),
+    (attrgetter("syntactic"), attrgetter("echoed")),
     **_SYNTACTIC,
 )
 declare(
     "near_copies",
     f"share of generated texts worded like a train text (similarity {NEAR_COPY:g} or more, or as set)",
-    lambda measured, level: share(_compute_similarities(measured.syntactic) >= measured.near_copy, level=level),
+    _share_of("syntactic", "near_copy"),
     **_SYNTACTIC,
 )

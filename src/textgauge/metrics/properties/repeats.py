@@ -64,8 +64,9 @@ _declare(
 _declare(
     "shared",
     "share of texts with a near duplicate in the other file",
-    lambda measured, level: share(measured.derive(find_duplicates_across).index >= 0, level=level),
+    lambda measured, level: share(measured.derive(find_duplicates_across).index >= 0, *measured.units, level=level),
     needs=("tokens", "against"),
+    by_group=True,
 )
 
 

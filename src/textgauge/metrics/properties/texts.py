@@ -60,7 +60,7 @@ def count_scripts(measured: MeasuredCorpus) -> dict[str, int]:
 
 
 def _get_words(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    found = average_values(count_words(measured), level=level)
+    found = average_values(count_words(measured), *measured.units, level=level)
     return replace(found, low=max(found.low, 0.0))
 
 
@@ -85,6 +85,7 @@ _declare(
     bounds=(0.0, math.inf),
     needs=("tokens",),
     per_text=count_words,
+    by_group=True,
 )
 _declare("main_language", "share of texts in the most common language, by script and common words", _find_main_language)
 
@@ -220,7 +221,7 @@ def _measure_distinct(measured: MeasuredCorpus, level: float) -> PropertyValue:
     return PropertyValue(counts.distinct, *compute_distinct_interval(counts, level=level))
 
 
-_declare = partial(declare, better="higher", backend=FORM)
+_declare = partial(declare, better="higher", backend=FORM, depends_on_size=True)
 _declare(
     "unique",
     "share of texts that occur once, and not in train (case and punctuation ignored)",

@@ -91,6 +91,7 @@ declare(
     bounds=(0.0, math.inf),
     needs=("tokens",),
     backend=TOKENIZER,
+    depends_on_size=True,
 )
 
 
@@ -179,6 +180,7 @@ _declare(
 _declare(
     "templates",
     f"share of texts with a run of {RUN} words that at least {100 * COMMON:g} % of the texts contain",
-    lambda measured, level: share(measured.derive(find_templates)[2] >= 0, level=level),
+    lambda measured, level: share(measured.derive(find_templates)[2] >= 0, *measured.units, level=level),
     better="lower",
+    by_group=True,
 )

@@ -60,7 +60,10 @@ def test_yardsticks_are_the_same_property_of_test_and_train():
     found = describe()
     assert found["semantic_precision"].train == pytest.approx(best(TRAIN, TEST).mean())
     assert found["semantic_recall"].train == pytest.approx(best(TEST, TRAIN).mean())
-    assert found["vocab"].train == len({word for text in TRAIN for word in text.split()})
+    halves = [({0, 1, 2, 3} - {a, b}, (a, b)) for a in range(4) for b in range(a)]
+    words = [{word for row in rows for word in TRAIN[row].split()} for half in halves for rows in half]
+    new = [len(mine - rest) for rest, mine in zip(words[::2], words[1::2], strict=True)]
+    assert min(new) <= found["vocab"].train <= max(new)  # of a random half, compared with the other one
     as_generated = describe(generated=TEST)
     for name in ("unique", "vocab", "grammar", "plausibility", "syntactic_f1", "near_copies"):
         assert found[name].test == as_generated[name].value
@@ -189,3 +192,67 @@ def test_a_large_train_corpus_is_sampled_for_its_yardsticks_and_that_is_said():
         f"train: {name} is that of 3 of its 4 texts, enough for a yardstick" for name in ("grammar", "plausibility")
     ]
     assert np.isfinite(measuring.train.text_values()["grammar"]).sum() == 3
+
+
+def draw_texts(rng, n, words):
+    return [" ".join(rng.choice(words, 6)) for _ in range(n)]
+
+
+WORDS = [a + b for a in "bcdfghkl" for b in ("ar", "en", "ist", "op", "und")]
+
+
+@pytest.mark.parametrize("sizes", [(40, 400, 40), (200, 40, 40), (40, 40, 200)])
+def test_what_depends_on_the_number_of_texts_is_compared_with_as_many(sizes):
+    """Of one source, values lie near their yardsticks at any sizes; of as many texts of train and test, as they are."""
+    rng = np.random.default_rng(0)
+    generated, train, test = (draw_texts(rng, n, WORDS) for n in sizes)
+    found = describe(generated, train, test, grammar=None, plausibility=None)
+    assert not any(row.worse_than for row in found)
+    for name, role in (("semantic_recall", "train"), ("syntactic_recall", "test"), ("vocab", "test")):
+        row, yardstick = found[name], getattr(found[name], role)
+        value = row.value if math.isnan(row.compared) else row.compared
+        least = min(sizes[0], sizes[1 if role == "train" else 2])
+        assert math.isnan(row.compared) == (least == sizes[0] or name == "vocab")
+        assert name == "vocab" or abs(value - yardstick) < 0.02
+    turned = describe(generated[::-1], train[::-1], test[::-1], grammar=None, plausibility=None)
+    assert [row.train for row in found] == pytest.approx([row.train for row in turned], nan_ok=True)
+
+
+def test_half_of_the_words_are_found_to_cover_less_next_to_a_large_train():
+    rng = np.random.default_rng(1)
+    generated, train, test = draw_texts(rng, 100, WORDS[:15]), draw_texts(rng, 800, WORDS), draw_texts(rng, 100, WORDS)
+    found = describe(generated, train, test, grammar=None, plausibility=None)
+    assert found["covered"].worse_than == "train"
+    assert found["covered"].train == pytest.approx(0.95, abs=0.01)
+    less = describe(generated, train[:20], test, grammar=None, plausibility=None)
+    assert not math.isnan(less["semantic_f1"].compared)
+    assert "values that depend on the number of texts" in " ".join(less.warnings)
+
+
+def test_groups_count_in_place_of_texts():
+    """Texts that are repeated in a group say no more than one of them."""
+    rng = np.random.default_rng(2)
+    sides = [draw_texts(rng, 30, WORDS) for _ in range(3)]
+    labels = [[f"document {row}" for row in range(30) for _ in range(4)]] * 3
+    thrice = [[text for text in side for _ in range(4)] for side in sides]
+    one, many = describe(*sides), describe(*thrice, group=labels)
+    for name in ("plausibility", "semantic_precision", "syntactic_precision"):
+        assert many[name].value == pytest.approx(one[name].value, rel=1e-3)
+        assert many[name].high - many[name].low == pytest.approx(one[name].high - one[name].low, rel=0.1)
+    assert describe(*thrice)["semantic_precision"].high < many["semantic_precision"].high
+    assert math.isnan(many["unique"].low)
+    assert many["unique"].reason == "no interval: none that counts groups"
+    with pytest.raises(InputError, match="groups of test: 5; intervals that count groups need at least 8"):
+        describe(*thrice, group=[labels[0], labels[0], [number % 5 for number in range(120)]])
+
+
+def test_a_column_names_the_groups_of_files(tmp_path):
+    rng = np.random.default_rng(3)
+    paths = {role: tmp_path / f"{role}.csv" for role in ("generated", "train", "held_out")}
+    for path in paths.values():
+        rows = [f"{text},{number // 3}" for number, text in enumerate(draw_texts(rng, 30, WORDS))]
+        path.write_text("\n".join(["text,page", *rows]), encoding="utf-8")
+    found = run(**paths, group="page", embedder="letters", grammar=None, plausibility=None, limit=24)
+    assert found["near_copies"].low <= found["near_copies"].value <= found["near_copies"].high
+    with pytest.raises(InputError, match="line"):
+        run(**paths, group="line", embedder="letters", grammar=None, plausibility=None)
