@@ -136,7 +136,6 @@ class Measuring:
 
     def _draw_parts(self, measured: MeasuredCorpus, kind: str, size: int) -> Parts:
         """Return parts with the nearest texts that a comparison with test or train needs, or with the rest of train."""
-        begin_step(f"parts of {measured.name}", kind="parts of equal size")
         draws = self._draw_rows(measured, size)
         if kind == "new":
             rows, places = itertools.cycle(draws), np.arange(len(self.train.corpus))
@@ -278,7 +277,7 @@ class Measuring:
 
     def embed(self) -> None:
         """Embed all texts, with progress: the pool keeps their vectors."""
-        if self.embedder is not None:
+        if self.embedder is not None and self.embedder not in self.sets.pool.list_embedders():
             begin_step(f"embedding with {self.embedder}")
             with name_counts(f"texts embedded with {self.embedder}"):
                 self.sets.pool.embeddings(self.embedder, executor=self.cluster)

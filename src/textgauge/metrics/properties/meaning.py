@@ -397,7 +397,7 @@ _declare_both_ways(
 )
 declare(
     "covered",
-    f"share of test texts as near to a generated text as {100 * (1 - COVERED):g} % of them are to as many train texts",
+    f"share of test texts as near to a generated text as {100 * (1 - COVERED):g} % are to as many train texts",
     _share_of("covered", "reach"),
     depends_on_size=True,
     version=2,
