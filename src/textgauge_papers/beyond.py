@@ -81,12 +81,12 @@ Side = tuple[str, str] | float  # a metric in a study, or a number
 _NINE = f"{KOUR_METRICS},energy"
 AUTHORS = Study(
     "authors",
-    Ksc(k=7, n=60, repetitions=10),
+    Ksc(k=7, n=60, repetitions=10, draw="disjoint"),
     _NINE,
     lambda: _authors("essay", "gpt"),
     lambda: _authors("reuter", "claude"),
 )
-SAME = replace(AUTHORS, name="same prompts", protocol=Ksc(k=7, n=35, repetitions=20))
+SAME = replace(AUTHORS, name="same prompts", protocol=replace(AUTHORS.protocol, n=35, repetitions=20))
 OTHER = replace(
     SAME,
     name="other prompts",
@@ -95,13 +95,17 @@ OTHER = replace(
 )
 ENCODERS = Study(
     "encoders",
-    Ksc(k=7, n=100, repetitions=10),
+    Ksc(k=7, n=100, repetitions=10, draw="disjoint"),
     ",".join(f"{name}@{_ENCODERS}" for name in ("energy", "fid", "mauve", "pr", "dc", "irpr")),
     lambda: _short(_TITLES),
     lambda: _short(_NEWS),
 )
 MANY = Study(
-    "many corpora", Ksc(k=20, n=60), KOUR_METRICS, lambda: read_two("clinc150", "banking77"), lambda: _short(_NEWS)
+    "many corpora",
+    Ksc(k=20, n=60, repetitions=5, draw="disjoint"),
+    KOUR_METRICS,
+    lambda: read_two("clinc150", "banking77"),
+    lambda: _short(_NEWS),
 )
 GROWTH = Study(
     "growth",

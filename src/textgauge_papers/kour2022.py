@@ -49,6 +49,7 @@ from textgauge_papers.paper import Paper, PaperFigure, Request, load_published
 
 MEASURES = ("accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity")
 _AS = {"definition": "metrics and measures as defined", "paper": "metrics and measures as in the authors' code"}
+_MIXTURES = Ksc(n=100, repetitions=5, draw="disjoint")
 _OVER_ALL = "the 95 % interval over repetitions of its paired difference with every other metric is above 0"
 
 
@@ -70,7 +71,7 @@ def _plans(metrics: str | Sequence[Any], variant: str, seed: int) -> list[Plan]:
     """Mixtures in the order of the variant, size and time."""
     order: Literal["definition", "paper"] = "paper" if variant == "paper" else "definition"
     data = [read_two("clinc150", "banking77"), read_two("atis", "nfcats")]
-    mixtures = [Ksc(k=7, order=order), Ksc(k=12, order=order)]
+    mixtures = [replace(_MIXTURES, k=k, order=order) for k in (7, 12)]
     found = make_plans([*mixtures, Size(), Speed(repetitions=3)], data, metrics, seed)
     return found + (make_plans(mixtures, data[:1], UNPADDED, seed) if variant == "paper" else [])
 

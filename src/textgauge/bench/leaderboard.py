@@ -26,9 +26,23 @@ from textgauge.core.arrays import Floats, average_known
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.result import Column, Result, show_rows
-from textgauge.core.show import Row, drop_nonfinite_values, format_cell, format_interval, join_words, render_text
+from textgauge.core.show import (
+    Row,
+    drop_nonfinite,
+    drop_nonfinite_values,
+    format_cell,
+    format_interval,
+    join_words,
+    render_text,
+)
 from textgauge.stats.decisions import format_ranking
-from textgauge.stats.rankings import compute_student_interval, find_better, rank_ranges, split_into_tiers
+from textgauge.stats.rankings import (
+    compute_smallest_gap,
+    compute_student_interval,
+    find_better,
+    rank_ranges,
+    split_into_tiers,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -81,7 +95,8 @@ class Leaderboard(Result):
     """Rows, best first. Rank ranges and tiers hold for all metrics together with probability 95 %.
 
     A tier ends only where every metric above is better than every metric below. `tied` are the metrics that the first
-    one is not better than; `scope` says what the statements are about, and `groups` hold the verdicts behind them.
+    one is not better than, and `smallest` is the difference of overall from which tied metrics would have been called
+    different; `scope` says what the statements are about, and `groups` hold the verdicts behind them.
     """
 
     command: ClassVar[str] = "leaderboard"
@@ -91,18 +106,25 @@ class Leaderboard(Result):
     notes: tuple[str, ...] = ()
     tied: tuple[str, ...] = ()
     scope: str = SCOPES["texts"]
+    smallest: float = math.nan
     groups: tuple[Group, ...] = field(default=(), compare=False)
 
     @property
     def answer(self) -> str:
         """The best metric and what it is tied with, in one sentence."""
         ranked = [row for row in self.rows if row.rank is not None]
-        return format_ranking([row.metric for row in ranked], self.tied, self.scope)
+        return format_ranking([row.metric for row in ranked], self.tied, self.scope, self.smallest)
 
     @property
     def details(self) -> dict[str, Any]:
         """What ranks and tiers are about, which metrics are tied with the first, and what overall is made of."""
-        return {"scope": self.scope, "tied": list(self.tied), "notes": list(self.notes)}
+        smallest = drop_nonfinite(self.smallest)
+        return {
+            "scope": self.scope,
+            "tied": list(self.tied),
+            "smallest_difference": smallest,
+            "notes": list(self.notes),
+        }
 
     @property
     def top(self) -> tuple[str, ...]:
@@ -155,7 +177,8 @@ def rank_metrics(
     """Order metrics by the weighted mean of their measures, each as a share of the way from its worst to its best.
 
     All metrics see the same draws, so differences are paired. One metric is better than another where the difference
-    is significant by Student's t after Holm's correction over all pairs of metrics (5 % for all statements together):
+    is significant by Student's t, with the variances of all pairs moderated (Smyth 2004), after Holm's correction over
+    all pairs of metrics (5 % for all statements together):
     `rank_low` counts the metrics that are better, `rank_high` those that are not worse. `scope` is what the statements
     are about: `texts` (these texts), `sources` (new texts from these sources) or `data` (new data sets); by default
     the wider one of the first two that the run supports. A measure without two ends (throughput) is shown, not
@@ -185,15 +208,15 @@ def _rank_groups(
     new_data = estimate_gaps(counted, "data") if has_alike_data_sets(counted) else None
     shown = {name: _average_column([table for table in tables if table.column == name]) for name in names}
     values = [{name: float(shown[name][m]) for name in names} for m in range(len(metrics))]
-    rows, tied = _rank(metrics, values, gaps, new_data)
+    rows, tied, smallest = _rank(metrics, values, gaps, new_data)
     said = (*notes, *_list_notes(counted, shown_only, chosen))
-    return Leaderboard(tuple(rows), tuple(names), said, tied, SCOPES[chosen], tuple(groups))
+    return Leaderboard(tuple(rows), tuple(names), said, tied, SCOPES[chosen], smallest, tuple(groups))
 
 
 def _rank(
     metrics: list[str], values: list[dict[str, float]], gaps: Gaps, new_data: Gaps | None
-) -> tuple[list[RankedMetric], tuple[str, ...]]:
-    """Return the rows in order, and the metrics that are tied with the first."""
+) -> tuple[list[RankedMetric], tuple[str, ...], float]:
+    """Return the rows in order, the metrics that are tied with the first, and the smallest difference that is found."""
     overall = gaps.gap[:-1, -1]
     order = sorted(range(len(metrics)), key=lambda m: (math.isnan(overall[m]), -overall[m], metrics[m]))
     ranked = [m for m in order if not math.isnan(overall[m])]
@@ -211,7 +234,8 @@ def _rank(
             row = replace(row, rank=place + 1, rank_low=int(first), rank_high=int(last), tier=tier[place])
         rows.append(row)
     behind = better[0, 1:].tolist() if ranked else []
-    return rows, tuple(metrics[m] for m, ahead in zip(ranked[1:], behind, strict=True) if not ahead)
+    tied = tuple(metrics[m] for m, ahead in zip(ranked[1:], behind, strict=True) if not ahead)
+    return rows, tied, compute_smallest_gap(better, gaps.error[here], gaps.freedom[here])
 
 
 def _estimate_interval(gaps: Gaps, m: int) -> tuple[float, float]:

@@ -16,6 +16,7 @@ import numpy as np
 from textgauge.bench.protocols.base import Measure
 from textgauge.core.arrays import Floats, average_known
 from textgauge.stats.decisions import NEW_TEXTS
+from textgauge.stats.rankings import moderate_variances
 
 if TYPE_CHECKING:
     from textgauge.bench.results import Group
@@ -118,7 +119,8 @@ def estimate_gaps(tables: Sequence[MeasureTable], scope: Scope) -> Gaps:
     """Return all differences of overall scores, with their errors in a scope.
 
     Repetitions on one pool use some texts again: for new texts, the error of a mean of R repetitions that each use the
-    share f of the pool is s·√(1/R + f/(1 − f)) (Nadeau and Bengio 2003). What the pool adds is the same for all
+    share f of the pool is s·√(1/R + f/(1 − f)) (Nadeau and Bengio 2003). The variances of differences are moderated
+    over all pairs of metrics. What the pool adds is the same for all
     protocols on one data set, so it adds up there; between data sets all errors are independent.
     """
     if scope == "data":
@@ -153,19 +155,31 @@ def _estimate_between_data_sets(tables: Sequence[MeasureTable]) -> Gaps:
         parts[table.data] = parts.get(table.data, 0.0) + table.weight * table.shares
     values = len(parts) * np.array(list(parts.values())).T
     spread, n = _compute_spread(values)
-    return Gaps(_compute_differences(values.mean(axis=1)), np.sqrt(spread / n), np.full(spread.shape, n - 1.0))
+    variance, degrees = _moderate(spread / n, n - 1.0)
+    return Gaps(_compute_differences(values.mean(axis=1)), np.sqrt(variance), degrees)
 
 
-def _compute_own_variance(members: Sequence[MeasureTable]) -> tuple[Floats, float]:
+def _compute_own_variance(members: Sequence[MeasureTable]) -> tuple[Floats, Floats]:
     """Variance of the differences of what the tables of one protocol add up to, and its degrees of freedom."""
     drawn = [(table.measure, table.weight, table.values if table.draws is None else table.draws) for table in members]
     # Shares of the way to the best, beyond the ends too, so that errors are not cut off.
     lines = [weight * ((values - m.low) / (m.high - m.low)) for m, weight, values in drawn]
     spread, n = _compute_spread(np.sum(lines, axis=0))
     if members[0].draws is None:
-        return spread / n, n - 1.0
+        return _moderate(spread / n, n - 1.0)
     units = min(table.units for table in members)
-    return spread * units / max(units - 1, 1), units - 1.0
+    return _moderate(spread * units / max(units - 1, 1), units - 1.0)
+
+
+def _moderate(variance: Floats, degrees: float) -> tuple[Floats, Floats]:
+    """Draw the variances of all differences of two metrics together; those of the scores themselves stay."""
+    first, second = np.triu_indices(len(variance) - 1, 1)
+    count = int(np.isfinite(np.diag(variance)).sum()) - 1
+    variance, freedom = variance.copy(), np.full(variance.shape, degrees)
+    own, freedom[first, second] = moderate_variances(variance[first, second], degrees, count)
+    variance[first, second] = variance[second, first] = own
+    freedom[second, first] = freedom[first, second]
+    return variance, freedom
 
 
 def _compute_spread(values: Floats) -> tuple[Floats, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -263,8 +264,10 @@ def format_leader(unbeaten: Sequence[str]) -> str:
     return f"{first}, tied with {tied[0]}" if len(tied) == 1 else f"{first} and {len(tied)} tied"
 
 
-def format_ranking(metrics: Sequence[str], tied: Sequence[str], scope: str) -> str:
+def format_ranking(metrics: Sequence[str], tied: Sequence[str], scope: str, smallest: float = math.nan) -> str:
     """Return the answer of a leaderboard: `metrics` best first, `tied` those that the first is not better than.
+
+    `smallest` is the difference from which tied metrics would have been called different.
 
     >>> format_ranking(["energy", "fid", "pr"], ["fid"], "these texts")
     'Best: energy, statistically tied with fid; better than pr (95 % joint confidence, these texts).'
@@ -272,6 +275,8 @@ def format_ranking(metrics: Sequence[str], tied: Sequence[str], scope: str) -> s
     'Best: energy, better than fid and pr (95 % joint confidence, these texts).'
     >>> format_ranking(["energy", "fid"], ["fid"], "these texts")
     'No metric is better than all others: energy comes first, statistically tied with the other one (these texts).'
+    >>> format_ranking(["energy", "fid", "pr"], ["fid"], "these texts", 0.0612)[-66:]
+    'Differences of overall below about 0.061 would not have been found.'
     """
     if not metrics:
         return "Nothing is ranked: these measures have no common scale."
@@ -280,11 +285,13 @@ def format_ranking(metrics: Sequence[str], tied: Sequence[str], scope: str) -> s
         return f"Only one metric is ranked: {first}."
     if not tied:
         return f"Best: {first}, better than {_name_or_count(metrics[1:], 'all {} other metrics')} {held}."
+    below = math.isfinite(smallest)
+    missed = f" Differences of overall below about {smallest:.2g} would not have been found." if below else ""
     if len(tied) == others:
         rest = f"statistically tied with {'the other one' if others == 1 else f'all {others} others'} ({scope})"
-        return f"No metric is better than all others: {first} comes first, {rest}."
+        return f"No metric is better than all others: {first} comes first, {rest}.{missed}"
     rest = _name_or_count([name for name in metrics[1:] if name not in tied], "the other {} metrics")
-    return f"Best: {first}, statistically tied with {_join_codes(tied)}; better than {rest} {held}."
+    return f"Best: {first}, statistically tied with {_join_codes(tied)}; better than {rest} {held}.{missed}"
 
 
 def _name_or_count(names: Sequence[str], counted: str) -> str:

@@ -36,6 +36,29 @@ def pair_p_values(gaps: Floats, errors: Floats, freedom: Floats) -> Floats:
     return np.where(np.isfinite(errors) & (freedom > 0), np.where(constant | (gaps == 0), signs, p), np.nan)
 
 
+def moderate_variances(variances: Floats, freedom: float, metrics: int) -> tuple[Floats, float]:
+    """Draw the variances of all pairs of `metrics` towards a common one; return them, and their degrees of freedom.
+
+    Each is the mean of its own value, which has `freedom`, and of the common one, which counts for as many degrees as
+    the variances differ little: none where they differ much, and never more than the other metrics have. Source: Smyth
+    2004, empirical Bayes by the moments of the logarithms.
+
+    >>> alike, freedom = moderate_variances(np.array([1.0, 1.1, 0.9]), 4.0, 3)
+    >>> alike.round(2).tolist(), freedom
+    ([1.0, 1.05, 0.95], 8.0)
+    """
+    from scipy.special import digamma, polygamma
+
+    known = variances[variances > 0]
+    if len(known) < 2:
+        return variances, freedom
+    logs = np.log(known) - digamma(freedom / 2.0) + np.log(freedom / 2.0)
+    degrees = np.geomspace((metrics - 2) * freedom, 1e-3, 1_000)
+    prior = float(np.interp(logs.var(ddof=1) - polygamma(1, freedom / 2.0), polygamma(1, degrees / 2.0), degrees))
+    common = np.exp(logs.mean() + digamma(prior / 2.0) - np.log(prior / 2.0))
+    return (prior * common + freedom * variances) / (prior + freedom), freedom + prior
+
+
 def compute_student_interval(value: float, error: float, freedom: float, level: float) -> tuple[float, float]:
     """Value ± Student's quantile times the error; NaN where the error is unknown.
 
@@ -81,6 +104,19 @@ def find_better(gaps: Floats, errors: Floats, freedom: Floats, *, alpha: float =
     sure = np.zeros(gaps.shape, dtype=bool)
     sure[chosen] = [is_different(p, alpha=alpha) for p in adjusted.tolist()]
     return (sure | sure.T) & (gaps > 0)
+
+
+def compute_smallest_gap(better: Masks, errors: Floats, freedom: Floats, *, alpha: float = ALPHA) -> float:
+    """Return the gap from which `find_better` would have called tied things different: the median over tied pairs.
+
+    NaN where none are tied, or no error is known.
+    """
+    from scipy.special import stdtrit
+
+    first, second = np.nonzero(np.triu(~(better | better.T), 1))
+    reach = -stdtrit(freedom[first, second], alpha / (2.0 * max(len(first), 1))) * errors[first, second]
+    known = reach[reach > 0]
+    return float(np.median(known)) if len(known) else float("nan")
 
 
 def rank_ranges(better: Masks) -> tuple[Ints, Ints]:

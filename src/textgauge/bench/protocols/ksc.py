@@ -46,7 +46,8 @@ def compute_shares(k: int, n: int) -> Ints:
 class Ksc(Protocol):
     """Known-similarity corpora of two sources, and how well a distance follows them.
 
-    k corpora of n texts, from all A to all B. `draw=disjoint` uses no text twice in a set (Kour et al. 2022);
+    k corpora of n texts, from all A to all B. `draw=spread` uses no text twice in a set, and in no other repetition
+    before too few are left for one; `draw=disjoint` draws every repetition from all texts (Kour et al. 2022);
     `draw=lottery` draws every corpus again, so that corpora may share texts (Ackerman et al. 2023). Measures: accuracy
     and weighted accuracy of judgements, Spearman's ρ of distance and step ℓ (monotonicity), ω² of an analysis of
     variance by ℓ (separability), R² of the line over ℓ (linearity; `linearity=r` gives r, as the paper's table).
@@ -79,10 +80,10 @@ class Ksc(Protocol):
         Measure("linearity", about="R² of the line of distance over steps"),
     )
 
-    k: int = 7
-    n: int = 100
-    repetitions: int = 5
-    draw: Literal["disjoint", "lottery"] = "disjoint"
+    k: int = 5
+    n: int = 30
+    repetitions: int = 20
+    draw: Literal["spread", "disjoint", "lottery"] = "spread"
     order: Literal["definition", "paper"] = "definition"
     judgements: Which = "distinct"
     ties: Ties = "half"
@@ -106,19 +107,27 @@ class Ksc(Protocol):
         sources.check_different(self._needed(), f"k={self.k} corpora of n={self.n} need")
 
     def pool_share(self, sources: Sources) -> float:
-        """Return the larger share of both sources; of a lottery, the share that at least one corpus draws."""
+        """Return the larger share of both sources; of a lottery, the share that at least one corpus draws.
+
+        Where repetitions are spread over the texts, two of one round share none: the mean over every two of them.
+        """
         first = compute_shares(self.k, self.n)
         counts = {role: len(sources.distinct(role)) for role in ("a", "b")}
-        if self.draw == "disjoint":
-            return max(needed / counts[role] for role, needed in self._needed().items())
+        if self.draw != "lottery":
+            share = max(needed / counts[role] for role, needed in self._needed().items())
+            whole, rest = divmod(self.repetitions, self._sets(sources))
+            apart = whole * comb(self._sets(sources), 2) + comb(rest, 2)
+            return share * (1.0 - apart / max(comb(self.repetitions, 2), 1))
         taken = {"a": first, "b": self.n - first}
         return max(1.0 - float(np.prod(1.0 - taken[role] / counts[role])) for role in taken)
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """Yield one batch per repetition: all pairs of the k corpora."""
         same = replace(self, order="definition")  # the texts drawn do not depend on the order
+        sets = self._sets(sources)
         for number in range(self.repetitions):
-            members = self._members(sources.sides, make_generator(same, sources, seed, number))
+            turn, place = divmod(number, sets)
+            members = self._members(sources.sides, make_generator(same, sources, seed, turn), place)
             members = members[::-1] if self.order == "paper" else members
             i, j = list_corpus_pairs(self.k)
             sides = [(members[a], members[b]) for a, b in zip(i, j, strict=True)]
@@ -165,8 +174,13 @@ class Ksc(Protocol):
             return {"a": self.n, "b": self.n}
         return {"a": int(first.sum()), "b": int((self.n - first).sum())}
 
-    def _members(self, sides: tuple[Ints, Ints], rng: np.random.Generator) -> list[Ints]:
-        """Return the rows of each corpus."""
+    def _sets(self, sources: Sources) -> int:
+        """Return how many repetitions are made of one shuffle of the texts."""
+        spread = self.draw == "spread"
+        return min(len(sources.distinct(role)) // n for role, n in self._needed().items()) if spread else 1
+
+    def _members(self, sides: tuple[Ints, Ints], rng: np.random.Generator, place: int) -> list[Ints]:
+        """Return the rows of each corpus, from this place of the shuffled texts on."""
         first = compute_shares(self.k, self.n)
         if self.draw == "lottery":
             return [
@@ -174,7 +188,10 @@ class Ksc(Protocol):
             ]
         shuffled = [rng.permutation(side) for side in sides]
         ends = [np.cumsum(counts) for counts in (first, self.n - first)]
-        parts = [np.split(side[: end[-1]], end[:-1]) for side, end in zip(shuffled, ends, strict=True)]
+        parts = [
+            np.split(side[place * end[-1] : (place + 1) * end[-1]], end[:-1])
+            for side, end in zip(shuffled, ends, strict=True)
+        ]
         return [np.concatenate(both) for both in zip(*parts, strict=True)]
 
 
