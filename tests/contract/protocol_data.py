@@ -11,7 +11,7 @@ _WORDS = ["red", "blue", "old", "new", "cat", "dog", "bird", "train", "sees", "l
 _OTHERS = ["please", "could", "you", "send", "pay", "money", "card", "bank", "rate", "loan", "fee", "now"]
 
 SMALL = {
-    "ksc": {"k": 4, "n": 12, "repetitions": 3},
+    "ksc": {"k": 4, "n": 12, "repetitions": 3, "draw": "disjoint"},
     "size": {"smallest": 5, "step": 10, "total": 40, "large": 50, "draws": 3, "repetitions": 3},
     "distributionality": {"n": 12, "k": 5, "repetitions": 3},
     "perturbation": {"n": 30, "repetitions": 3, "steps": 4},

@@ -159,7 +159,7 @@ KSC -n 5000 -k 4 → source a has 4000 different texts
 KSC -m jsdd@words → did you mean jsd
 KSC -m bleu → scores pairs of texts
 KSC -p draw → name=value
-KSC -p draw=odd → draw=odd is not one of disjoint, lottery
+KSC -p draw=odd → draw=odd is not one of spread, disjoint, lottery
 KSC -p colour=red → has no parameter 'colour'
 KSC -p sample=-3 → sample=-3 must be at least 0
 KSC --steps steps → not read --steps

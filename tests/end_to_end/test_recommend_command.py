@@ -58,7 +58,7 @@ def test_two_corpora_in_every_format_and_file(run, corpora, tmp_path):
 
 def test_the_choice_is_the_top_tier_of_the_whole_run(run, corpora, tmp_path):
     answer = json.loads(run("recommend", *corpora, "-f", "json")[1])["details"]
-    sources = ["--source-a", corpora[1], "--source-b", corpora[3], *corpora[4:6], "--repetitions", "20", "-n", "28"]
+    sources = ["--source-a", corpora[1], "--source-b", corpora[3], *corpora[4:6], "-k", "7", "-n", "28"]
     assert run("run", "ksc", *sources, "--out", tmp_path / "whole")[0] == 0
     rows = json.loads(run("leaderboard", tmp_path / "whole", "-f", "json")[1])["rows"]
     assert set(answer["choice"]) == {row["metric"] for row in rows if row["tier"] == 1}

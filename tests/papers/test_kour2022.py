@@ -1,6 +1,7 @@
 """Kour et al.'s table: which of our numbers stands beside which of theirs."""
 
 import math
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,8 @@ from textgauge_papers import PAPERS
 from textgauge_papers.kour2022_tables import KOUR_METRICS, KOUR_PAPER_METRICS
 from textgauge_papers.paper import Request
 
-PROTOCOLS = (Ksc(k=7), Ksc(k=12), Size(), Speed(repetitions=3), Ksc(k=7, order="paper"), Ksc(k=12, order="paper"))
+KSC = partial(Ksc, n=100, repetitions=5, draw="disjoint")
+PROTOCOLS = (KSC(k=7), KSC(k=12), Size(), Speed(repetitions=3), KSC(k=7, order="paper"), KSC(k=12, order="paper"))
 
 
 def value(metric, protocol, measure):
@@ -124,7 +126,7 @@ def test_padding_is_told_by_chi_with_and_without_it_on_the_same_corpora():
     def chi(key, separability):
         noise = 0.01 * np.arange(5)
         verdicts = [summarise_repetitions(m.name, (separability + noise).tolist()) for m in Ksc.measures]
-        return Group("clinc150,banking77", Ksc(k=7, order="paper"), 0, judged={key: verdicts})
+        return Group("clinc150,banking77", KSC(k=7, order="paper"), 0, judged={key: verdicts})
 
     items = [chi("chi(padding=source,df=paper)", 0.6), chi("chi(df=paper)", 0.95)]
     results = SimpleNamespace(groups=lambda options=None: [] if options is None else items)

@@ -289,7 +289,7 @@ def quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
         raise InputError("the suite quick runs metrics of corpora and of pairs and names its own; name a protocol")
     size = Size(smallest=50, step=100, total=400, large=450, draws=3, repetitions=5)
     return [
-        *make_plans([Ksc(n=50, repetitions=5), size], [read_two(*_TWO)], _FIRST_METRICS, seed),
+        *make_plans([Ksc(), size], [read_two(*_TWO)], _FIRST_METRICS, seed),
         *make_plans([Distributionality()], [read_paraphrases("sample:banking")], _FIRST_METRICS, seed),
         *make_plans([Agreement()], [read_rated("sample:graded", limit=300)], _FIRST_PAIR_METRICS, seed),
         *usmb_quick(None, seed),
@@ -299,7 +299,7 @@ def quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
 @register_suite("ksc-quick")
 def ksc_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     """Known-similarity corpora of two built-in corpora: about a minute."""
-    return make_plans([Ksc(n=50, repetitions=5)], [read_two(*_TWO)], metrics or CORPUS_METRICS, seed)
+    return make_plans([Ksc()], [read_two(*_TWO)], metrics or CORPUS_METRICS, seed)
 
 
 @register_suite("distributionality-quick")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal
 
 import numpy as np
@@ -112,8 +115,9 @@ def recommend(
 ) -> Recommendation:
     """Find the metric to use: the best one, those statistically tied with it, how many texts they need, what they cost.
 
-    Give two corpora, or rated pairs, or a task with its data. Each effort is one fixed experiment: the answer is the
-    same on every machine, but for the seconds.
+    Among tied metrics the one with the best record on published data is named first. Give two corpora, or rated pairs,
+    or a task with its data. Each effort is one fixed experiment: the answer is the same on every machine, but for the
+    seconds.
 
     Parameters
     ----------
@@ -248,7 +252,7 @@ class _Recommender:
             "pairs",
             (sources.name,),
             ranking,
-            [Answer("score pairs", ranking.board.top, ranking.board)],
+            [choose_by_record("score pairs", ranking.board)],
             f"agreement with the ratings of {count:,} pairs",
             costs=costs,
             power=needed,
@@ -286,7 +290,7 @@ class _Recommender:
         protocol = choose_mixtures(sources, self.effort)
         few = Comparison(*(sources.corpora[role].take(np.arange(4)) for role in "ab"))
         ranking = self._rank(protocol, sources, chosen, lambda metric: metric.measure(few))
-        answers = [Answer("rank corpora", ranking.board.top, ranking.board)]
+        answers = [choose_by_record("rank corpora", ranking.board)]
         detect, needed, notes = self._find_texts_needed(ranking, Contaminated(sources, effect, self.seed))
         size = f"metrics are tried on {len(sources.joint):,} of {len(comparison.joint):,} texts"
         n = min(_COST_TEXTS, sources.fewest)
@@ -369,8 +373,7 @@ class _Recommender:
             design: dict[str, Any] = {"sizes": self.effort.sizes, "tests": self.effort.tests, "power": self.power}
             curves[metric.key] = simulate_tests(metric, samples, **design)
         board = rank_by_texts_needed(curves, samples)
-        choice = board.top
-        tested = [metric for metric in ranking.defined if metric.key in {*ranking.board.top, *choice}]
+        tested = [metric for metric in ranking.defined if metric.key in {*ranking.board.top, *board.top}]
         level = estimate_shared_level(tested, samples)
         order = [row.metric for row in board]
         rows = [TextsNeeded.of(metric, curve, level) for metric, curve in curves.items()]
@@ -378,7 +381,7 @@ class _Recommender:
         tests, largest = sum(row.tests for row in rows), max(row.largest for row in rows)
         where = f"up to {largest:,} texts a side, drawn from {a:,} and {b:,}"
         notes = [f"power: {tests:,} simulated permutation tests at level 0.05 on samples of {where}"]
-        return Answer(f"detect {format_percent(samples.effect)} of foreign texts", choice, board), rows, notes
+        return choose_by_record(f"detect {format_percent(samples.effect)} of foreign texts", board), rows, notes
 
     def _answer(
         self,
@@ -408,6 +411,27 @@ class _Recommender:
             notes=(how, *ranking.board.notes, *notes, *absent),
             about=settings | dict(about or {}),
         )
+
+
+@cache
+def read_records() -> dict[str, tuple[float, str]]:
+    """Return how well metrics did on published data, with what the number is; made by `benchmarks/records.py`."""
+    table = (files("textgauge.bench") / "records.csv").read_text("utf-8")
+    return {row["metric"]: (float(row["record"]), row["what"]) for row in csv.DictReader(table.splitlines())}
+
+
+def choose_by_record(purpose: str, board: Leaderboard) -> Answer:
+    """Return the first metric of a board and those tied with it; of several, the one with the best record comes first.
+
+    What comes first among tied metrics is chance, and what did well on many data is likely to do so again.
+    """
+    top, records = board.top, read_records()
+    known = [metric for metric in top if metric in records]
+    if len(top) < 2 or not known:
+        return Answer(purpose, top, board)
+    best = max(known, key=lambda metric: records[metric][0])
+    value, what = records[best]
+    return Answer(purpose, (best, *(metric for metric in top if metric != best)), board, f"{what}: {value:.2f}")
 
 
 def draw_pairs(sources: PairSources, count: int, seed: int) -> PairSources:

@@ -54,14 +54,16 @@ class MetricCost(FlatRow):
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer for one purpose: the best metric and those statistically tied with it, in the order of the board.
+    """The answer for one purpose: the best metric of the board and those statistically tied with it.
 
-    `purpose` completes "To …".
+    They are in the order of the board; but if the first was chosen among them by its `record` elsewhere, it comes
+    before. `purpose` completes "To …".
     """
 
     purpose: str
     choice: tuple[str, ...]
     board: Leaderboard
+    record: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,7 +141,10 @@ class Recommendation(Result):
         return {
             "kind": self.kind,
             "data": list(self.data),
-            "answers": [{"purpose": answer.purpose, "choice": list(answer.choice)} for answer in self.answers],
+            "answers": [
+                {"purpose": answer.purpose, "choice": list(answer.choice), "record": answer.record or None}
+                for answer in self.answers
+            ],
             "choice": list(self.choice),
             "runners_up": list(self.runners_up),
             "sentences": list(self.sentences),
@@ -203,11 +208,24 @@ def _escape_markdown(text: str) -> str:
 def _name_best(answer: Answer) -> str:
     if not answer.choice:
         return "No metric has a value on these data"
-    first, *others = answer.choice
+    first = answer.choice[0]
     ranked = [row for row in answer.board if row.rank is not None]
     if len(ranked) == 1:
         return f"Only {first} was ranked: there is nothing to compare it with"
-    return f"To {answer.purpose}, use {first}{';' if others else ':'} {format_standing(others, len(ranked) - 1)}"
+    return f"To {answer.purpose}, use {first}{_write_standing(answer, len(ranked) - 1)}"
+
+
+def _write_standing(answer: Answer, others: int) -> str:
+    """Say what the metric to use is tied with, and whether it was chosen by its record."""
+    first, *rest = answer.choice
+    if not answer.record:
+        return f"{';' if rest else ':'} {format_standing(rest, others)}"
+    leader, *tied = answer.board.top
+    why = f"{first} has the best record elsewhere ({answer.record})"
+    if leader == first:
+        return f"; {format_standing(rest, others)}, and {why}"
+    tied.sort(key=lambda metric: metric != first)
+    return f": {leader} comes first here, {format_standing(tied, others)}, and {why}"
 
 
 def _write_texts_needed(answer: Answer, rows: dict[str, TextsNeeded], whole: Recommendation) -> Iterator[str]:
@@ -218,8 +236,8 @@ def _write_texts_needed(answer: Answer, rows: dict[str, TextsNeeded], whole: Rec
         return
     first, *others = answer.choice
     best = rows[first]
-    use = f"{goal}, use {first}: it needs {_format_texts(best)}"
-    yield f"{use}; {format_standing(others, len(others))}." if others else f"{use}."
+    needs = f"; it needs {_format_texts(best)}" if others else f": it needs {_format_texts(best)}"
+    yield f"{goal}, use {first}{_write_standing(answer, len(others)) if others else ''}{needs}."
     unclear = [row.metric for row in rows.values() if not row.known and row.low < best.count]
     if unclear:
         named = [*unclear[:_NAMED], *([format_count(len(unclear) - _NAMED, "other")] if len(unclear) > _NAMED else [])]
@@ -237,7 +255,7 @@ def _format_texts(row: TextsNeeded) -> str:
     if np.isnan(row.count):
         return f"more than {format_about(row.low)} texts a side"
     beyond = f" (extrapolated from {row.largest:,})" if row.extrapolated else ""
-    return f"about {format_about(row.count)} texts a side{beyond}"
+    return f"about {format_about(row.count)} texts a side, at most {format_about(row.high)}{beyond}"
 
 
 def _write_evidence(answer: Answer, whole: Recommendation) -> Iterator[str]:

@@ -16,9 +16,11 @@ from textgauge.bench.recommend import (
     Answer,
     MetricCost,
     Recommendation,
+    choose_by_record,
     choose_mixtures,
     draw_pairs,
     list_usable_metrics,
+    read_records,
     recommend,
     take_texts,
 )
@@ -228,8 +230,8 @@ def test_the_answer_in_words(make_answer):
     assert make_answer().sentences == (
         "To rank corpora, use quick; slow is statistically tied with it.",
         "To detect 10 % of foreign texts with 80 % power, use slow: "
-        "it needs about 92 texts a side (extrapolated from 64).",
-        "For this, quick needs about 240 texts a side.",
+        "it needs about 92 texts a side, at most 110 (extrapolated from 64).",
+        "For this, quick needs about 240 texts a side, at most 300.",
         "Tested together with the other recommended metrics, 2 metrics in all, slow needs at most about 100: "
         "p-values are adjusted then.",
         "quick reaches 0.850 overall in 5 repetitions: accuracy 0.900, linearity 0.800 "
@@ -238,6 +240,29 @@ def test_the_answer_in_words(make_answer):
         "A comparison of 100 texts a side takes 1.23 ms (plus 1.5 s to embed the texts with minilm the first time) "
         "with quick and 250 ms with slow.",
     )
+
+
+def test_among_tied_metrics_the_one_with_the_best_record_is_named(make_answer, monkeypatch):
+    records = {"slow": (0.7, "mean power over 3 pairs of corpora"), "poor": (0.9, "mean power over 3 pairs of corpora")}
+    monkeypatch.setattr("textgauge.bench.recommend.read_records", lambda: records)
+    board = replace(make_answer().board, tied=("slow",))
+    chosen = choose_by_record("rank corpora", board)
+    assert chosen.choice == ("slow", "quick")
+    assert make_answer(answers=(chosen,)).sentences[0] == (
+        "To rank corpora, use slow: quick comes first here, slow is statistically tied with it, "
+        "and slow has the best record elsewhere (mean power over 3 pairs of corpora: 0.70)."
+    )
+    records["quick"] = (0.8, "mean power over 3 pairs of corpora")
+    assert make_answer(answers=(choose_by_record("rank corpora", board),)).sentences[0] == (
+        "To rank corpora, use quick; slow is statistically tied with it, "
+        "and quick has the best record elsewhere (mean power over 3 pairs of corpora: 0.80)."
+    )
+    assert choose_by_record("rank corpora", replace(board, tied=())).choice == ("quick",)
+
+
+def test_records_are_of_metrics_that_there_are():
+    names = [metric.key for kind in ("pair", "corpus") for metric in list_usable_metrics(kind)]
+    assert {"bertscore", "cosine", "energy", "mmd"} <= read_records().keys() <= set(names)
 
 
 def test_pages_hold_all_sentences_and_tables_and_what_comes_from_data_is_text(make_answer):

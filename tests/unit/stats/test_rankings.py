@@ -10,8 +10,10 @@ from scipy.stats import t as student
 
 from textgauge.stats.rankings import (
     compute_joint_reach,
+    compute_smallest_gap,
     compute_student_interval,
     find_better,
+    moderate_variances,
     pair_p_values,
     rank_ranges,
     rank_values,
@@ -51,6 +53,30 @@ def test_better_is_what_holm_rejects_over_all_pairs():
     assert (better | better.T)[first, second].tolist() == (adjusted <= 0.05).tolist()
     assert not (better & better.T).any()
     assert (gaps[0][better] > 0).all()
+
+
+def test_variances_of_one_size_are_pooled_and_others_are_left_alone():
+    rng = np.random.default_rng(2)
+    alike = rng.chisquare(4, size=66) / 4
+    pooled, freedom = moderate_variances(alike, 4.0, 12)
+    assert freedom == 44.0  # four of each of eleven metrics
+    assert pooled.std() < 0.15 * alike.std()
+    assert np.argsort(pooled).tolist() == np.argsort(alike).tolist()
+    apart = alike * np.exp(6.0 * rng.normal(size=66))
+    own, freedom = moderate_variances(apart, 4.0, 12)
+    assert freedom < 4.5
+    assert own[apart > 1] == pytest.approx(apart[apart > 1], rel=0.2)
+    for few in ([0.3], [0.0, 0.3], [np.nan, 0.3]):
+        np.testing.assert_array_equal(moderate_variances(np.array(few), 4.0, 3)[0], few)
+
+
+def test_a_gap_beyond_the_smallest_is_found_and_one_below_is_not():
+    errors, freedom = np.full((3, 3), 0.1), np.full((3, 3), 19.0)
+    smallest = compute_smallest_gap(np.zeros((3, 3), dtype=bool), errors, freedom)
+    for times, expected in ((1.01, True), (0.99, False)):
+        gaps = times * smallest * np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 0]])
+        assert find_better(gaps, errors, freedom).any() == expected
+    assert np.isnan(compute_smallest_gap(np.ones((3, 3), dtype=bool), errors, freedom))
 
 
 def test_unknown_errors_make_nothing_better():

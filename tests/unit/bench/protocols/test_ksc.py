@@ -62,11 +62,21 @@ def test_the_order_of_the_paper_runs_over_the_same_corpora_from_the_other_end():
     assert {text[0] for text in corpora_of(second, 5)[0]} == {"b"}
 
 
+def test_spread_draws_use_no_text_again_before_too_few_are_left():
+    batches = list(Ksc(k=3, n=4, repetitions=5).trials(sources(14, 12), seed=0))
+    drawn = [frozenset().union(*corpora_of(batch, 3)) for batch in batches]
+    assert [len(texts) for texts in drawn] == [12] * 5
+    assert not drawn[0] & drawn[1]
+    assert not drawn[2] & drawn[3]
+    assert len({drawn[0] | drawn[1], drawn[2] | drawn[3]}) == 2  # of 14 texts others are left over
+
+
+@pytest.mark.parametrize("draw", ["spread", "disjoint"])
 @pytest.mark.parametrize(("k", "n"), [(3, 2), (5, 10), (7, 100), (12, 25)])
-def test_disjoint_draws_use_no_text_twice_and_all_they_need(k, n):
+def test_disjoint_draws_use_no_text_twice_and_all_they_need(k, n, draw):
     first = compute_shares(k, n)
     data = sources(int(first.sum()), int((n - first).sum()))
-    batches = list(Ksc(k=k, n=n, repetitions=2).trials(data, seed=0))
+    batches = list(Ksc(k=k, n=n, repetitions=2, draw=draw).trials(data, seed=0))
     assert [batch.number for batch in batches] == [0, 1]
     drawn = [corpora_of(batch, k) for batch in batches]
     for corpora in drawn:
@@ -103,7 +113,10 @@ def test_what_does_not_fit_is_refused_with_what_is_needed(given, size, complaint
 
 
 def test_the_share_of_the_pool_is_the_larger_one_of_both_sources():
-    assert Ksc(k=3, n=4).pool_share(sources(60, 12)) == 6 / 12  # 4 + 2 + 0 texts of each
+    assert Ksc(k=3, n=4, draw="disjoint").pool_share(sources(60, 12)) == 6 / 12  # 4 + 2 + 0 texts of each
+    spread = Ksc(k=3, n=4, repetitions=5)  # of two rounds of two and one of one: 2 of 10 pairs are of one round
+    assert spread.pool_share(sources(60, 12)) == pytest.approx(6 / 12 * 8 / 10)
+    assert spread.pool_share(sources(60, 30)) == 0.0
     lottery = Ksc(k=3, n=4, draw="lottery")
     drawn = 1 - (1 - 4 / 5) * (1 - 2 / 5)  # by the corpus of 4 of them, or by that of 2
     assert lottery.pool_share(sources(60, 5)) == lottery.pool_share(sources(5, 60)) == pytest.approx(drawn)
@@ -112,7 +125,7 @@ def test_the_share_of_the_pool_is_the_larger_one_of_both_sources():
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ({"draw": "fair"}, "draw=fair is not one of disjoint, lottery"),
+        ({"draw": "fair"}, "draw=fair is not one of spread, disjoint, lottery"),
         ({"ties": "none"}, "half, right, wrong"),
         ({"judgements": "all"}, "distinct, paper"),
         ({"linearity": "r3"}, "r2, r"),
