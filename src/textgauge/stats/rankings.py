@@ -39,13 +39,13 @@ def pair_p_values(gaps: Floats, errors: Floats, freedom: Floats) -> Floats:
 def moderate_variances(variances: Floats, freedom: float, metrics: int) -> tuple[Floats, float]:
     """Draw the variances of all pairs of `metrics` towards a common one; return them, and their degrees of freedom.
 
-    Each is the mean of its own value, which has `freedom`, and of the common one, which counts for as many degrees as
-    the variances differ little: none where they differ much, and never more than the other metrics have. Source: Smyth
-    2004, empirical Bayes by the moments of the logarithms.
+    Each is the mean of its own value, which has `freedom`, and of the common one (the geometric mean), which counts for
+    the more degrees the less the variances differ, but for no more than half of those of the other metrics: pairs share
+    metrics, and few say little about the spread of their variances. Source: Smyth 2004, the moments of the logarithms.
 
     >>> alike, freedom = moderate_variances(np.array([1.0, 1.1, 0.9]), 4.0, 3)
     >>> alike.round(2).tolist(), freedom
-    ([1.0, 1.05, 0.95], 8.0)
+    ([1.1, 1.17, 1.04], 6.0)
     """
     from scipy.special import digamma, polygamma
 
@@ -53,10 +53,9 @@ def moderate_variances(variances: Floats, freedom: float, metrics: int) -> tuple
     if len(known) < 2:
         return variances, freedom
     logs = np.log(known) - digamma(freedom / 2.0) + np.log(freedom / 2.0)
-    degrees = np.geomspace((metrics - 2) * freedom, 1e-3, 1_000)
+    degrees = np.geomspace((metrics - 2) * freedom / 2.0, 1e-3, 1_000)
     prior = float(np.interp(logs.var(ddof=1) - polygamma(1, freedom / 2.0), polygamma(1, degrees / 2.0), degrees))
-    common = np.exp(logs.mean() + digamma(prior / 2.0) - np.log(prior / 2.0))
-    return (prior * common + freedom * variances) / (prior + freedom), freedom + prior
+    return (prior * np.exp(logs.mean()) + freedom * variances) / (prior + freedom), freedom + prior
 
 
 def compute_student_interval(value: float, error: float, freedom: float, level: float) -> tuple[float, float]:

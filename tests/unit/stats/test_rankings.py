@@ -59,8 +59,8 @@ def test_variances_of_one_size_are_pooled_and_others_are_left_alone():
     rng = np.random.default_rng(2)
     alike = rng.chisquare(4, size=66) / 4
     pooled, freedom = moderate_variances(alike, 4.0, 12)
-    assert freedom == 44.0  # four of each of eleven metrics
-    assert pooled.std() < 0.15 * alike.std()
+    assert freedom == 24.0  # its own four, and half of those of ten other metrics
+    assert pooled.std() < 0.2 * alike.std()
     assert np.argsort(pooled).tolist() == np.argsort(alike).tolist()
     apart = alike * np.exp(6.0 * rng.normal(size=66))
     own, freedom = moderate_variances(apart, 4.0, 12)
