@@ -52,7 +52,7 @@ def tables() -> dict[str, str]:
         "gates": gates.table([row for row in read(file_of("gates")) if "design" not in row]),
         "dependent_gates": gates.table([row for row in read(file_of("gates")) if "design" in row]),
         "streams": streams.table(read(file_of("streams"))),
-        **{name: leaderboards.table(name, boards) for name in (*leaderboards.TABLES, "runs")},
+        **{name: leaderboards.table(name, boards) for name in dict.fromkeys(line["table"] for line in boards)},
         **trust.tables(),
     }
 
