@@ -88,3 +88,11 @@ def test_embeddings_are_named_by_their_place(run, corpora):
     assert code == 0
     assert "text 1" in out
     assert "Words that separate" not in out
+
+
+def test_a_file_that_cannot_be_written_is_said_in_one_line(run, corpora):
+    (corpora / "file").write_text("x", encoding="utf-8")
+    path = corpora / "file" / "found.json"
+    code, _, err = run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "--explain-to", path)
+    assert code == 2
+    assert "cannot write" in err

@@ -100,7 +100,6 @@ compare labelled.csv:text labelled.csv:text --by label --ci --approx 50 → --by
 compare labelled.csv labelled.csv --by labl --column text → label
 compare fine.npy fine.npy --paired → at least 8
 compare A.txt A.txt -m jsd@words --explain-to found.exe → .html
-compare A.txt A.txt -m jsd@words --explain-to A.txt/found.json → cannot write
 compare A.txt A.txt -m jsd@words --explain --top 0 → top
 compar A.txt A.txt → Did you mean "compare"
 
