@@ -1,6 +1,17 @@
-"""Files of bytes for the tests of this folder."""
+"""Files of bytes, and rows as the hub gives them, for the tests of this folder."""
 
 import pytest
+
+
+class Rows(dict):
+    """What the package `datasets` gives: columns by name, and the number of rows."""
+
+    @property
+    def column_names(self):
+        return list(self)
+
+    def __len__(self):
+        return len(self["text"])
 
 
 @pytest.fixture

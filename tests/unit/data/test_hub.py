@@ -4,6 +4,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from tests.unit.data.conftest import Rows
 
 from textgauge.core.errors import InputError, MissingExtra
 from textgauge.data.source import load_texts
@@ -13,15 +14,6 @@ def test_hub_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(MissingExtra, match="pip install datasets; or name a file of it"):
         load_texts("hf://owner/name")
-
-
-class Rows(dict):
-    @property
-    def column_names(self):
-        return list(self)
-
-    def __len__(self):
-        return len(self["text"])
 
 
 def test_hub_with_the_package(monkeypatch):

@@ -3,6 +3,7 @@
 import numpy as np
 import polars
 import pytest
+from tests.unit.data.conftest import Rows
 
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import (
@@ -73,17 +74,6 @@ def test_a_name_that_is_nothing(spec, hint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=hint):
         load_texts(spec)
-
-
-class Rows(dict):
-    """What the package `datasets` gives: columns by name, and the number of rows."""
-
-    @property
-    def column_names(self):
-        return list(self)
-
-    def __len__(self):
-        return len(self["text"])
 
 
 class TestLoadCorpus:
