@@ -185,15 +185,15 @@ def _advise(error: CycloptsError) -> str:
 
 def read_config(app: App, folder: Path) -> list[Any]:
     """Read defaults of options from textgauge.toml, or from [tool.textgauge] of pyproject.toml, a table per command."""
-    import tomllib
-    from importlib.metadata import entry_points
-
-    from cyclopts.config import Dict
-
     for name in ("textgauge.toml", "pyproject.toml"):
         path = folder / name
         if not path.is_file():
             continue
+        import tomllib
+        from importlib.metadata import entry_points
+
+        from cyclopts.config import Dict
+
         try:
             table: Any = tomllib.loads(path.read_text("utf-8"))
         except (OSError, ValueError, RecursionError) as error:

@@ -13,7 +13,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -157,6 +156,8 @@ class Result(Tabular):
 
     def to_dict(self) -> Row:
         """Return the whole result as JSON has it."""
+        from importlib.metadata import version
+
         content: Row = {
             "schema": SCHEMA,
             "version": version("textgauge"),

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.metadata
 import json
 import os
 import re
@@ -190,6 +189,8 @@ def _find_local_folders(entry: Resource) -> Iterator[Path]:
     if root := os.environ.get("TEXTGAUGE_RESOURCES"):
         folders.append(Path(root) / entry.name)
     for package in entry.packages:
+        import importlib.metadata
+
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             folders.append(Path(str(importlib.metadata.distribution(package.name).locate_file(package.root))))
     if entry.hub:

@@ -7,6 +7,8 @@ once and then used offline.
 
 from __future__ import annotations
 
+import csv
+import gzip
 import itertools
 from collections.abc import Iterator
 from functools import cache
@@ -15,7 +17,6 @@ from typing import TypeVar
 
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.datasets import DatasetCard
-from textgauge.data.formats import read_table
 from textgauge.data.samples import packages
 from textgauge.data.tables import LabelledTexts, TextPairs, take
 
@@ -131,7 +132,9 @@ def _draw_rows(card: DatasetCard, count: int, seed: int, file: str, *columns: st
 
 @cache
 def _read_columns(file: str) -> dict[str, list[str]]:
-    return read_table(FOLDER / f"{file}.csv.gz").columns
+    with gzip.open(FOLDER / f"{file}.csv.gz", "rt", encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    return {name: list(cells) for name, *cells in zip(header, *rows, strict=True)}
 
 
 def _take_first(n: int, items: Iterator[T], name: str) -> list[T]:

@@ -269,9 +269,9 @@ class Zipf(GapMetric, _PaddedCounts):
 
 def compute_relative_entropy(P: Floats, Q: Floats) -> Floats:
     """Σ p·ln(p/q) along rows of probabilities, in nats."""
-    from scipy.special import rel_entr
-
-    nats: Floats = np.maximum(rel_entr(P, Q).sum(axis=1), 0.0)
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.divide(P, Q, out=np.ones_like(P), where=P > 0))
+    nats: Floats = np.maximum((P * logs).sum(axis=1), 0.0)
     return nats
 
 

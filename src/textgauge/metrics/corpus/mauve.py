@@ -11,7 +11,7 @@ import numpy as np
 
 from textgauge.core.arrays import Embeddings, Floats, Ints, Masks
 from textgauge.core.errors import ParameterError
-from textgauge.core.parallel import use_one_thread
+from textgauge.core.parallel import use_one_blas_thread
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import DEFAULT_SEED, POSITIVE, VALUE, Part, Range
@@ -25,7 +25,6 @@ _ENDS = 1e-6  # the mixtures run from this share of P to this share of Q, so tha
 _CLUSTERINGS = 8  # for the standard error
 _UNSHARED = 1 / 3  # how much of a clustering's own jackknife variance is due to samples, at distance 1
 _STEPS = 500  # of k-means
-_FEW = 300  # rows up to which a fit of scikit-learn takes twice the time of its sums, or more
 _CELLS = 1 << 20  # numbers held at a time while many curves are drawn
 
 
@@ -97,45 +96,48 @@ def cluster(X: Floats, weights: Floats, buckets: int, *, restarts: int, seed: tu
         different, labels = np.unique(narrow, axis=0, return_inverse=True)
         if len(different) <= buckets:
             return labels.astype(np.int64)
-    if len(X) <= _FEW and (found := _cluster_few(narrow, weights, buckets, restarts, _open_chance(seed))) is not None:
-        return found
-    from sklearn import config_context
-    from sklearn.cluster import KMeans
-
-    chance = _open_chance(seed)
-    model = KMeans(buckets, init="random", n_init=restarts, max_iter=_STEPS, tol=0.0, random_state=chance)
-    with config_context(assume_finite=True, skip_parameter_validation=True):
-        return model.fit(narrow, sample_weight=weights).labels_.astype(np.int64)  # type: ignore[no-any-return]
+    chance = np.random.RandomState(np.random.MT19937(np.random.SeedSequence(seed)))
+    narrow, shares = narrow - narrow.mean(axis=0), weights / weights.sum()
+    starts = np.array([chance.choice(len(X), buckets, replace=False, p=shares) for _ in range(restarts)])
+    groups = split_into_blocks(restarts, _CELLS, len(X) * buckets)
+    runs = [run for some in groups for run in _run_lloyd(narrow, weights, narrow[starts[some]])]
+    return min(runs, key=lambda run: run[0])[1]
 
 
-def _open_chance(seed: tuple[int, ...]) -> np.random.RandomState:
-    return np.random.RandomState(np.random.MT19937(np.random.SeedSequence(seed)))
+def _run_lloyd(X: Embeddings, weights: Floats, centres: Embeddings) -> Iterator[tuple[float, Ints]]:
+    """Yield the sum of squares, short of what does not depend on the buckets, and the buckets of each restart.
 
-
-def _cluster_few(
-    X: Embeddings, weights: Floats, buckets: int, restarts: int, chance: np.random.RandomState
-) -> Ints | None:
-    """Return the labels that scikit-learn finds, from the same starts, all restarts at once.
-
-    None where a bucket loses all its rows, which scikit-learn fills again.
+    Distances to centres that stay are kept. A bucket without rows gets the one that is farthest from its own.
     """
-    X, shares = X - X.mean(axis=0), weights / weights.sum()
-    starts = [chance.choice(len(X), buckets, replace=False, p=shares) for _ in range(restarts)]
-    centres, first = X[np.concatenate(starts)], np.arange(restarts) * buckets
-    labels: Ints = np.zeros((len(X), restarts), dtype=np.int64)
+    from scipy.sparse import csc_matrix
+
+    (restarts, buckets, _), n = centres.shape, len(X)
+    first, moved = np.arange(restarts) * buckets, np.arange(restarts * buckets)
+    rows, centres = np.column_stack([X, np.ones(n, X.dtype)]), np.concatenate(centres)
+    labels: Ints = np.zeros((n, restarts), np.int64)
+    shares, ends = np.repeat(weights.astype(X.dtype), restarts), np.arange(0, n * restarts + 1, restarts)
+    members = csc_matrix((shares, labels.ravel(), ends), (len(centres), n))
     for step in range(_STEPS):
-        distances = np.einsum("ij,ij->i", centres, centres) - 2.0 * (X @ centres.T)
-        before, labels = labels, distances.reshape(len(X), restarts, buckets).argmin(axis=2) + first
+        here = centres[moved]
+        fresh = rows @ np.column_stack([-2.0 * here, (here * here).sum(axis=1)]).T
+        if len(moved) == len(centres):
+            distances = fresh
+        else:
+            distances[:, moved] = fresh
+        before, labels = labels, distances.reshape(n, restarts, buckets).argmin(axis=2) + first
         if step and np.array_equal(labels, before):
             break
-        members = np.zeros_like(distances)
-        np.put_along_axis(members, labels, weights[:, None], axis=1)
-        sums = members.sum(axis=0)
-        if not sums.all():
-            return None
-        centres = (members.T @ X) / sums[:, None]
-    best = int((weights @ np.take_along_axis(distances, labels, axis=1)).argmin())
-    return np.asarray(labels[:, best] - first[best])
+        empty = np.flatnonzero(np.bincount(labels.ravel(), minlength=len(centres)) == 0)
+        for run in set((empty // buckets).tolist()):
+            mine = empty[empty // buckets == run]
+            gaps = (X * X).sum(axis=1) + distances[np.arange(n), labels[:, run]]
+            labels[np.argsort(gaps)[-len(mine) :], run] = mine
+        members.indices = labels.ravel().astype(members.indices.dtype)
+        sums = members @ rows
+        before_moving, centres = centres, sums[:, :-1] / np.maximum(sums[:, -1:], np.finfo(X.dtype).tiny)
+        moved = np.flatnonzero((centres != before_moving).any(axis=1))
+    squares = weights @ np.take_along_axis(distances, labels, axis=1)
+    yield from zip(squares.tolist(), (labels - first).T, strict=True)
 
 
 @register
@@ -158,7 +160,6 @@ class Mauve(EmbeddingMetric):
     name: ClassVar[str] = "mauve"
     label: ClassVar[str] = "1 − MAUVE"
     source: ClassVar[str] = "Pillutla et al. 2021"
-    libraries: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     version: ClassVar[int] = 2
     min_texts_interval: ClassVar[int] = 300
     headline: ClassVar[Part] = Part(VALUE)
@@ -192,7 +193,7 @@ class Mauve(EmbeddingMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws; those of the same texts in union share one clustering."""
         many = {name: np.full(len(draws), np.nan) for name in self.value_names}
-        with use_one_thread():  # sums of several threads differ in their last bits
+        with use_one_blas_thread():  # sums of several threads differ in their last bits
             for members in _group_by_union(draws, self.min_texts):
                 union = self._union(joint, draws.left[members[0]], draws.right[members[0]])
                 for values in many.values():
@@ -250,7 +251,7 @@ class Mauve(EmbeddingMetric):
         several = replace(self, seed=seed, seeds=max(self.seeds, _CLUSTERINGS))
         shown, distances, influences = [], [], []
         union = several._union(comparison.joint, sides, ~sides)
-        with use_one_thread():
+        with use_one_blas_thread():
             clusterings = list(several._cluster_texts(union))
         for labels in clusterings:
             left, right = (_count_buckets(side[None], labels, union.buckets)[0] for side in (sides, ~sides))

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from textgauge.core.errors import ParameterError
@@ -185,11 +186,19 @@ class TestStandardError:
         assert 0.92 <= (np.abs(values - values.mean()) <= 1.96 * errors).mean() <= 0.98
 
 
-@pytest.mark.parametrize("rows", [25, 60, 200])
-def test_few_rows_get_the_labels_of_scikit_learn(rows, monkeypatch):
+@pytest.mark.parametrize("rows", [25, 60, 200, 700])
+def test_labels_are_those_of_scikit_learn_from_the_same_starts(rows):
     rng = np.random.default_rng(rows)
     X, weights = rng.normal(size=(rows, 8)), rng.integers(1, 4, rows).astype(float)
-    found = [cluster(X, weights, rows // 10, restarts=5, seed=(0, seed)) for seed in range(5)]
-    monkeypatch.setattr(mauve, "_FEW", 0)
-    theirs = [cluster(X, weights, rows // 10, restarts=5, seed=(0, seed)) for seed in range(5)]
-    np.testing.assert_array_equal(found, theirs)
+    for seed in range(5):
+        found = cluster(X, weights, rows // 10, restarts=5, seed=(0, seed))
+        chance = np.random.RandomState(np.random.MT19937(np.random.SeedSequence((0, seed))))
+        model = KMeans(rows // 10, init="random", n_init=5, max_iter=500, tol=0.0, random_state=chance)
+        np.testing.assert_array_equal(found, model.fit(X.astype(np.float32), sample_weight=weights).labels_)
+
+
+def test_a_bucket_that_loses_its_rows_gets_the_farthest():
+    X = np.array([[0.0], [1.0], [2.0], [100.0]], dtype=np.float32)
+    starts = np.array([[[0.0], [50.0], [1000.0]]], dtype=np.float32)
+    ((_, labels),) = mauve._run_lloyd(X, np.ones(4), starts)
+    assert len(set(labels.tolist())) == 3
