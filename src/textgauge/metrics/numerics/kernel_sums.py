@@ -126,10 +126,20 @@ def compute_discrepancy_interval(
     """
     n, m, estimate = len(X), len(Y), sums.discrepancy(with_self=False)
     A, B = (rows[:_MOMENT_ROWS].astype(np.float64, copy=False) for rows in (X, Y))
-    xx, yy = (_compute_centred_square(kernel(rows, rows), True) for rows in (A, B))
-    xy = _compute_centred_square(kernel(A, B))
+    K, L = kernel(A, A), kernel(B, B)
+    xx, yy, xy = (
+        _compute_centred_square(K, True),
+        _compute_centred_square(L, True),
+        _compute_centred_square(kernel(A, B)),
+    )
     second = 2.0 * xx / (n * (n - 1)) + 2.0 * yy / (m * (m - 1)) + 4.0 * xy / (n * m)
-    kappa = _estimate_slope(X, Y, kernel, sums, second)
+    g_x = sums.xx / (n - 1) - sums.xy / m
+    g_y = sums.yy / (m - 1) - sums.yx / n
+    first = 4.0 * (g_x.var(ddof=1) / n + g_y.var(ddof=1) / m)  # the noise of the row means adds 2·V2
+    # κ lies between its mean over all directions and the largest.
+    least = first / max(sums.discrepancy(with_self=True), 1e-300)
+    most = max(4.0 * (_compute_largest_variance(K) / n + _compute_largest_variance(L) / m), least)
+    kappa = float(np.clip((first - 2.0 * second) / estimate, least, most)) if estimate > 0 else most
     middle = estimate + reach**2 * kappa / 2.0
     width = np.sqrt(max(middle**2 - estimate**2 + reach**2 * second, 0.0))
     alike = reach * np.sqrt(second)  # below zero the error is that of alike samples
@@ -137,27 +147,13 @@ def compute_discrepancy_interval(
     return float(low), float(middle + width if estimate > -alike else estimate + alike)
 
 
-def _estimate_slope(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, second: float) -> float:
-    """κ: the first-order variance per unit of discrepancy, between its mean over all directions and the largest."""
-    n, m = len(X), len(Y)
-    g_x = sums.xx / (n - 1) - sums.xy / m
-    g_y = sums.yy / (m - 1) - sums.yx / n
-    first = 4.0 * (g_x.var(ddof=1) / n + g_y.var(ddof=1) / m)  # the noise of the row means adds 2·V2
-    least = first / max(sums.discrepancy(with_self=True), 1e-300)
-    most = max(4.0 * (_compute_largest_variance(kernel, X) / n + _compute_largest_variance(kernel, Y) / m), least)
-    estimate = sums.discrepancy(with_self=False)
-    return float(np.clip((first - 2.0 * second) / estimate, least, most)) if estimate > 0 else most
-
-
-def _compute_largest_variance(kernel: Kernel, X: Floats) -> float:
-    """Largest variance of the sample along any one direction of the kernel's feature space."""
-    A = X[:_MOMENT_ROWS].astype(np.float64, copy=False)
-    K = kernel(A, A)
+def _compute_largest_variance(K: Floats) -> float:
+    """Largest variance of a sample along any one direction of the feature space of its kernel matrix."""
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     vector = K[:, np.argmax(K.diagonal())]
     for _ in range(_STEPS + 1):
         vector = K @ (vector / max(float(np.linalg.norm(vector)), 1e-300))
-    return float(np.linalg.norm(vector) / len(A))
+    return float(np.linalg.norm(vector) / len(K))
 
 
 def _compute_centred_square(K: Floats, symmetric: bool = False) -> float:
