@@ -185,12 +185,12 @@ def _list_sources(entry: Resource) -> Iterator[tuple[str, Callable[[Path], None]
 
 def _find_local_folders(entry: Resource) -> Iterator[Path]:
     """Yield the folders of this machine that have all files of a resource, right or not."""
+    import importlib.metadata
+
     folders = [get_cached_folder(entry.part_of)] if entry.part_of else []
     if root := os.environ.get("TEXTGAUGE_RESOURCES"):
         folders.append(Path(root) / entry.name)
     for package in entry.packages:
-        import importlib.metadata
-
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             folders.append(Path(str(importlib.metadata.distribution(package.name).locate_file(package.root))))
     if entry.hub:
