@@ -24,7 +24,13 @@ from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.settings import split_into_blocks
 from textgauge.encode.embedders import Progress
-from textgauge.encode.embedders.transformer import LONGEST, split_by_length
+from textgauge.encode.embedders.transformer import (
+    CROSS_ENCODER,
+    LONGEST,
+    PairTransformer,
+    make_cross_encoder,
+    split_by_length,
+)
 from textgauge.encode.embedders.whole import WordSpans, group_words
 from textgauge.encode.encoders import explain_unloadable, pin_folder, shorten_name
 from textgauge.encode.language_models import Surprise, cut_windows, score_distinct
@@ -173,9 +179,10 @@ class CrossEncoderModel:
 
 
 @cache
-def get_cross_encoder(model: str) -> CrossEncoderModel:
+def get_cross_encoder(model: str) -> CrossEncoderModel | PairTransformer:
     """Return the cross-encoder of that name, the same object each time; it is loaded when it is first used."""
-    return CrossEncoderModel(model)
+    on_onnx = model == CROSS_ENCODER or model.startswith("onnx:")
+    return make_cross_encoder(model) if on_onnx else CrossEncoderModel(model)
 
 
 @dataclass(frozen=True)

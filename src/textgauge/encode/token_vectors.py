@@ -16,15 +16,10 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats32, Ints
 from textgauge.core.errors import UnknownName
-from textgauge.encode.embedders import get_embedder
-from textgauge.encode.embedders.transformer import (
-    LAYERS,
-    TransformerEmbedder,
-    make_minilm,
-    run_batches,
-)
+from textgauge.encode.embedders import BUILT_IN, get_embedder
+from textgauge.encode.embedders.transformer import LAYERS, TransformerEmbedder, make_built_in, run_batches
 from textgauge.encode.encoders import Encoder, Encoders
-from textgauge.encode.tokenizers import PieceTokenizer, Tokens, compute_offsets
+from textgauge.encode.tokenizers import Tokens, compute_offsets, list_pieces
 
 CHOSEN = -1
 """Stands for the layer that an encoder takes by default."""
@@ -104,7 +99,10 @@ def check_layer(name: str, layer: int, chosen: int, layers: int) -> int:
 
 @dataclass(frozen=True)
 class PieceEncoder:
-    """Hidden states of a built-in transformer over word pieces; a text is [CLS] pieces [SEP], cut at `max_length`."""
+    """Hidden states of a built-in transformer over word pieces; a text is [CLS] pieces [SEP], cut at `max_length`.
+
+    A prompt stands after [CLS] and counts as special, too.
+    """
 
     model: TransformerEmbedder
     layer: int | str
@@ -132,12 +130,18 @@ class PieceEncoder:
         batches = run_batches(self.model.run, ids, batch_size)
         return fill_vectors(encoding, batches, self.model.dimension, self.identity)
 
+    @cached_property
+    def _vocabulary(self) -> tuple[str, ...]:
+        return list_pieces(self.model.load_tokenizer())
+
     def _encoding(self, ids: Sequence[Ints]) -> Encoding:
         offsets = compute_offsets([len(row) for row in ids])
         special = np.zeros(offsets[-1], dtype=bool)
-        special[offsets[:-1]] = special[offsets[1:] - 1] = True
+        for place in range(BUILT_IN[self.name].marks - 1):
+            special[offsets[:-1] + place] = True
+        special[offsets[1:] - 1] = True
         flat = np.concatenate([np.empty(0, np.int32), *ids], dtype=np.int32, casting="same_kind")
-        return Encoding(Tokens(flat, offsets, PieceTokenizer().encode([]).vocabulary), special)
+        return Encoding(Tokens(flat, offsets, self._vocabulary), special)
 
 
 def fill_vectors(
@@ -152,8 +156,8 @@ def fill_vectors(
 
 def _make_minilm(layer: int) -> PieceEncoder:
     """Return the hidden states of all-MiniLM-L6-v2 after a layer; those above do not run."""
-    layer = check_layer("minilm", layer, MINILM_LAYER, LAYERS)
-    return PieceEncoder(make_minilm(layer), layer)
+    layer = check_layer("minilm", layer, MINILM_LAYER, LAYERS["minilm"])
+    return PieceEncoder(make_built_in("minilm", layer), layer)
 
 
 def _make_last_layer(name: str, layer: int) -> PieceEncoder:
@@ -166,9 +170,8 @@ def _make_last_layer(name: str, layer: int) -> PieceEncoder:
 TOKEN_ENCODERS: Encoders[TokenEncoder] = Encoders(
     "token encoder",
     {
+        **{name: Encoder(partial(_make_last_layer, name)) for name in BUILT_IN},
         "minilm": Encoder(_make_minilm),
-        "minilm-int8": Encoder(partial(_make_last_layer, "minilm-int8")),
-        "paraphrase-minilm": Encoder(partial(_make_last_layer, "paraphrase-minilm")),
         "hf:MODEL": Encoder("hugging_face:HuggingFaceTokens"),
     },
     group="textgauge.token_encoders",

@@ -179,12 +179,13 @@ class PieceTokenizer:
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Split texts into word pieces, without special tokens, padding or truncation."""
         ids, lengths = _load_piece_words().ids([text if text.isascii() else replace_surrogates(text) for text in texts])
-        return Tokens(ids, compute_offsets(lengths), _list_pieces())
+        return Tokens(ids, compute_offsets(lengths), list_pieces(load_pieces()))
 
 
 @cache
-def _list_pieces() -> tuple[str, ...]:
-    numbers = load_pieces().get_vocab()
+def list_pieces(library: Any) -> tuple[str, ...]:
+    """Return the tokens that a tokenizer of the library `tokenizers` knows, by their ids."""
+    numbers = library.get_vocab()
     return tuple(sorted(numbers, key=numbers.get))
 
 

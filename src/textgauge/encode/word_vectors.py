@@ -2,6 +2,7 @@
 
 - wordvec: MiniLM's own input vectors of whole words, centred; nothing to fetch but the default encoder
 - glove-50d: GloVe 6B, 50 dimensions, 400,000 words
+- glove-840b: GloVe 840B, 300 dimensions, its 33,860 commonest words
 - PATH: GloVe text, word2vec and fastText text (a first line `words dimension`), word2vec binary, gzip or not
 
 Files are read block by block, so that memory stays bounded; what is damaged is named by its line or word.
@@ -121,7 +122,7 @@ def list_word_vectors() -> list[dict[str, object]]:
     """List the word vectors: name, dimension, megabytes to fetch, whether on this machine, a note.
 
     >>> [row["name"] for row in list_word_vectors()]
-    ['wordvec', 'glove-50d', 'PATH']
+    ['wordvec', 'glove-50d', 'glove-840b', 'PATH']
     """
     note = "a file of yours: GloVe, word2vec (text, binary) or fastText .vec, gzip or not"
     rows = [entry.describe(name) for name, entry in (*WORD_VECTORS.items(), ("PATH", Encoder(str, note)))]
@@ -158,6 +159,10 @@ def _read_glove() -> Iterator[Block]:
         yield [word.encode() for word in words[some]], matrix[some]
 
 
+def _read_large_glove() -> Iterator[Block]:
+    yield from read_blocks(locate("glove-840b") / "glove.840B.300d_filtered.txt")
+
+
 WORD_VECTORS = Registry(
     "word vectors (or file)",
     {
@@ -165,6 +170,7 @@ WORD_VECTORS = Registry(
             _read_whole_words, "input vectors of all-MiniLM-L6-v2, whole words, centred", 384, ("minilm",)
         ),
         "glove-50d": Encoder(_read_glove, "GloVe 6B, 400,000 words", 50, ("glove-50d",)),
+        "glove-840b": Encoder(_read_large_glove, "GloVe 840B, the commonest 33,860 words", 300, ("glove-840b",)),
     },
 )
 

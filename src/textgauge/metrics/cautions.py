@@ -24,6 +24,7 @@ from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.data.pool import PARTITION
+from textgauge.encode.embedders import BUILT_IN
 from textgauge.metrics.base import Metric
 from textgauge.metrics.numerics.moments import to_unit
 from textgauge.stats.resampling import draw_permutations
@@ -34,8 +35,8 @@ UNREAD = "a text consists of word pieces that the encoder does not know"
 MOST_UNREAD = 0.1
 MOST_UNKNOWN = 0.05
 
-_PIECE_ENCODERS = frozenset({"minilm", "minilm-int8", "paraphrase-minilm", PIECES})
-_ENGLISH = frozenset({"minilm", "minilm-int8", "paraphrase-minilm", "wordllama"})
+_PIECE_ENCODERS = frozenset({*BUILT_IN, PIECES})
+_ENGLISH = frozenset({*BUILT_IN, "wordllama"})
 _BETWEEN_SPACES = frozenset({"13a", "intl", "whitespace", "rouge", "rouge_score"})
 _IDEOGRAPHS_APART = frozenset({"words", "alphanumeric", "zh"})
 _WITHOUT_SPACES = frozenset({"HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})

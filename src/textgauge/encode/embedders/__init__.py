@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from textgauge.core.arrays import Floats32
@@ -72,39 +74,70 @@ def has_own_model(name: str) -> bool:
     return name in EMBEDDERS and bool(EMBEDDERS[name].resources)
 
 
+@dataclass(frozen=True)
+class BuiltIn:
+    """A transformer that textgauge brings: how texts are given to it, and how a vector is made of its hidden states.
+
+    `marks` counts the tokens around a text, those of the prompt included; `output` names an output of the network
+    other than the first.
+    """
+
+    model: str
+    note: str
+    max_length: int = 512
+    dimension: int = 384
+    pooling: str = "mean_tokens"
+    normalise: bool = True
+    prompt: str = ""
+    marks: int = 2
+    output: str | None = None
+
+
+BUILT_IN = {
+    "minilm": BuiltIn("all-MiniLM-L6-v2", "all-MiniLM-L6-v2, exact float32; the default", 256),
+    "minilm-int8": BuiltIn(
+        "all-MiniLM-L6-v2-int8", "the same with int8 weights, light", 256, output="last_hidden_state"
+    ),
+    # Three layers, not normalised, as its own graph pools.
+    "paraphrase-minilm": BuiltIn(
+        "paraphrase-MiniLM-L3-v2", "three layers, the fastest transformer", 128, normalise=False,
+        output="onnx::Shape_422",
+    ),
+    "mpnet": BuiltIn("all-mpnet-base-v2", "all-mpnet-base-v2, exact float32; large and slow", 384, 768),
+    "gte-small": BuiltIn("gte-small", "gte-small, float32"),
+    "e5-small": BuiltIn("e5-small", "e5-small, float32, each text after `query: `", prompt="query: ", marks=4),
+    "bge-small": BuiltIn("bge-small-en-v1.5", "bge-small-en-v1.5, half-precision weights", pooling="cls_token"),
+    "bge-small-int8": BuiltIn("bge-small-en-v1.5-int8", "the same in int8, light", pooling="cls_token"),
+}  # fmt: skip
+_WITH_TOKENIZER = {"minilm", "mpnet"}  # the others have the word pieces of minilm
+
+
+def _make_built_in(name: str) -> Embedder:
+    from textgauge.encode.embedders.transformer import make_built_in
+
+    return make_built_in(name)
+
+
 EMBEDDERS: Encoders[Embedder] = Encoders(
     "embedder",
     {
-        "minilm": Encoder(
-            "embedders.transformer:make_minilm",
-            "all-MiniLM-L6-v2, exact float32; the default",
-            dimension=384,
-            resources=("minilm",),
-            language="English",
-            window=254,
-        ),
-        "minilm-int8": Encoder(
-            "embedders.transformer:make_minilm_int8",
-            "the same with int8 weights, light",
-            dimension=384,
-            resources=("minilm-int8", "wordpiece"),
-            language="English",
-            window=254,
-        ),
+        **{
+            name: Encoder(
+                partial(_make_built_in, name),
+                model.note,
+                dimension=model.dimension,
+                resources=(name,) if name in _WITH_TOKENIZER else (name, "wordpiece"),
+                language="English",
+                window=model.max_length - model.marks,
+            )
+            for name, model in BUILT_IN.items()
+        },
         "wordllama": Encoder(
             "embedders.static:make_wordllama",
             "static word vectors, the fastest",
             dimension=256,
             resources=("wordllama",),
             language="English",
-        ),
-        "paraphrase-minilm": Encoder(
-            "embedders.transformer:make_paraphrase_minilm",
-            "an alternative encoder",
-            dimension=384,
-            resources=("paraphrase-minilm", "wordpiece"),
-            language="English",
-            window=126,
         ),
         "st:MODEL": Encoder("hugging_face:SentenceTransformersEmbedder", "a sentence-transformers model (extra `st`)"),
         "static:MODEL": Encoder("embedders.static:make_static", "a Model2Vec model: a folder, or its name on the hub"),

@@ -1,8 +1,9 @@
 """Sentence vectors from a transformer: tokenize, run in batches of equal length, pool, normalise.
 
-`minilm`: all-MiniLM-L6-v2 in exact float32. `minilm.zip`, written by benchmarks/minilm_graph.py, has its graph up to
-each layer; onnxruntime gets the weights from the checked safetensors file, which also has the vectors `wordvec`.
-`minilm-int8`, `paraphrase-minilm`: ONNX files as they are.
+`minilm`, `mpnet`: all-MiniLM-L6-v2 and all-mpnet-base-v2 in exact float32. `graphs.zip`, written by
+benchmarks/transformer_graphs.py, has their graphs, that of minilm up to each layer; onnxruntime gets the weights from
+the checked safetensors files, of which minilm's also has the vectors `wordvec`.
+The other built-in ones: ONNX files as they are.
 `onnx:MODEL`: a sentence-transformers model exported to ONNX, by folder or hub name, without torch. `tokenizer.json`,
 `model.onnx` (or `onnx/model.onnx`) and the settings of sentence-transformers are read, as data; without settings: mean
 pooling, not normalised, 512 tokens, no prompt.
@@ -11,6 +12,8 @@ pooling, not normalised, 512 tokens, no prompt.
 - only texts of the same number of tokens share a batch, so that nothing is ever padded or masked;
 - each run uses one thread, and several runs go side by side: a product split over threads may sum in another order;
 - the average over tokens and the norm are taken here, in float64: onnxruntime's own reductions depend on the batch.
+- a network whose numbers depend on the batch (int8 activations, scaled by the largest of a run), or that takes one text
+  at a time, gets one text a run.
 What is left are matrix products, whose rows onnxruntime computes independently of how many there are; tests check it.
 Another processor or version of onnxruntime may differ in the last bits.
 """
@@ -24,6 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -35,7 +39,7 @@ from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.errors import ResourceError
 from textgauge.core.parallel import count_workers
 from textgauge.core.settings import read_stored_bytes, split_into_blocks
-from textgauge.encode.embedders import Progress
+from textgauge.encode.embedders import BUILT_IN, Progress
 from textgauge.encode.embedders.whole import WordSpans, find_words
 from textgauge.encode.encoders import explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
@@ -43,15 +47,19 @@ from textgauge.encode.tokenizers import load_pieces, open_tokenizer, replace_sur
 
 Run = Callable[[Ints], Floats32]
 """Token ids (texts, length) to the last hidden states (texts, length, dimension)."""
+PairRun = Callable[[Ints, Ints], Floats32]
+"""Token ids of two texts together, and which text each is of, to one number for each pair (pairs, 1)."""
+CROSS_ENCODER = "ms-marco-int8"
 
 _NO_RUNTIME = "onnxruntime is not installed; it has no package for some machines, where wordllama runs without it"
 LONGEST = 512  # tokens read of a text, or of a window of it, where a model does not say
-LAYERS, HEADS, WIDTH = 6, 12, 384  # of all-MiniLM-L6-v2
-HEAD = WIDTH // HEADS
+HEADS = 12  # of all-MiniLM-L6-v2 and all-mpnet-base-v2
+LAYERS = {"minilm": 6, "mpnet": 12}
+_BUCKETS = 16  # of distances in mpnet, to either side
 TOKENS_PER_RUN = 2048  # keeps a batch of long texts within tens of megabytes; more is not faster
 _FILES = (
     "tokenizer.json", "model.onnx", "onnx/model.onnx", "modules.json", "1_Pooling/config.json",
-    "sentence_bert_config.json", "config_sentence_transformers.json",
+    "sentence_bert_config.json", "config_sentence_transformers.json", "tokenizer_config.json",
 )  # fmt: skip
 _MODULES = {"Transformer", "Pooling", "Normalize"}
 _POOLINGS: dict[str, Callable[[NDArray[Any]], Floats]] = {
@@ -159,71 +167,74 @@ def run_batches(
         yield from zip(batches, pool.map(lambda rows: run(np.stack([ids[row] for row in rows])), batches), strict=True)
 
 
-def make_minilm(layers: int = LAYERS) -> TransformerEmbedder:
-    """Return `minilm`; with fewer layers it ends at the hidden states of that one, 0 the embeddings."""
-    return _make_built_in("minilm", "all-MiniLM-L6-v2", partial(_open_minilm, layers))
-
-
-def make_minilm_int8() -> TransformerEmbedder:
-    """Return `minilm-int8`: all-MiniLM-L6-v2 with weights rounded to int8 (21 MB), arithmetic in float32."""
-    load = partial(_open_resource, "minilm-int8", "last_hidden_state")
-    return _make_built_in("minilm-int8", "all-MiniLM-L6-v2-int8", load)
-
-
-def make_paraphrase_minilm() -> TransformerEmbedder:
-    """Return `paraphrase-minilm`: paraphrase-MiniLM-L3-v2, three layers, not normalised, as its own graph pools."""
-    load = partial(_open_resource, "paraphrase-minilm", "onnx::Shape_422")
-    return _make_built_in("paraphrase-minilm", "paraphrase-MiniLM-L3-v2", load, max_length=128, normalise=False)
-
-
-def _make_built_in(
-    name: str, model: str, load: Callable[[], Run], *, max_length: int = 256, normalise: bool = True
-) -> TransformerEmbedder:
+def make_built_in(name: str, layers: int | None = None) -> TransformerEmbedder:
+    """Return a built-in one; `minilm` with fewer layers ends at the hidden states of that one, 0 the embeddings."""
+    model = BUILT_IN[name]
     digest = next(iter(get_resource(name).files.values()))
+    settings = f"pooling={model.pooling.partition('_')[0]},normalise={str(model.normalise).lower()}"
+    settings += f",prompt={model.prompt!r}" if model.prompt else ""
     # The runtime's version belongs to it, because another may round differently.
-    identity = (
-        f"{model}(weights={digest[:16]},pooling=mean,normalise={str(normalise).lower()},max_length={max_length},"
-        f"dtype=float32,runtime={_format_runtime()})"
+    settings += f",max_length={model.max_length},dtype=float32,runtime={_format_runtime()}"
+    return TransformerEmbedder(
+        name,
+        f"{model.model}(weights={digest[:16]},{settings})",
+        model.max_length,
+        model.normalise,
+        partial(_open_graph, name, layers) if name in LAYERS else partial(_open_resource, name, model.output),
+        (lambda: open_tokenizer(locate(name) / "tokenizer.json")) if name == "mpnet" else load_pieces,
+        model.pooling,
+        model.prompt,
+        model.dimension,
     )
-    return TransformerEmbedder(name, identity, max_length, normalise, load, declared_dimension=WIDTH)
 
 
-def _open_minilm(layers: int) -> Run:
-    onnxruntime, weights = import_onnxruntime(), read_minilm_weights(layers)
+def _open_graph(name: str, layers: int | None) -> Run:
+    layers = LAYERS[name] if layers is None else layers
+    onnxruntime, weights = import_onnxruntime(), read_weights(name, layers)
     options = onnxruntime.SessionOptions()
     # onnxruntime copies them when the session opens: nothing of the weights given is kept.
     given = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array)) for array in weights.values()]
     options.add_external_initializers(list(weights), given)
-    with ZipFile(Path(__file__).with_name("minilm.zip")) as graphs:
-        session = open_session(graphs.read(f"layer_{layers}.onnx"), options)
+    with ZipFile(Path(__file__).with_name("graphs.zip")) as graphs:
+        session = open_session(graphs.read(f"{name}_{layers}.onnx"), options)
     session.disable_fallback()  # which would open it again, without them
     return lambda ids: session.run(None, {"ids": ids})[0]
 
 
-def read_minilm_weights(layers: int) -> dict[str, Floats32]:
+def read_weights(name: str, layers: int) -> dict[str, Floats32]:
     """Read the weights, linear maps turned to `input x output`, token type 0 and the query's scale folded in."""
     from safetensors.numpy import load_file
 
-    raw: dict[str, Floats32] = load_file(locate("minilm") / "model.safetensors")
-    weights = {
-        "embeddings.word_embeddings.weight": raw["embeddings.word_embeddings.weight"],
-        "positions": raw["embeddings.position_embeddings.weight"] + raw["embeddings.token_type_embeddings.weight"][0],
-    }
+    raw: dict[str, Floats32] = load_file(locate(name) / "model.safetensors")
+    words, places = (raw[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position"))
+    if name == "mpnet":
+        distances = np.arange(BUILT_IN[name].max_length)
+        table = raw["encoder.relative_attention_bias.weight"].T
+        weights = {"positions": places[2:], "bias": table[None, :, _group_distances(distances - distances[:, None])]}
+    else:
+        weights = {"positions": places + raw["embeddings.token_type_embeddings.weight"][0]}
+    weights["embeddings.word_embeddings.weight"] = words
     used = ("embeddings.LayerNorm.", *(f"encoder.layer.{layer}." for layer in range(layers)))
     weights |= {name: array.T for name, array in raw.items() if name.startswith(used)}
-    for name in weights:
-        if ".query." in name:
-            weights[name] /= np.float32(np.sqrt(HEAD))
+    for key in weights:
+        if ".query." in key or ".attn.q." in key:
+            weights[key] /= np.float32(np.sqrt(words.shape[1] // HEADS))
     return weights
+
+
+def _group_distances(distances: Ints) -> Ints:
+    """Return the bucket of each distance between two tokens: own ones to 7, then by its logarithm; Song et al. 2020."""
+    exact = _BUCKETS // 2
+    far = np.maximum(np.abs(distances), 1)
+    steps = (np.log(far / exact) / np.log(128 / exact) * (_BUCKETS - exact)).astype(np.int64)
+    near = np.where(far < exact, np.abs(distances), np.minimum(exact + steps, _BUCKETS - 1))
+    return np.asarray(near + _BUCKETS * (distances > 0))
 
 
 def make_onnx(model: str) -> TransformerEmbedder:
     """Return the embedder `onnx:MODEL`; what textgauge would not do as the model was made for is refused."""
     name = f"onnx:{model}"
-    folder = find_folder(name, model, ("tokenizer.json",), optional=_FILES)
-    paths = [path for path in (folder / "model.onnx", folder / "onnx" / "model.onnx") if path.is_file()]
-    if not paths:
-        raise ResourceError(f"{name}: the folder has neither model.onnx nor onnx/model.onnx")
+    folder, path = _find_network(name)
     with explain_unloadable(name):
         modules = [module["type"].rpartition(".")[2] for module in _read_json(folder / "modules.json", [])]
         pooling = _read_json(folder / "1_Pooling/config.json", {"pooling_mode_mean_tokens": True})
@@ -243,11 +254,73 @@ def make_onnx(model: str) -> TransformerEmbedder:
         f"onnx:{shorten_name(str(folder))}({settings})",
         longest,
         "Normalize" in modules,
-        partial(_open_file, name, paths[0]),
+        partial(_open_file, name, path),
         partial(_load_tokenizer, name, folder / "tokenizer.json"),
         modes[0],
         prompt,
     )
+
+
+@dataclass(frozen=True)
+class PairTransformer:
+    """A cross-encoder: a transformer that reads two texts together and gives one number, here through a sigmoid."""
+
+    name: str
+    identity: str
+    max_length: int
+    load_network: Callable[[], PairRun]
+    load_tokenizer: Callable[[], Any] = load_pieces
+
+    @cached_property
+    def _loaded(self) -> tuple[PairRun, Any]:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_str(self.load_tokenizer().to_str())
+        tokenizer.enable_truncation(self.max_length)
+        return self.load_network(), tokenizer
+
+    def score(self, left: Sequence[str], right: Sequence[str]) -> Floats:
+        """Return a number between 0 and 1 for each pair."""
+        from scipy.special import expit
+
+        network, tokenizer = self._loaded
+        pairs = [(replace_surrogates(a), replace_surrogates(b)) for a, b in zip(left, right, strict=True)]
+        rows = [np.array([one.ids, one.type_ids], dtype=np.int64).T for one in tokenizer.encode_batch(pairs)]
+        values = np.empty(len(rows))
+        for places, raw in run_batches(lambda block: network(*np.moveaxis(block, 2, 0)), rows, 64):
+            if raw.shape != (len(places), 1):
+                raise ResourceError(f"{self.name}: an output of shape {raw.shape}, not one number for each pair")
+            values[places] = expit(raw[:, 0].astype(np.float64))
+        return values
+
+
+def make_cross_encoder(name: str) -> PairTransformer:
+    """Return the cross-encoder `ms-marco-int8`, or `onnx:MODEL`: a folder, or its name on the hub."""
+    runtime = _format_runtime()
+    if name == CROSS_ENCODER:
+        settings = f"weights={get_resource(name).files['model.onnx'][:16]},max_length={LONGEST},runtime={runtime}"
+        identity = f"ms-marco-MiniLM-L-12-v2-int8({settings},activation=sigmoid)"
+        return PairTransformer(name, identity, LONGEST, partial(_open_resource, name, None))
+    folder, path = _find_network(name)
+    with explain_unloadable(name):
+        longest = min(int(_read_json(folder / "tokenizer_config.json", {}).get("model_max_length", LONGEST)), LONGEST)
+    return PairTransformer(
+        name,
+        f"onnx:{shorten_name(str(folder))}(files={pin_folder(folder)},max_length={longest},runtime={runtime},"
+        "activation=sigmoid)",
+        longest,
+        partial(_open_file, name, path),
+        partial(_load_tokenizer, name, folder / "tokenizer.json"),
+    )
+
+
+def _find_network(name: str) -> tuple[Path, Path]:
+    """Return the folder of `onnx:MODEL` and the network in it."""
+    folder = find_folder(name, name.partition(":")[2], ("tokenizer.json",), optional=_FILES)
+    for path in (folder / "model.onnx", folder / "onnx" / "model.onnx"):
+        if path.is_file():
+            return folder, path
+    raise ResourceError(f"{name}: the folder has neither model.onnx nor onnx/model.onnx")
 
 
 def _read_json(path: Path, otherwise: Any) -> Any:
@@ -259,12 +332,11 @@ def _load_tokenizer(name: str, path: Path) -> Any:
         return open_tokenizer(path)
 
 
-def _open_resource(name: str, output: str) -> Run:
-    (file,) = get_resource(name).files
-    return _open_file(name, locate(name) / file, output)
+def _open_resource(name: str, output: str | None) -> Callable[..., Floats32]:
+    return _open_file(name, locate(name) / next(iter(get_resource(name).files)), output)
 
 
-def _open_file(name: str, path: Path, output: str | None = None) -> Run:
+def _open_file(name: str, path: Path, output: str | None = None) -> Callable[..., Floats32]:
     """Open a network of a file, which gives its first output, or the one that is named."""
     with explain_unloadable(name):
         session = open_session(str(path))
@@ -272,17 +344,27 @@ def _open_file(name: str, path: Path, output: str | None = None) -> Run:
     known = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
     if unsupported := set(names) - known:
         raise ResourceError(f"{name}: the network wants inputs that texts do not have: {', '.join(unsupported)}")
+    one_a_run = session.get_outputs()[0].shape[:1] == [1] or _scales_by_run(path)
 
-    def run(ids: Ints) -> Floats32:
+    def run(ids: Ints, kinds: Ints | None = None) -> Floats32:
+        if one_a_run and len(ids) > 1:
+            rows = [slice(row, row + 1) for row in range(len(ids))]
+            return np.concatenate([run(ids[row], None if kinds is None else kinds[row]) for row in rows])
         inputs = {
-            "input_ids": ids,
+            "input_ids": np.ascontiguousarray(ids),
             "attention_mask": np.ones_like(ids),
-            "token_type_ids": np.zeros_like(ids),
+            "token_type_ids": np.zeros_like(ids) if kinds is None else np.ascontiguousarray(kinds),
             "position_ids": np.ascontiguousarray(np.broadcast_to(np.arange(ids.shape[1]), ids.shape)),
         }
         return session.run(output and [output], {name: inputs[name] for name in names})[0]  # type: ignore[no-any-return]
 
     return run
+
+
+def _scales_by_run(path: Path) -> bool:
+    """Return whether a network scales the numbers of a whole run together, found by the name of the operator."""
+    with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(b"DynamicQuantizeLinear") >= 0
 
 
 def _format_runtime() -> str:

@@ -165,8 +165,10 @@ class ContextualL2(GridMetric):
 class CrossEncoderScore(PairMetric):
     """Similarity of two texts by a transformer that reads them together, from 0 to 1.
 
-    The value is the sigmoid of the model's raw number. Any sentence-transformers cross-encoder with one output can be
-    named (extra `st`). The model does not see equal texts (1), two blank ones (1) or one blank one (0).
+    The value is the sigmoid of the model's raw number. `cross_encoder@ms-marco-int8` is a ranker that textgauge brings
+    (how well the right text answers the left one), `cross_encoder@onnx:MODEL` a model exported to ONNX, by folder or
+    hub name; neither needs torch. Any sentence-transformers cross-encoder with one output can be named (extra `st`).
+    The model does not see equal texts (1), two blank ones (1) or one blank one (0).
 
     Source: Reimers and Gurevych 2019, Sentence-BERT.
     """
