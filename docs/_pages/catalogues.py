@@ -71,8 +71,8 @@ def resources_page() -> str:
 
 
 # Sentences of STS-B per second of CPU time on a shared machine: compare them with each other only. Renewed by hand.
-_MEASURED_ENCODERS = """Agreement with people, as Spearman's correlation of `cosine` with the ratings of the 1,379 pairs of
-STS-B's test part, and speed, as sentences per second of CPU time on a machine with other work (`minilm` in the same
+_MEASURED_ENCODERS = """Agreement with people, as Spearman's correlation of `cosine` with the ratings of the 1,379 pairs
+of STS-B's test part, and speed, as sentences per second of CPU time on a machine with other work (`minilm` in the same
 process: 196). No encoder is the best everywhere: on other rated data the order changes.
 
 | embedder | STS-B test | sentences per CPU second |
@@ -85,8 +85,8 @@ process: 196). No encoder is the best everywhere: on other rated data the order 
 | `bge-small` | .859 | 84 |
 | `bge-small-int8` | .857 | 100: one text a run |
 
-`e5-small` takes one text a run, and int8 networks scale all numbers of a run together: these are run text by text, so that
-a text has the same vector in any company. Tests in `tests/golden/test_encoders.py` hold the values of the first column."""
+`e5-small` takes one text a run, and int8 networks scale all numbers of a run together: these are run text by text, so
+that a text has the same vector in any company. Tests in `tests/golden/test_encoders.py` hold the first column."""
 
 
 def representations_page() -> str:

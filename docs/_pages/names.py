@@ -22,7 +22,8 @@ AFTER_AT = {
     "ground": "a distance between texts: an [embedder](../representations.md#embedders), a "
     "[ground](../representations.md#grounds), both as `embedder:ground`, or a pair metric",
     "word vectors": "word vectors: a [name](../representations.md#word-vectors), or the path of a file",
-    "token vectors": "token vectors in context: `minilm`, `mpnet` or another transformer that textgauge brings, `hf:MODEL`, `elmo:FOLDER`",
+    "token vectors": "token vectors in context: `minilm`, `mpnet` or another transformer that textgauge brings, "
+    "`hf:MODEL`, `elmo:FOLDER`",
     "model": "a model: its name or path, `ms-marco-int8`, or `onnx:MODEL`",
     "column": "a column of numbers in the table of pairs: `column:NAME`",
     "service": "a language model behind an endpoint: `api:MODEL`, or `URL#MODEL`",

@@ -120,9 +120,9 @@ def test_a_cross_encoder_reads_both_texts_with_their_kinds(write, tmp_path):
     library.post_processor = TemplateProcessing("[CLS] $A", "[CLS] $A $B:1", special_tokens=[("[CLS]", 1)])
     library.save(str(tmp_path / "tokenizer.json"))
     found = get_metric(f"cross_encoder@onnx:{folder}")(
-        left=["red", "cat dog", "red cat", ""], right=["cat", "red red red", "red cat", "dog"]
+        left=["red", "dog cat", "red cat", ""], right=["cat", "red red red", "red cat", "dog"]
     )
-    raw = np.array([(1 + 2 + 3 * 3) / 3, (1 + 3 + 4 + 3 * 2) / 4])
+    raw = np.array([(1 + 2 + 3 * 3) / 3, (1 + 4 + 3 * (2 + 2)) / 4])
     np.testing.assert_allclose(found.values, [*(1 / (1 + np.exp(-raw))), 1, 0], rtol=1e-6)
     assert "max_length=4" in found.signature
     with pytest.raises(ResourceError, match="not one number for each pair"):
