@@ -81,7 +81,7 @@ process: 196). No encoder is the best everywhere: on other rated data the order 
 | `paraphrase-minilm` | .824 | |
 | `mpnet` | .834 | about 34 |
 | `gte-small` | .856 | 98 |
-| `e5-small` | .864 | about 44: one text a run |
+| `e5-small` | .864 | 47: one text a run |
 | `bge-small` | .859 | 84 |
 | `bge-small-int8` | .857 | 100: one text a run |
 
