@@ -86,7 +86,7 @@ AUTHORS = Study(
     lambda: _authors("essay", "gpt"),
     lambda: _authors("reuter", "claude"),
 )
-SAME = replace(AUTHORS, name="same prompts", protocol=replace(AUTHORS.protocol, n=35, repetitions=20))
+SAME = replace(AUTHORS, name="same prompts", protocol=Ksc(k=7, n=35, repetitions=20, draw="disjoint"))
 OTHER = replace(
     SAME,
     name="other prompts",

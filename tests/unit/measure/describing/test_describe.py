@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from textgauge.core.errors import UnknownName
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import Corpus
 from textgauge.measure.describing import Measuring, load_sets
 from textgauge.measure.describing import describe as run
