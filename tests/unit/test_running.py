@@ -230,7 +230,7 @@ def test_a_metric_that_fails_is_warned_of_and_kept(corpora, fragile, tmp_path):
         assert all("ZeroDivisionError: just so" in text for text in run.failures)
         assert run.failures
         assert f"{len(run.failures)} failures" in repr(run)
-        assert "measures of fragile@words" in str(run)
+        assert "of fragile@words (a,b): undefined" in str(run)
 
 
 def test_texts_of_both_sources_are_warned_of_where_run_is_called(corpora):

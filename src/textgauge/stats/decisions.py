@@ -275,7 +275,7 @@ def format_ranking(metrics: Sequence[str], tied: Sequence[str], scope: str, smal
     'Best: energy, better than fid and pr (95 % joint confidence, these texts).'
     >>> format_ranking(["energy", "fid"], ["fid"], "these texts")
     'No metric is better than all others: energy comes first, statistically tied with the other one (these texts).'
-    >>> format_ranking(["energy", "fid", "pr"], ["fid"], "these texts", 0.0612)[-66:]
+    >>> format_ranking(["energy", "fid", "pr"], ["fid"], "these texts", 0.0612)[-67:]
     'Differences of overall below about 0.061 would not have been found.'
     """
     if not metrics:

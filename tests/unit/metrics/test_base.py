@@ -19,7 +19,6 @@ from textgauge.metrics.base import DEFAULT_SEED, DefaultSeed, list_versions
         ("levenshtein", ["rapidfuzz"]),
         ("rougeL", ["rapidfuzz"]),
         ("fid", []),
-        ("mauve", ["scikit-learn"]),
     ],
 )
 def test_the_signature_names_the_libraries(name, libraries):
