@@ -117,7 +117,7 @@ def simulate(run: int, cell: Cell, documents: int, metrics: str) -> dict[str, An
     p = [score.p_adjusted for score in report if not np.isnan(score.p_adjusted)]
     found = {"different": min(p) <= 0.05, "noticed": report.sign is not None}
     if cell["design"] == "intervals":
-        found["intervals"] = {score.metric: (score.value, score.low, score.high) for score in report}
+        found["intervals"] = {score.metric.partition("(")[0]: (score.value, score.low, score.high) for score in report}
     return found
 
 
