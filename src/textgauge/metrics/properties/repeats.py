@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Ints
 from textgauge.data import Corpus
 from textgauge.encode.tokenizers import Tokens, get_tokenizer, hold_letters
+from textgauge.metrics.numerics.passages import PASSAGE, Passages, find_passages
 from textgauge.metrics.numerics.search import SetMatches, find_nearest_sets
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare, share
 from textgauge.metrics.properties.texts import FORM, get_form
 
 NEAR_DUPLICATE = 0.8
+RUNS = "alphanumeric"  # the words of passages
 
 
 def find_word_matches(corpus: Corpus, others: Corpus | None = None, *, threshold: float = NEAR_DUPLICATE) -> SetMatches:
@@ -32,6 +34,19 @@ def find_word_matches(corpus: Corpus, others: Corpus | None = None, *, threshold
     """
     views = [corpus] if others is None else [corpus, others]
     return find_nearest_sets(*(_get_words(view.tokens(TOKENIZER)) for view in views), threshold=threshold)
+
+
+def find_copied_passages(corpus: Corpus, others: Corpus | None = None, *, words: int = PASSAGE) -> Passages:
+    """Return the runs of so many words or more that stand in other texts of the corpus too, or in `others`.
+
+    Words are runs of letters and digits in lower case: neither punctuation nor white space counts.
+
+    >>> corpus = Corpus.of(["We saw: the red cat!", "The RED\\ncat"])
+    >>> find_copied_passages(corpus, words=3).is_contained.tolist()
+    [False, True]
+    """
+    views = [corpus] if others is None else [corpus, others]
+    return find_passages(*(view.tokens(RUNS) for view in views), words=words)
 
 
 def _get_words(tokens: Tokens) -> Tokens:
