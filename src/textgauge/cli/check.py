@@ -34,7 +34,7 @@ _HELP = {
 
     Example: textgauge check drift sample:banking sample:travel --max-ratio 3
     """,
-    "copies": """Fail if too many generated texts are near copies of train texts: more than the share --max.
+    "copies": """Fail if too many generated texts are near copies of train texts (--max) or contain passages of them.
 
     Example: textgauge check copies generated.txt --train train.txt --max 5%
     """,
@@ -124,7 +124,7 @@ def _declare_entry(kind: str, name: str) -> inspect.Parameter:
     default = inspect.Parameter.empty if is_needed else declared.options.get(name)
     if name == declared.corpora[0]:
         text = f"{text} {describe_accepted(embeddings=kind == 'drift')}"
-    shown: Any = {"threshold": float, "paired": bool}.get(name, str)
+    shown: Any = {"threshold": float, "passage": int, "paired": bool}.get(name, str)
     metavar = "X" if is_bound else None
     if is_bound and declared.by_property:
         shown, metavar, text = list[str], "PROPERTY=X", f"{text} Repeat for several properties."

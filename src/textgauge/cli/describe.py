@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +25,9 @@ from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_atomically, write_table
 from textgauge.core.result import Column, show_rows
 from textgauge.core.show import format_cell, format_p, shorten_line
-from textgauge.data.source import describe_accepted
+from textgauge.data.formats import read_table
+from textgauge.data.source import describe_accepted, split_column
+from textgauge.measure.cleaning import CLEANABLE, CLEANED
 from textgauge.measure.describing import describe as run_describe
 from textgauge.measure.description import Description
 from textgauge.measure.lists import check_threshold
@@ -36,6 +39,8 @@ _EXAMPLES = 5
 _TITLES = {  # of lists, where their names do not say enough
     "shared": "texts with a near duplicate in the other file",
     "same_meaning": "texts with the meaning of another text",
+    "passages": "passages that stand in another text too",
+    "labels": "equal texts and near duplicates with different labels",
 }
 _DIFFERENCES = (
     *map(Column, ("property", "first", "second")),
@@ -87,18 +92,36 @@ def describe(
             group=OUTPUT,
         ),
     ] = None,
+    clean_to: Annotated[
+        Path | None,
+        option(
+            help="Write the file without what --clean names, columns and order kept; FILE.removed.csv says why and "
+            "which row each row left out matches.",
+            group=OUTPUT,
+        ),
+    ] = None,
+    clean: Annotated[
+        str,
+        option(
+            help=f"What --clean-to leaves out: {', '.join(CLEANABLE)}. Of duplicates the first is kept; copies and "
+            "passages are of train or of the other file.",
+            group=OUTPUT,
+        ),
+    ] = ",".join(CLEANED),
     output: OutputOption = None,
     form: FormatOption = Format.table,
 ) -> None:
     """Describe texts by themselves, or generated texts in comparison with train and test.
 
     By themselves: size, exact and near duplicates, diversity, outliers, grammar, plausibility. With --train: how many
-    texts are new, repeated, plausible, near to test in meaning, copied from train in wording.
+    texts are new, repeated, plausible, near to test in meaning, copied from train in wording, as a whole or in part.
 
     Examples: textgauge describe data.jsonl --against test.jsonl ·
     textgauge describe generated.txt --train train.txt --test test.txt --near-copies 0.9
     """
     has_train = given["train"] is not None
+    if clean_to is not None:
+        _check_clean(clean_to, generated, given)
     files = _Files(output, per_text, pick, pick_to, plausible, near_copies, lists, figure, has_train)
     only = "generated" if has_train else "corpus"
     if near_copies is not None:
@@ -107,8 +130,39 @@ def describe(
         description = run_describe({only: generated[0]} if len(generated) == 1 else name_sources(generated), **given)
     _print(description, form, near_copies)
     files.write(description)
+    if clean_to is not None:
+        _write_clean(description, clean_to, generated[0], [name.strip() for name in clean.split(",")])
     more = [] if lists else [format_this_command("--lists", "lists")]
     print_next([*more, *([] if output else [format_this_command("-o", "found.json")])], form)
+
+
+def _check_clean(path: Path, generated: list[str], given: dict[str, Any]) -> None:
+    """Refuse to write over what is read, and to clean what is not one whole file."""
+    check_table_path(path)
+    source, _ = split_column(generated[0])
+    if len(generated) > 1 or not os.path.isfile(source) or given["limit"] is not None:
+        raise InputError("--clean-to is for one file, without --limit")
+    written = (path, _name_removed(path))
+    names = (given[role] for role in ("train", "held_out", "validation", "against", "representative"))
+    for name in (generated[0], *(name for name in names if name is not None)):
+        read, _ = split_column(name)
+        if any(os.path.exists(read) and file.exists() and os.path.samefile(read, file) for file in written):
+            raise InputError(f"{read} is read: choose another file for --clean-to")
+
+
+def _name_removed(path: Path) -> Path:
+    return path.with_suffix(".removed.csv")
+
+
+def _write_clean(found: Description, path: Path, source: str, drop: list[str]) -> None:
+    import polars as pl
+
+    removed = found.clean(drop)
+    frame = pl.DataFrame(read_table(split_column(source)[0]).columns, strict=False, infer_schema_length=None)
+    rows = pl.int_range(pl.len()).is_in(removed["index"].to_list())
+    write_table(path, frame.filter(~rows), exact=True)
+    write_table(_name_removed(path), removed)
+    say(f"{path}: {frame.height - removed.height:,} of {frame.height:,} rows; {_name_removed(path)} has the others")
 
 
 @dataclass(frozen=True)
@@ -170,7 +224,8 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
     print_table(found.links.to_dicts(), form)
     if len(found.generated) > 1:
         print_table(show_rows(found.differences.to_dicts(), _DIFFERENCES), form)
-    examples = {"uncovered test texts": found.uncovered(), "groups of equal or nearly equal texts": found.modes()}
+    examples = {"passages of train": found.passages(), **({"labels": found.label_conflicts()} if found.labels else {})}
+    examples |= {"uncovered test texts": found.uncovered(), "groups of equal or nearly equal texts": found.modes()}
     if near_copies is not None:
         examples = {"near copies": found.near_copies()} | examples
     for name, frame in examples.items():

@@ -26,6 +26,7 @@ from textgauge.measure.score_report import Bootstrap, ItemScores, ItemUnits, Sum
 from textgauge.measure.scoring import References, find_groups, require_texts
 from textgauge.measure.systems import load_systems, resample_differences
 from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
+from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.properties.base import NEAR_COPY, list_properties
 from textgauge.stats.decisions import format_sign, is_different
 from textgauge.stats.rankings import compute_difference_interval
@@ -172,7 +173,7 @@ class Check:
       size: the more texts, the smaller the share that reaches a ratio. `max_foreign` limits that share itself: the
       share of texts of a third corpus, `foreign`, that would make a reference as far.
     - `copies`: the share of `generated` texts whose similarity by wording (SynSim) to a text of `train` is `threshold`
-      or more.
+      or more. `max_passages` limits the share of those that contain a passage of `passage` words or more of one.
     - `score`: the score of the texts of `candidate` against those of `reference` by `metric` (`chrf`), of the whole set
       where the metric has one, else the mean over items. `max_drop` limits how far it lies behind that of `baseline`,
       the texts of another system for the same items, or behind the stored baseline where no such texts are given: by
@@ -212,6 +213,8 @@ class Check:
         Text i of the candidate has the same prompt or parent as text i of the reference: a block for every row.
     threshold
         The similarity of wording from which a text counts as a near copy.
+    passage
+        The words from which on a run that stands in a train text counts as a copied passage.
     embedder
         The embedder that compares meanings.
     grammar
@@ -224,6 +227,8 @@ class Check:
         The largest distance allowed, as a share of foreign texts in the reference, such as 0.05 or 5%, for `energy`.
     max_ratio
         The largest distance allowed, as a multiple of the mean distance of corpora of these sizes from one source.
+    max_passages
+        The largest share of texts with a passage of a train text that is allowed, such as 0.01 or 1%.
     max
         The largest value allowed, such as 0.05 or 5%.
     min
@@ -249,12 +254,14 @@ class Check:
     block: str | tuple[Sequence[Any], Sequence[Any]] | None = None
     paired: bool | None = None
     threshold: float | None = None
+    passage: int | None = None
     embedder: str | None = None
     grammar: str | None = None
     plausibility: str | None = None
     foreign: Source | None = None
     max_foreign: float | None = None
     max_ratio: float | None = None
+    max_passages: float | None = None
     max: float | Mapping[str, float] | None = None
     min: float | Mapping[str, float] | None = None
     max_rise: float | Mapping[str, float] | None = None
@@ -306,7 +313,8 @@ class Check:
 
     def _get_number(self, key: str) -> str:
         against_texts = key == "max_drop" and self.baseline is not None
-        return key.removeprefix("max_") if key in ("max_ratio", "max_foreign") or against_texts else "value"
+        own = key in ("max_ratio", "max_foreign", "max_passages")
+        return key.removeprefix("max_") if own or against_texts else "value"
 
     def measure(self, how: Bootstrap) -> Mapping[str, Measured]:
         """Measure the numbers that bounds are for, by name; `how` has the level of each interval, and the seed."""
@@ -383,12 +391,14 @@ def compute_ratio(value: Measured, score: Score, tail: float) -> Measured:
 
 
 def _measure_copies(check: Check, how: Bootstrap) -> dict[str, Measured]:
-    """`value`, the share of near copies."""
+    """`value`, the share of near copies; `passages`, that of texts with a copied passage."""
     threshold = check.get("threshold")
     check_threshold(threshold)
-    number = _read_property(_describe(check, how, near_copy=threshold), "near_copies")
+    found = _describe(check, how, near_copy=threshold, passage=int(check.get("passage")))
+    number, passages = (_read_property(found, name) for name in ("near_copies", "copied_passages"))
     return {
-        "value": replace(number, what="share of near copies", signature=f"{number.signature}|threshold={threshold:g}")
+        "value": replace(number, what="share of near copies", signature=f"{number.signature}|threshold={threshold:g}"),
+        "passages": replace(passages, what="share of texts with a copied passage"),
     }
 
 
@@ -432,6 +442,9 @@ def _list_worst(description: Description, name: str) -> list[str]:
     if name == "near_copies":
         rows = description.near_copies().head(_WORST).to_dicts()
         return [f"{shorten_line(row['text'], _WIDTH)} ← {shorten_line(row['train'], _WIDTH)}" for row in rows]
+    if name == "copied_passages":
+        rows = description.passages().head(_WORST).to_dicts()
+        return [f"{shorten_line(row['passage'], _WIDTH)} ← row {row['match_index']} of train" for row in rows]
     if name in ("semantic_recall", "covered"):
         return [shorten_line(row["test"], _WIDTH) for row in description.uncovered().head(_WORST).to_dicts()]
     if name in ("unique", "distinct"):
@@ -556,8 +569,8 @@ KINDS = {
     "copies": Kind(
         _measure_copies,
         corpora=("generated", "train"),
-        options={"threshold": NEAR_COPY},
-        bounds=("max", "max_rise"),
+        options={"threshold": NEAR_COPY, "passage": PASSAGE},
+        bounds=("max", "max_passages", "max_rise"),
     ),
     "score": Kind(
         _measure_score,

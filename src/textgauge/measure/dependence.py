@@ -112,13 +112,14 @@ def read_labels(
         given = dict(zip(corpora, label, strict=False)) if len(label) == len(corpora) else {}
     if not isinstance(given, Mapping) or set(given) != set(corpora):
         raise ArgumentError(f"{{{name}}} is a column, or the labels of the texts of {join_words(list(corpora))}")
-    sides = [_read_side(corpus, sources[role], given[role], column, role) for role, corpus in corpora.items()]
+    sides = [read_side_labels(corpus, sources[role], given[role], column, role) for role, corpus in corpora.items()]
     numbers = np.unique(np.concatenate(sides), return_inverse=True)[1]
     cuts = np.cumsum([len(side) for side in sides])[:-1]
     return dict(zip(corpora, np.split(numbers, cuts), strict=True))
 
 
-def _read_side(corpus: Corpus, source: Source | LabelledTexts, label: Any, column: str | None, role: str) -> Any:
+def read_side_labels(corpus: Corpus, source: Source | LabelledTexts, label: Any, column: str | None, role: str) -> Any:
+    """Return the label of each text of a corpus as a string, from a column of its source or as given."""
     if isinstance(label, str):
         if isinstance(source, str | os.PathLike):
             found = load_texts(source, column=column, labels=label)

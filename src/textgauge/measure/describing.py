@@ -24,10 +24,11 @@ from textgauge.data.pool import Pool
 from textgauge.data.source import Source
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.encode.tokenizers import replace_surrogates
-from textgauge.measure.dependence import LabelSource, read_labels
+from textgauge.measure.dependence import LabelSource, read_labels, read_side_labels
 from textgauge.measure.description import NO_TEST, Description, measure_properties
 from textgauge.measure.findings import find_warnings
 from textgauge.measure.lists import check_threshold
+from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.properties.base import (
     NEAR_COPY,
     TOKENIZER,
@@ -92,6 +93,7 @@ class Measuring:
     plausibility: str | None
     representative: Sequence[str] | None
     near_copy: float = NEAR_COPY
+    passage: int = PASSAGE
     train_sample: int = 5_000
     """Train texts enough for a mean: its standard error is a seventieth of their deviation."""
     cluster: Executor | None = None
@@ -120,7 +122,8 @@ class Measuring:
 
             found["embeddings"] = get_embedder(self.embedder).identity
         rows = {"grammar": self._grammar, "plausibility": self._surprise}
-        return found | {name: row.signature for name, row in rows.items() if row is not None}
+        found |= {name: row.signature for name, row in rows.items() if row is not None}
+        return found | {"passage": str(self.passage)}
 
     def draw_parts(
         self, known: CorpusProperty, measured: MeasuredCorpus, yardstick: MeasuredCorpus
@@ -182,6 +185,7 @@ class Measuring:
             against=None if name in YARDSTICKS else self.sets.against,
             missing=missing,
             near_copy=self.near_copy,
+            passage=self.passage,
             reach=math.nan if meaning is None or wording is None else self._find_reach(len(corpus)),
             groups=None if self.sets.groups is None else self.sets.groups[corpus.index],
         )
@@ -340,6 +344,8 @@ def describe(
     plausibility: str | None = "kneser-ney",
     representative: Source | None = None,
     near_copy: float = NEAR_COPY,
+    passage: int = PASSAGE,
+    label: LabelSource | None = None,
     ci: bool = True,
     limit: int | None = None,
     level: float = 0.95,
@@ -364,7 +370,7 @@ def describe(
     validation
         More real texts for the language model that judges plausibility.
     against
-        Without train: another file, such as a test split, to search for near duplicates.
+        Without train: another file, such as a test split, to search for near duplicates and copied passages.
     column
         The column that holds the texts, for tables; by default `text`, or the only column of texts.
     group
@@ -382,6 +388,11 @@ def describe(
         The texts that the language model learns from; by default train and validation.
     near_copy
         The similarity of wording to a train text from which a text counts as a near copy.
+    passage
+        The words from which on a run that stands in another text too counts as a copied passage.
+    label
+        The column of a label of the texts: equal texts and near duplicates with different labels are listed. In Python
+        also the labels themselves, by corpus or in their order.
     ci
         Add a confidence interval to every value.
     limit
@@ -413,16 +424,20 @@ def describe(
     elif against is not None:
         raise ArgumentError("{against} is for texts that are described by themselves, without {train}")
     check_threshold(near_copy)
+    if passage < 2:
+        raise InputError(f"a passage has 2 words or more, not {passage}")
     sources, rated = _load_generated(_name_sources(generated, train), column, ratings, limit, seed)
     sets = load_sets(sources, train, held_out, validation, against=against, column=column)
     if group is not None:
         given = _name_sources(generated, train) | {"train": train, "test": held_out}
         sets = replace(sets, groups=_read_groups(sets, given, group, column))
+    labels = {} if label is None else _read_label_cells(sets, _name_sources(generated, train), label, column)
     known = None if representative is None else load_source_texts(representative, "representative", column=column)
     named_backends = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
     backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
+    limits: Any = {"near_copy": near_copy, "passage": passage}
     with open_dask_executor(scheduler) as cluster:
-        measuring = Measuring(sets, representative=known, near_copy=near_copy, cluster=cluster, seed=seed, **backends)
+        measuring = Measuring(sets, representative=known, cluster=cluster, seed=seed, **limits, **backends)
         if train is None:
             measuring.embed()
         corpora, yardstick = measuring.generated(), measuring.test()
@@ -436,6 +451,7 @@ def describe(
             train=learned,
             warnings=tuple(find_warnings(corpora, yardstick, learned)),
             ratings=_check_ratings(sets, rated),
+            labels=labels,
             level=level,
             seed=seed,
         )
@@ -479,6 +495,23 @@ def _read_groups(sets: CorpusSets, sources: Mapping[str, Any], group: LabelSourc
             raise InputError(f"groups of {name}: {count}; intervals that count groups need at least {FEWEST_GROUPS}")
         numbers[corpora[name].index] = labels
     return numbers
+
+
+def _read_label_cells(
+    sets: CorpusSets, sources: Mapping[str, Any], label: LabelSource, column: str | None
+) -> dict[str, NDArray[Any]]:
+    given: Any = label
+    if not isinstance(label, Mapping):
+        names = list(sets.generated)
+        given = (
+            dict.fromkeys(names, label)
+            if isinstance(label, str) or len(names) == 1
+            else dict(zip(names, label, strict=True))
+        )
+    return {
+        name: read_side_labels(corpus, sources[name], given[name], column, name)
+        for name, corpus in sets.generated.items()
+    }
 
 
 def load_sets(

@@ -18,6 +18,7 @@ from textgauge.core.progress import begin_step
 from textgauge.core.result import Column, Result, show_rows
 from textgauge.core.show import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, join_words
 from textgauge.data import Corpus
+from textgauge.measure.cleaning import CLEANED, list_label_conflicts, list_removed
 from textgauge.measure.findings import (
     compute_differences,
     correlate_ratings,
@@ -25,7 +26,15 @@ from textgauge.measure.findings import (
     format_answer,
     format_answer_alone,
 )
-from textgauge.measure.lists import check_threshold, list_matches, list_modes, list_templates, list_texts, pick_texts
+from textgauge.measure.lists import (
+    check_threshold,
+    list_matches,
+    list_modes,
+    list_passages,
+    list_templates,
+    list_texts,
+    pick_texts,
+)
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches, Parts, PropertyValue, list_properties
 from textgauge.metrics.properties.meaning import (
     SAME,
@@ -163,6 +172,7 @@ class Description(Result):
     train: MeasuredCorpus | None = None
     warnings: tuple[str, ...] = ()
     ratings: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     level: float = 0.95
     seed: int = 0
 
@@ -170,7 +180,8 @@ class Description(Result):
     def answer(self) -> str:
         """How many texts are duplicates, or copied from train, and what is worse than in real texts."""
         if self.train is not None:
-            return format_answer(self.to_dicts(), {one.name: len(one.corpus) for one in self.generated})
+            sizes = {one.name: len(one.corpus) for one in self.generated}
+            return format_answer(self.to_dicts(), sizes, self.train.passage)
         sentences = []
         for one in self.generated:
             values = {row.property: row.value for row in self.rows if row.corpus == one.name}
@@ -232,6 +243,8 @@ class Description(Result):
         if self.train is None:
             has_other = any(one.against is not None for one in self.generated)
             return ({"shared": self.shared()} if has_other else {}) | {
+                **({"labels": self.label_conflicts()} if self.labels else {}),
+                "passages": self.passages(),
                 "near_duplicates": self.near_duplicates(),
                 "same_meaning": self.restated(),
                 "templates": self.templates(),
@@ -241,6 +254,8 @@ class Description(Result):
         tests = {"differences": self.differences, "ratings": self.links}
         return {
             "near_copies": self.near_copies(),
+            "passages": self.passages(),
+            **({"labels": self.label_conflicts()} if self.labels else {}),
             "uncovered": self.uncovered(),
             "modes": self.modes(),
             "curve": self.curve,
@@ -256,6 +271,22 @@ class Description(Result):
         return self._list_matches(
             lambda one: one.against and (one.corpus, one.derive(find_duplicates_across), one.against), _is_matched
         )
+
+    def passages(self) -> pl.DataFrame:
+        """List the copied passages, the longest first: of train, of the other file, or of other texts of the corpus.
+
+        `start` and `match_start` count words from 0 on; `index` and `match_index` are rows of the files.
+        """
+        return self._join_frames(list_passages).sort("words", descending=True, maintain_order=True)
+
+    def label_conflicts(self) -> pl.DataFrame:
+        """List equal texts and near duplicates whose labels differ, the most similar first."""
+        frame = self._join_frames(lambda one: list_label_conflicts(one, self.labels.get(one.name)))
+        return frame.sort("similarity", descending=True, maintain_order=True)
+
+    def clean(self, drop: Sequence[str] = CLEANED) -> pl.DataFrame:
+        """Return the texts to leave out, by row, each with the reason and the row it matches; see `list_removed`."""
+        return self._join_frames(lambda one: list_removed(one, drop))
 
     def restated(self) -> pl.DataFrame:
         """List texts that say the same as another one by their embeddings, and that one; of the other file if given."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from itertools import combinations
 from operator import itemgetter
@@ -14,6 +14,7 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.core.show import Row, format_cell, format_count, format_percent, join_words
 from textgauge.data import Corpus
+from textgauge.metrics.numerics.passages import PASSAGE, Passages
 from textgauge.metrics.properties.base import (
     TOKENIZER,
     CorpusProperty,
@@ -21,7 +22,13 @@ from textgauge.metrics.properties.base import (
     PropertyValue,
     list_properties,
 )
-from textgauge.metrics.properties.repeats import compute_repetition, find_duplicates_within, modes
+from textgauge.metrics.properties.repeats import (
+    compute_repetition,
+    find_duplicates_within,
+    find_passages_across,
+    find_passages_within,
+    modes,
+)
 from textgauge.metrics.properties.texts import count_scripts, count_words
 from textgauge.metrics.properties.wording import compute_unknown_share
 from textgauge.metrics.uncertainty import compute_normal_reach
@@ -38,6 +45,7 @@ Values = Mapping[str, tuple[PropertyValue, str | None]]  # of properties, by nam
 # Properties reported on the page, most serious first; the others say the same in other numbers.
 _SENTENCES = {
     "near_copies": "{} of the texts are near copies of training texts",
+    "copied_passages": "{} of the texts contain a passage of a training text",
     "unique": "{} of the texts occur once and are not training texts",
     "distinct": "{} of the texts are new and different from each other",
     "covered": "{} of the test texts have a generated text near them",
@@ -45,6 +53,9 @@ _SENTENCES = {
     "plausibility": "perplexity {}, where smaller is more plausible",
 }
 _PARTS = ("_precision", "_recall", "syntactic_f1")  # what F1 and near_copies say in short
+TRAIN_PASSAGES = ("copied_passages", "longest_passage")
+AGAINST_PASSAGES = ("shared_passages", "longest_shared")
+OWN_PASSAGES = ("repeated_passages", "longest_repeated")
 _COPIED = 0.1
 _REPEATED, _TIMES_TRAIN = 0.01, 5.0  # share of pairs that are alike, and its ratio to that of train
 _UNKNOWN, _TIMES_YARDSTICK = 0.4, 2.0
@@ -68,10 +79,25 @@ def format_answer_alone(measured: MeasuredCorpus, values: Mapping[str, float]) -
         text += f" They are as diverse as {values['vendi']:.3g} texts with nothing in common."
     if measured.against is not None:
         text += f" {count(round(values['shared'] * n))} have a near duplicate in the other file."
-    return text
+        text += f" {format_passages(values, n, measured.passage, 'the other file', AGAINST_PASSAGES)}"
+        return text
+    return f"{text} {format_passages(values, n, measured.passage, 'another text', OWN_PASSAGES)}"
 
 
-def format_answer(rows: Sequence[Row], sizes: dict[str, int]) -> str:
+def format_passages(values: Mapping[str, float], size: int, words: int, where: str, names: tuple[str, str]) -> str:
+    """Say how many texts contain a passage that stands elsewhere, and how long the longest is.
+
+    >>> names = "copied_passages", "longest_passage"
+    >>> format_passages({names[0]: 1.0, names[1]: 41.0}, 96, 8, "train", names)
+    '96 of 96 contain a passage of 8 or more words of train; the longest has 41.'
+    """
+    number = round(values[names[0]] * size)
+    said = f"{number:,} of {size:,} contain" if number else "None contain"
+    longest = f"; the longest has {values[names[1]]:,.0f}" if number else ""
+    return f"{said} a passage of {words} or more words of {where}{longest}."
+
+
+def format_answer(rows: Sequence[Row], sizes: dict[str, int], words: int = PASSAGE) -> str:
     """Return the answer of `describe` next to train, from its rows and the number of texts of each corpus.
 
     >>> row = dict.fromkeys(("low", "high", "test", "train")) | {"corpus": "generated", "property": "near_copies"}
@@ -81,13 +107,13 @@ def format_answer(rows: Sequence[Row], sizes: dict[str, int]) -> str:
     '110 of 200 texts are near copies of train texts (55 %; test 11.5 %).'
     """
     answers = {
-        name: " ".join(_list_sentences([row for row in rows if row["corpus"] == name], size))
+        name: " ".join(_list_sentences([row for row in rows if row["corpus"] == name], size, words))
         for name, size in sizes.items()
     }
     return " ".join(f"{name}: {text}" if len(sizes) > 1 else text for name, text in answers.items())
 
 
-def _list_sentences(rows: Sequence[Row], size: int) -> Iterator[str]:
+def _list_sentences(rows: Sequence[Row], size: int, words: int) -> Iterator[str]:
     copies = next((row for row in rows if row["property"] == "near_copies" and row["value"] is not None), None)
     if copies is not None:
         number, usual = round(copies["value"] * size), copies["test"]
@@ -95,6 +121,9 @@ def _list_sentences(rows: Sequence[Row], size: int) -> Iterator[str]:
         kind = "is a near copy" if number == 1 else "are near copies"
         are = f"{number or 'None'} of {format_count(size, 'text')} {kind}"
         yield f"{are} of {'a train text' if number == 1 else 'train texts'} ({100 * copies['value']:.3g} %{of_test})."
+    values = {row["property"]: row["value"] for row in rows}
+    if values.get(TRAIN_PASSAGES[0]) is not None:
+        yield format_passages(values, size, words, "train", TRAIN_PASSAGES)
     worse = [text for row in rows if row is not copies and (text := _format_worse(row))]
     if worse or any(row["low"] is not None for row in rows):
         yield format_properties(worse, copies_said=copies is not None)
@@ -172,7 +201,10 @@ def find_warnings(
             yield from _check_scripts(measured)
             if not measured.derive(find_duplicates_within).complete:
                 yield f"{measured.name}: too many texts are alike to list all near duplicates"
+            yield from _check_passages(measured, find_passages_within)
         return
+    for measured in generated:
+        yield from _check_passages(measured, find_passages_across)
     yield from _check_samples(train, "of its {} texts, enough for a yardstick")
     if test is not None:
         yield from _check_copies(test, train)
@@ -184,6 +216,11 @@ def find_warnings(
         yield from _check_language(measured, test, train)
         yield from _check_topic(measured, train)
         yield from _check_sizes(measured, test, train)
+
+
+def _check_passages(measured: MeasuredCorpus, find: Callable[[MeasuredCorpus], Passages]) -> Iterator[str]:
+    if not measured.derive(find).complete:
+        yield f"{measured.name}: some passages stand in so many places that the longest may be longer than said"
 
 
 def _check_samples(measured: MeasuredCorpus, among: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
+from textgauge.encode.tokenizers import compute_offsets, split_alphanumeric
+from textgauge.metrics.numerics.passages import Passages
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.meaning import find_nearest_other, find_outlying
-from textgauge.metrics.properties.repeats import find_duplicates_within
+from textgauge.metrics.properties.repeats import find_duplicates_within, find_passages_across, find_passages_within
 from textgauge.metrics.properties.repeats import modes as modes_of
 from textgauge.metrics.properties.texts import count_words
 from textgauge.metrics.properties.wording import RUN, find_templates
@@ -50,12 +53,14 @@ def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Float
             "words": count_words(measured).astype(np.int64),
             "duplicate": np.where(duplicate.index < 0, np.nan, corpus.source_rows[duplicate.index]),
             "duplicate_similarity": duplicate.similarity,
+            **_make_passage_columns(measured),
             "nearest_cosine": measured.derive(find_nearest_other).similarity if has_meaning else nothing,
             "outlier": measured.derive(find_outlying) if has_meaning else np.zeros(n, dtype=bool),
             "grammar_errors": errors,
             "perplexity": perplexity,
         }
-        return pl.DataFrame(columns, nan_to_null=True).with_columns(pl.col("duplicate").cast(pl.Int64))
+        frame = pl.DataFrame(columns, schema_overrides={"passage": pl.String}, nan_to_null=True)
+        return frame.with_columns(pl.col("duplicate", "passage_index").cast(pl.Int64))
     _, place, times = np.unique(measured.forms, return_inverse=True, return_counts=True)
     groups = measured.derive(modes_of)
     columns |= {
@@ -63,15 +68,77 @@ def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Float
         "mode_size": groups.sizes[groups.group],
         **_make_nearest_columns("semantic", "nearest_test", measured.semantic, held_out, n),
         **_make_nearest_columns("syntactic", "nearest_train", measured.syntactic, measured.train.corpus, n),
+        **_make_passage_columns(measured),
         "grammar_errors": errors,
         "words": words,
         "perplexity": perplexity,
     }
     if ratings is not None:
         columns["rating"] = ratings
-    schema = {"nearest_test": pl.String, "nearest_train": pl.String}
+    schema = {"nearest_test": pl.String, "nearest_train": pl.String, "passage": pl.String}
     frame = pl.DataFrame(columns, schema_overrides=schema, nan_to_null=True)
-    return frame.with_columns(pl.col("grammar_errors", "words").cast(pl.Int64))
+    return frame.with_columns(pl.col("grammar_errors", "words", "passage_index").cast(pl.Int64))
+
+
+def cut_words(text: str, start: int, count: int) -> str:
+    """Return the part of a text that holds so many words from a place on, with the signs between them.
+
+    >>> cut_words("We saw: the RED\\ncat!", 2, 3)
+    'the RED\\ncat!'
+    """
+    pieces = list(re.finditer(r"\S+", text))
+    ends = compute_offsets([len(split_alphanumeric(piece[0])) for piece in pieces])
+    first, last = np.searchsorted(ends, [start, start + count - 1], side="right") - 1
+    return text[pieces[first].start() : pieces[last].end()]
+
+
+def get_passages(measured: MeasuredCorpus) -> tuple[Passages, Corpus]:
+    """Return the passages of a corpus that stand elsewhere, and the texts in which they do."""
+    others = measured.against if measured.train is None else measured.train.corpus
+    if others is None:
+        return measured.derive(find_passages_within), measured.corpus
+    return measured.derive(find_passages_across), others
+
+
+def list_passages(measured: MeasuredCorpus) -> pl.DataFrame:
+    """Return one row per copied passage: its text, its words, and where it stands in both corpora."""
+    import polars as pl
+
+    found, others = get_passages(measured)
+    columns = (found.texts.tolist(), found.starts.tolist(), found.lengths.tolist())
+    texts = measured.corpus.texts
+    return pl.DataFrame(
+        {
+            "corpus": pl.Series([measured.name] * len(found.texts), dtype=pl.String),
+            "index": measured.corpus.source_rows[found.texts],
+            "start": found.starts,
+            "words": found.lengths,
+            "passage": pl.Series(
+                [cut_words(texts[row], *at) for row, *at in zip(*columns, strict=True)], dtype=pl.String
+            ),
+            "match_index": others.source_rows[found.others],
+            "match_start": found.places,
+        }
+    )
+
+
+def _make_passage_columns(measured: MeasuredCorpus) -> dict[str, Any]:
+    """Return for each text its longest copied passage, the row it comes from, and how much of the text is copied."""
+    found, others = get_passages(measured)
+    texts, longest = measured.corpus.texts, found.longest
+    known = np.flatnonzero(longest >= 0)
+    at, places = longest[known], np.full(len(longest), np.nan)
+    places[known] = others.source_rows[found.others[at]]
+    passages: list[str | None] = [None] * len(longest)
+    for row, start, words in zip(known.tolist(), found.starts[at].tolist(), found.lengths[at].tolist(), strict=True):
+        passages[row] = cut_words(texts[row], start, words)
+    return {
+        "longest_passage": np.append(found.lengths, 0)[longest],
+        "copied_share": found.shares,
+        "contained": found.is_contained,
+        "passage": passages,
+        "passage_index": places,
+    }
 
 
 def _make_nearest_columns(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import UnknownName
 from textgauge.data import Corpus
+from textgauge.metrics.numerics.passages import PASSAGE
 
 Need: TypeAlias = Literal["tokens", "embeddings", "grammar", "plausibility", "train", "test", "against"]
 _T = TypeVar("_T")
@@ -66,7 +67,8 @@ class MeasuredCorpus:
     `covered` from each test text back; `syntactic` leads to the nearest train text and `echoed` from each train text
     back. `against` are the texts of another file that near duplicates are searched in. What could not be measured is
     None, and `missing` has the reason, by need. `corpus.embeddings(embedder)` are the vectors. A text is a near copy of
-    train from the similarity of wording `near_copy` on, and a test text is covered from that of meaning `reach` on.
+    train from the similarity of wording `near_copy` on, and a test text is covered from that of meaning `reach` on. A
+    run of words that stands elsewhere too is a copied passage from `passage` words on.
     `groups` number the documents, users, … that texts belong to, if these were named.
     """
 
@@ -84,6 +86,7 @@ class MeasuredCorpus:
     against: Corpus | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     near_copy: float = NEAR_COPY
+    passage: int = PASSAGE
     reach: float = math.nan
     groups: Ints | None = None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)

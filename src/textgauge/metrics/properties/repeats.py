@@ -1,15 +1,17 @@
-"""Texts that come again: near duplicates within a corpus and across two, groups that differ by one word.
+"""Texts that come again: near duplicates and passages within a corpus and across two, groups that differ by one word.
 
 Two texts are near duplicates where Jaccard's index of their sets of words is 0.8 or more; case and punctuation do not
-count. All of them are found, and each is counted exactly (`numerics/search.py`).
+count. All of them are found, and each is counted exactly (`numerics/search.py`). So are passages: runs of words that
+stand in another text too (`numerics/passages.py`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,14 @@ from textgauge.data import Corpus
 from textgauge.encode.tokenizers import Tokens, get_tokenizer, hold_letters
 from textgauge.metrics.numerics.passages import PASSAGE, Passages, find_passages
 from textgauge.metrics.numerics.search import SetMatches, find_nearest_sets
-from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare, share
+from textgauge.metrics.properties.base import (
+    NOT_FOR_TRAIN,
+    TOKENIZER,
+    MeasuredCorpus,
+    PropertyValue,
+    declare,
+    share,
+)
 from textgauge.metrics.properties.texts import FORM, get_form
 
 NEAR_DUPLICATE = 0.8
@@ -82,6 +91,71 @@ _declare(
     lambda measured, level: share(measured.derive(find_duplicates_across).index >= 0, *measured.units, level=level),
     needs=("tokens", "against"),
     by_group=True,
+)
+
+
+def find_passages_across(measured: MeasuredCorpus) -> Passages:
+    """Return the passages of the texts that stand in train texts, or in those they are checked against."""
+    others = measured.against if measured.train is None else measured.train.corpus
+    return find_copied_passages(measured.corpus, others, words=measured.passage)
+
+
+def find_passages_within(measured: MeasuredCorpus) -> Passages:
+    """Return the passages of the texts that stand in other texts of the corpus."""
+    return find_copied_passages(measured.corpus, words=measured.passage)
+
+
+def _declare_passages(
+    names: tuple[str, str], where: str, find: Callable[[MeasuredCorpus], Passages], **others: Any
+) -> None:
+    """Register the share of texts with a passage that stands elsewhere, and the length of the longest one."""
+    others |= {"backend": f"runs>={{passage}}@{RUNS}"}
+    runs = f"a run of words ({PASSAGE} or more, or as set) that stands in {where}"
+    no_interval = others.pop("no_interval", None)
+    declare(
+        names[0],
+        f"share of texts with {runs}",
+        lambda measured, level: (
+            share(measured.derive(find).longest >= 0, *measured.units, level=level)
+            if no_interval is None
+            else PropertyValue(float((measured.derive(find).longest >= 0).mean()))
+        ),
+        better="lower",
+        no_interval=no_interval,
+        by_group=True,
+        **others,
+    )
+    declare(
+        names[1],
+        f"words of the longest run that stands in {where}",
+        lambda measured, _: PropertyValue(float(measured.derive(find).lengths.max(initial=0))),
+        bounds=(0.0, math.inf),
+        no_interval="no interval: the longest of all",
+        **others,
+    )
+
+
+_declare_passages(
+    ("copied_passages", "longest_passage"),
+    "a train text",
+    find_passages_across,
+    needs=("tokens", "train"),
+    undefined_for=NOT_FOR_TRAIN,
+)
+_declare_passages(
+    ("shared_passages", "longest_shared"),
+    "the other file",
+    find_passages_across,
+    needs=("tokens", "against"),
+    alone=True,
+)
+_declare_passages(
+    ("repeated_passages", "longest_repeated"),
+    "another text",
+    find_passages_within,
+    needs=("tokens",),
+    alone=True,
+    no_interval="no interval: the share grows with the number of texts",
 )
 
 

@@ -54,7 +54,7 @@ _TELLING = 2.0  # standard errors of the log-odds from which a word is marked
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _OF_TEXTS = frozenset(
     {"side", "text", "contribution", "nearest", "distance", "nearest_train", "syntactic", "term", "z", "token"}
-    | {"count_reference", "count_candidate"}
+    | {"count_reference", "count_candidate", "passage_index"}
 )
 _NAMES = {"text": "Texts", "token": "Tokens", "term": "Words that separate the corpora"}
 
@@ -209,7 +209,10 @@ def _make_text_tables(title: str, rows: list[Row]) -> Iterator[PageTable]:
     if all("kind" in row for row in rows):
         yield from _make_explanation_tables(rows)
     elif all("nearest_train" in row and "syntactic" in row for row in rows):
-        about = "Nearest to a training text by wording first; marked: words that this training text does not have."
+        about = (
+            "Nearest to a training text by wording first; marked: the longest passage that stands in a training text, "
+            "that of the passage index; without one, words that the nearest training text does not have."
+        )
         ordered = sorted(rows, key=lambda row: _rank(row["syntactic"]))
         yield replace(_make_text_table(title, about, ordered, _find_new_words), of="near_copies")
     else:
@@ -258,12 +261,27 @@ def _make_text_table(title: str, about: str, rows: list[Row], telling: Telling =
     place = next((n for n, column in enumerate(columns) if column.name == "text"), None)
     cells = table.rows
     if place is not None:
-        marked = [mark_words(row[place].shown, telling(given)) for row, given in zip(cells, rows, strict=False)]
+        marked = [
+            mark_passage(row[place].shown, str(given["passage"]))
+            if given.get("passage")
+            else mark_words(row[place].shown, telling(given))
+            for row, given in zip(cells, rows, strict=False)
+        ]
         cells = tuple(
             (*row[:place], replace(row[place], parts=parts), *row[place + 1 :])
             for row, parts in zip(cells, marked, strict=True)
         )
     return replace(table, columns=columns, rows=cells, few=_FEW)
+
+
+def mark_passage(text: str, passage: str) -> tuple[tuple[str, bool], ...]:
+    """Return the text in pieces, a passage of it marked.
+
+    >>> mark_passage("We saw the cat.", "the cat.")
+    (('We saw ', False), ('the cat.', True))
+    """
+    before, here, after = text.partition(passage)
+    return tuple(piece for piece in ((before, False), (here, True), (after, False)) if piece[0]) if here else ()
 
 
 def mark_words(text: str, words: frozenset[str]) -> tuple[tuple[str, bool], ...]:
