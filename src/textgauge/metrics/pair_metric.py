@@ -91,6 +91,12 @@ class PairMetric(Metric):
             found[block] = self.select(self.compute(pairs)).reshape(len(some), len(columns))
         return found
 
+    def find_best(self, rows: Corpus, columns: Corpus) -> Floats:
+        """Return the value of each row text with the column text nearest to it; NaN where none is defined."""
+        found = np.where(self.closer == "larger", 1.0, -1.0) * self.matrix(rows, columns, background=columns)
+        best = np.where(np.isnan(found), -np.inf, found).max(axis=1, initial=-np.inf)
+        return np.where(np.isneginf(best), np.nan, best if self.closer == "larger" else -best)
+
     def orient_headline(self, value: Any) -> Any:
         """Headline values turned so that farther is larger, whatever part is shown."""
         return replace(self, part=None).orient(value)

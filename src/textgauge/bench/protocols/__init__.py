@@ -12,6 +12,7 @@ from textgauge.bench.protocols.base import (
     register_protocol,
 )
 from textgauge.bench.protocols.batch import Batch, CorpusBatch, MatrixBatch, PairBatch
+from textgauge.bench.protocols.copies import Copies
 from textgauge.bench.protocols.distributionality import Distributionality
 from textgauge.bench.protocols.document_tasks import ComparedAlignment, RatedAlignment, Robustness, Sensitivity
 from textgauge.bench.protocols.ifc import Ifc
@@ -27,6 +28,7 @@ __all__ = [
     "Batch",
     "Clustering",
     "ComparedAlignment",
+    "Copies",
     "CorpusBatch",
     "Distributionality",
     "Ifc",

@@ -81,7 +81,7 @@ def test_without_test_what_needs_it_is_empty_and_says_so():
 
 def test_intervals_hold_the_value_and_can_be_left_out():
     for row in describe():
-        if row.property != "repetition":
+        if row.property not in ("repetition", "longest_passage"):
             assert row.low <= row.value <= row.high
     assert all(math.isnan(row.low) for row in describe(ci=False))
     wide, narrow = describe(level=0.99)["semantic_f1"], describe(level=0.8)["semantic_f1"]

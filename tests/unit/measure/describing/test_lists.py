@@ -30,6 +30,7 @@ def test_every_text_with_its_values_and_neighbours(found):
     frame = found.per_text
     assert frame.columns == [
         "corpus", "index", "text", "unique", "mode_size", "semantic", "nearest_test", "syntactic", "nearest_train",
+        "longest_passage", "copied_share", "contained", "passage", "passage_index",
         "grammar_errors", "words", "perplexity", "rating",
     ]  # fmt: skip
     assert frame["unique"].to_list() == [True, False, False, True]
