@@ -18,6 +18,7 @@ SMALL = {
     "robustness": {"documents_drawn": 20},
     "clustering": {"n": 60, "folds": 3},
     "retrieval": {"n": 40, "queries": 8, "folds": 2},
+    "copies": {"n": 3, "train": 40},
 }
 
 

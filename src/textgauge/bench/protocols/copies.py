@@ -30,6 +30,7 @@ from textgauge.core.arrays import Floats
 from textgauge.data import Corpus
 from textgauge.metrics import PairMetric, Range
 from textgauge.metrics.base import VALUE
+from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.properties.base import share_interval
 from textgauge.stats.resampling import resample_sums
 
@@ -84,7 +85,7 @@ class Copies(Protocol):
     purpose = "Finding copies"
     of = "pairs"
     data = TwoCorpora()
-    default_metrics = "copied,jaccard,rouge1,cosine"
+    default_metrics = f"copied(words={PASSAGE}),jaccard,rouge1,cosine"
     similarities = True
     resampled = "texts"
     judging = ("false_alarms",)

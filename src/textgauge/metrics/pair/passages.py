@@ -9,7 +9,7 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics.base import VALUE, Range
-from textgauge.metrics.numerics.passages import PASSAGE, find_passages
+from textgauge.metrics.numerics.passages import find_passages
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 
@@ -21,9 +21,9 @@ class Copied(PairMetric):
 
     Words are runs of letters and digits in lower case. Texts with the same words in the same order score 1, however
     short they are. Never undefined: without words, a text scores 1 with another one without, and 0 otherwise.
-    Source: textgauge; runs of words are what decontamination scripts compare.
+    Source: textgauge; scripts that look for leaked texts compare runs of 8 or 13 words.
 
-    >>> Copied(words=3)(left=["We saw: the red cat!"], right=["Now the RED cat slept"]).values
+    >>> Copied()(left=["We saw: the red cat!"], right=["Now the RED cat slept"]).values
     array([0.6])
     """
 
@@ -35,7 +35,7 @@ class Copied(PairMetric):
     symmetric = False
     ranges = (Range("words", 2),)
 
-    words: int = PASSAGE
+    words: int = 3
 
     def compute(self, pairs: Pairs) -> Columns:
         left, right = pairs.left.tokens(self.on), pairs.right.tokens(self.on)
