@@ -1,7 +1,7 @@
 """Planted copies of BBC articles among posts of 20 Newsgroups: which kinds does each detector find?
 
 The texts are those of the protocol `copies`, and its measures: recall for each kind of copy with Wilson's interval, and
-the other texts that are named. Detectors are what `describe` counts (near copies, near duplicates, copied passages), and
+the other texts named. Detectors are what `describe` counts (near copies, near duplicates, copied passages), and
 peers as in `benchmarks.passages`, each at the threshold it comes with.
 Run: TEXTGAUGE_DATA=... python -m benchmarks.planted_copies [n of each kind]
 """
