@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from textgauge.bench.protocols.base import (
 from textgauge.bench.protocols.batch import MatrixBatch, Values
 from textgauge.bench.protocols.task import divide_known
 from textgauge.bench.sources import Column, Sources
-from textgauge.bench.transformations import get_transformation
+from textgauge.bench.transformations import compose, get_transformation
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus
 from textgauge.metrics import PairMetric, Range
@@ -182,27 +182,20 @@ def make_copy(text: str, kind: str, seed: int, other: str) -> str:
     >>> make_copy("Now, we go!", "unpunctuated", 0, "")
     'Now we go'
     """
-    if kind in ("contained", "embedded"):
-        part = _cut_middle(text)
-        words = other.split()
-        half = len(words) // 2
-        return part if kind == "contained" else " ".join([*words[:half], part, *words[half:]])
-    if kind == "rewrapped":
-        return textwrap.fill(text, _WIDTH)
-    if kind == "capitals":
-        return text.upper()
-    if kind == "unpunctuated":
-        return re.sub(r"[^\w\s]", "", text)
-    if kind == "edited":
-        words, foreign = text.split(), other.split() or [""]
-        places = range(_EDITED // 2 - 1, len(words), _EDITED)
-        for place in places:
-            words[place] = foreign[place % len(foreign)]
-        return " ".join(words)
-    if kind == "paraphrased":
-        for name in ("word_order", "synonyms"):
-            text = get_transformation(name)(text, seed=seed)
-    return text
+    words, others = text.split(), other.split() or [""]
+    for place in range(_EDITED // 2 - 1, len(words), _EDITED) if kind == "edited" else ():
+        words[place] = others[place % len(others)]
+    half = len(others) // 2
+    made: dict[str, Callable[[], str]] = {
+        "contained": lambda: _cut_middle(text),
+        "embedded": lambda: " ".join([*others[:half], _cut_middle(text), *others[half:]]),
+        "rewrapped": lambda: textwrap.fill(text, _WIDTH),
+        "capitals": text.upper,
+        "unpunctuated": lambda: re.sub(r"[^\w\s]", "", text),
+        "edited": lambda: " ".join(words),
+        "paraphrased": lambda: compose(*map(get_transformation, ("word_order", "synonyms")))(text, seed=seed),
+    }
+    return made[kind]() if kind in made else text
 
 
 def _cut_middle(text: str) -> str:

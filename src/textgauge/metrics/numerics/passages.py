@@ -5,9 +5,6 @@ that both sides have, one after the other, make a stretch. Its rarest window is 
 side, and from there words are compared one by one to the left and to the right. What does not hold this window lies
 left or right of it, and is searched in the same way. Hashes only say where to look: two windows with one hash that
 differ would be noticed, and the search begun anew with other hashes.
-
-The libraries that there are do not serve: suffix arrays of whole numbers (pydivsufsort 0.0) take 16 bytes for each word
-and more while they are built, and MinHash (datasketch, rensa) knows no places.
 """
 
 from __future__ import annotations
