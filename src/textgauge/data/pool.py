@@ -132,7 +132,7 @@ class Pool:
         return [name for kind, name in self._rows if kind == "embeddings"]
 
     def tokens(self, tokenizer: str) -> Tokens:
-        """Token ids of every text, flat, with offsets; `NAME:padded` has texts padded to the longest of their source.
+        """Token ids of every text, flat, with offsets; `NAME:padded` is as `Tokens.pad` gives it, by source.
 
         A source is a pool that was joined to others, or the pool itself.
         """

@@ -90,17 +90,21 @@ class Tokens:
         return Tokens(self.ids[places], offsets, self.vocabulary)
 
     def pad(self, sizes: Sequence[int]) -> Tokens:
-        """Give all texts of a source the length of its longest, by a token `[PAD]`; sources follow each other.
+        """Put `[CLS]` before and `[SEP]` after each text, and fill it up to the longest of its source by `[PAD]`.
+
+        Sources follow each other.
 
         >>> tokens = get_tokenizer("words").encode(["a b c", "a", "b", "a b"])
         >>> [tokens.pad([2, 2]).strings(row) for row in (1, 2)]
-        [['a', '[PAD]', '[PAD]'], ['b', '[PAD]']]
+        [['[CLS]', 'a', '[SEP]', '[PAD]', '[PAD]'], ['[CLS]', 'b', '[SEP]', '[PAD]']]
         """
         sources = np.split(self.lengths, np.cumsum(sizes)[:-1])
         missing = np.concatenate([of.max(initial=0) - of for of in sources])
-        after = np.repeat(self.offsets[1:], missing)
-        ids = np.insert(self.ids, after, len(self.vocabulary))
-        return Tokens(ids, compute_offsets(self.lengths + missing), (*self.vocabulary, "[PAD]"))
+        added = np.stack([np.ones_like(missing), np.ones_like(missing), missing], axis=1)
+        places = np.repeat(np.stack([self.offsets[:-1], self.offsets[1:], self.offsets[1:]], axis=1), added.ravel())
+        kinds = np.repeat(np.tile(len(self.vocabulary) + np.arange(3), len(self)), added.ravel())
+        ids = np.insert(self.ids, places, kinds)
+        return Tokens(ids, compute_offsets(self.lengths + missing + 2), (*self.vocabulary, "[CLS]", "[SEP]", "[PAD]"))
 
 
 def join_tokens(parts: Sequence[Tokens]) -> Tokens:

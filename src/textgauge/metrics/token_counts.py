@@ -43,22 +43,26 @@ def _iterate_groups(rows: Embeddings, groups: Ints) -> Iterator[tuple[Embeddings
 
 
 def count_by_group(corpus: Corpus, tokenizer: str, groups: Ints | None = None, count: int = 1) -> csr_matrix:
-    """Return how often each group, or the whole corpus, has each token of the pool's vocabulary; `[PAD]` is last."""
+    """Return how often each group, or the whole corpus, has each token of the pool's vocabulary.
+
+    Of texts that are padded, `[CLS]`, `[SEP]` and `[PAD]` are last.
+    """
     from scipy.sparse import csr_matrix
 
     bare = tokenizer.removesuffix(PADDED)
     tokens = corpus.tokens(bare)
     own = np.zeros(len(corpus), dtype=np.int64) if groups is None else groups
-    sums = csr_matrix((count, int(corpus.pool.tokens(bare).ids.max(initial=-1)) + (1 if bare == tokenizer else 2)))
+    sums = csr_matrix((count, int(corpus.pool.tokens(bare).ids.max(initial=-1)) + (1 if bare == tokenizer else 4)))
     for some in split_into_blocks(len(corpus), PARTITION):
         ids = tokens.ids[tokens.offsets[some.start] : tokens.offsets[some.stop]]
         cells = np.repeat(own[some], tokens.lengths[some]), ids
         sums = sums + csr_matrix((np.ones(len(ids)), cells), shape=sums.shape)
     if bare == tokenizer:
         return sums
+    texts = np.bincount(own, minlength=count)
     missing = np.bincount(own, corpus.pool.padding(bare)[corpus.index], minlength=count)
-    places = np.arange(count), np.full(count, sums.shape[1] - 1)
-    return sums + csr_matrix((missing, places), shape=sums.shape)
+    places = np.tile(np.arange(count), 3), np.repeat(sums.shape[1] - np.array([3, 2, 1]), count)
+    return sums + csr_matrix((np.concatenate([texts, texts, missing]), places), shape=sums.shape)
 
 
 _CELLS = 2_000_000  # draws × vocabulary held at once: 16 MB an array, a handful of arrays at a time

@@ -107,8 +107,9 @@ def _list_token_rows(joint: Corpus, tokenizer: str, table: ChiTable, scale: floa
 
 @dataclass(frozen=True, kw_only=True)
 class _PaddedCounts(CountMetric):
-    """Counts of tokens; `padding=source` counts those that pad each text to the longest of its source, too."""
+    """Counts of tokens; `padding=source` counts those that begin, end and pad each text, too."""
 
+    version = 2
     padding: Literal["none", "source"] = "none"
 
     @property
@@ -160,7 +161,8 @@ class Chi(_ChiSquare):
     1 − p of Pearson's χ² of the 2 × V table of token counts, over the `top` most frequent tokens of both corpora
     together; expected count = total × the corpus's share of the table's tokens; V − 1 degrees of freedom
     (`df=paper`: 2(V − 1)). Tokens tied at the cut share the places left. One kind of token only: 0. `padding=source`
-    pads texts to the longest of their source and counts the padding, as the authors' code does.
+    counts what the authors' code does: a token that begins each text, one that ends it, and those that pad it to the
+    longest of its source.
     Undefined when a corpus has no tokens, or none among the most frequent. Source: Kour et al. 2022.
     """
 

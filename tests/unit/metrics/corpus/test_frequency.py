@@ -36,11 +36,11 @@ def test_zipf_of_the_paper_is_a_line_over_rounded_log_ranks_without_the_last():
     assert np.isnan(fit_zipf_slopes(np.array([[5.0, 2.0]]), top=5000, rounded=True)[0])
 
 
-def test_padding_fills_texts_up_to_the_longest_of_their_own_source():
+def test_padding_begins_and_ends_texts_and_fills_them_up_to_the_longest_of_their_own_source():
     long, short = ["a b c d", "a b"], ["a b", "a"]
     joint = Corpus.of(long) | Corpus.of(short)
     mixed = [joint.take([0, 2]), joint.take([1, 3])]
-    by_hand = [["a b c d", "a b"], ["a b pad pad", "a pad"]]
+    by_hand = [["cls a b c d sep", "cls a b sep"], ["cls a b sep pad pad", "cls a sep pad"]]
     for name in ("chi.statistic", "cbdf", "zipf", "zipf.candidate(ranks=paper)"):
         given = name.replace(")", ",padding=source)") if ")" in name else f"{name}(padding=source)"
         metric = get_metric(f"{given}@words")
