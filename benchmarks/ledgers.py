@@ -1,9 +1,11 @@
-"""Writes a page for every paper whose claims are in a ledger, and what holds of all papers into docs/results.md.
+"""Writes a page for every paper whose claims are in a ledger, what holds of all papers into docs/results.md, and the
+page of Kour's table 3.
 
-python -m benchmarks.ledgers RUNS/ledgers.json docs
+python -m benchmarks.ledgers RUNS/ledgers.json RUNS/kour2022-table3.json docs
 
 A ledger is what `textgauge reproduce --format json` prints, of one paper or of all; several files may be given. A paper
-that is in none of them keeps its page and what is said of it.
+that is in none of them keeps its page and what is said of it. The table is what `textgauge reproduce kour2022 --tables
+--format json` prints.
 """
 
 from __future__ import annotations
@@ -12,11 +14,17 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from textgauge.core.show import Row
 from textgauge_papers import PAPERS
-from textgauge_papers.ledger import RULINGS, counts, summary
+from textgauge_papers.kour2022_tables import MIXED, SEVEN, average_differences
+from textgauge_papers.ledger import OUTCOMES, counts, summary
 
 COLUMNS = ("claim", "paper", "ours", "interval", "why", "deviation", "data")
+TABLE3 = "kour2022-table3"
+_VARIANTS = ("definition", "paper", "conjecture")
+_UNLIKE = ("CHI", "ZIPF")  # the metrics whose released form does not give the published numbers
 
 
 def cell(value: object) -> str:
@@ -26,19 +34,33 @@ def cell(value: object) -> str:
 
 def table(columns: tuple[str, ...], rows: list[Row]) -> str:
     """Rows as a Markdown table."""
-    lines = [columns, ["---"] * len(columns), *([cell(row[name]) for name in columns] for row in rows)]
+    lines = [columns, ["---"] * len(columns), *([cell(row.get(name)) for name in columns] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def paper_page(name: str, rows: list[Row], seconds: float | None) -> str:
-    """The ledger of one paper: what holds in short, then what failed, what held, what was not tested, with criteria."""
-    took = f" The run took {seconds / 60:.1f} minutes of processor time." if seconds else ""
-    parts = [f"# {name}\n\n{counts(rows)}.{took}\n", table(("finding", "holds", "does not hold"), summary(rows))]
+    """The ledger of one paper: what holds, one row a finding; then the claims with their criteria."""
+    short = summary(rows)
+    parts = [f"# {name}\n\n{describe_outcomes(short)} {counts(rows)}."]
+    parts[0] += f" The run took {seconds / 60:.1f} minutes of processor time." if seconds else ""
+    parts += ["", table(("finding", "outcome", "claims", "seen"), short)]
     parts += ["\nCriteria:\n", *(f"- {rule}" for rule in dict.fromkeys(row["criterion"] for row in rows))]
-    for ruling in RULINGS:
-        own = [row for row in rows if row["verdict"] == ruling]
-        parts += [f"\n## {ruling.capitalize()}\n", section(own)] if own else []
+    for outcome in OUTCOMES:
+        own = [row for row in rows if row["outcome"] == outcome]
+        parts += [f"\n## Claims: {outcome}\n", section(own)] if own else []
     return "\n".join(parts) + "\n"
+
+
+def describe_outcomes(short: list[Row]) -> str:
+    """Return which findings hold, which hold in one way alone, and which do not, in sentences."""
+    of: dict[str, list[str]] = {}
+    for row in short:
+        of.setdefault(row["outcome"], []).append(row["finding"])
+    only = [f"{name} ({kind})" for kind, names in of.items() if kind.startswith("holds only") for name in names]
+    said = [f"Holds: {'; '.join(of.get('holds', ['nothing']))}."]
+    said += [f"In one way alone: {'; '.join(only)}."] if only else []
+    said += [f"Does not hold: {'; '.join(of['does not hold'])}."] if "does not hold" in of else []
+    return " ".join(said)
 
 
 def section(rows: list[Row]) -> str:
@@ -54,14 +76,64 @@ def overview(pages: Path) -> str:
     for name in PAPERS:
         path = pages / f"{name}.md"
         if not path.is_file():
-            rows.append({"paper": name, "claims": "not run", "took": None})
+            rows.append({"paper": name, "findings": "not run", "took": None})
             continue
-        counted, short = [*path.read_text(encoding="utf-8").strip().split("\n\n"), ""][1:3]
-        said, _, took = counted.partition(". The run took ")
+        said, short = [*path.read_text(encoding="utf-8").strip().split("\n\n"), ""][1:3]
+        said, _, took = said.partition(" The run took ")
+        counted = said.rsplit(". ", 1)[-1].removesuffix(".")
         link = f"[{name}](results/{name}.md)"
-        rows.append({"paper": link, "claims": said.removesuffix("."), "took": took.removesuffix(".") or None})
+        rows.append({"paper": link, "findings": counted, "took": took.removesuffix(".") or None})
         parts.append(f"## {name}\n\n{short}")
-    return "\n\n".join([table(("paper", "claims", "took"), rows), *parts])
+    return "\n\n".join([table(("paper", "findings", "took"), rows), *parts])
+
+
+def table3_page(rows: list[Row]) -> str:
+    """Kour's table 3: mean absolute differences first, then every number beside the published one."""
+    known = [row for row in rows if row["ours"] is not None and row["measure"] in SEVEN]
+    mixed = [row for row in known if row["measure"] in MIXED]
+    sources = list(dict.fromkeys(f"{row['source_a']}, {row['source_b']}" for row in known))
+    near = [
+        (place, np.mean([abs(row["difference"]) for row in mixed if _is_core(row, place, "paper")]))
+        for place in sources
+    ]
+    first = " and ".join(f"{value:.3f} on {place}" for place, value in near)
+    count = max(row["repetitions"] for row in mixed)
+    parts = [
+        f"# Table 3 of kour2022\n\nWith the authors' variants, six of the eight metrics come within {first} of the "
+        f"published values: mean absolute difference of five measures of mixtures, {count} repetitions, CHI and ZIPF "
+        "apart."
+    ]
+    for by, some, title in (("metric", mixed, "five measures of mixtures"), ("measure", known, "all metrics")):
+        found = [_format(row) for row in average_differences(some, by)]
+        found += [
+            _format(row) | {by: "all but CHI and ZIPF"}
+            for row in average_differences(some, by, skip=_UNLIKE)
+            if row[by] == "all"
+        ]
+        parts += [f"\n## Mean absolute difference by {by} ({title})\n", table(("sources", by, *_VARIANTS), found)]
+    cells: dict[tuple[object, ...], Row] = {}
+    for row in known:
+        key = tuple(row[name] for name in ("source_a", "source_b", "k", "metric", "measure"))
+        place = f"{row['source_a']}, {row['source_b']}"
+        one = cells.setdefault(key, {"sources": place, **dict(zip(("k", "metric", "measure"), key[2:], strict=True))})
+        short = {"definition": "defined", "paper": "coded", "conjecture": "conjectured"}[row["variant"]]
+        one |= {"published": f"{row['published']:.3f}", short: f"{row['ours']:.3f}"}
+        if row["variant"] != "definition" and row.get("z") is not None:
+            one |= {f"z {short}": f"{row['z']:+.1f}"}
+        if row["variant"] == "paper" and row.get("error") is not None:
+            one |= {"error": f"{row['error']:.3f}"}
+    columns = ("sources", "k", "metric", "measure", "published", "defined", "coded", "error", "z coded", "conjectured")
+    parts += ["\n## Every number\n", table((*columns, "z conjectured"), list(cells.values()))]
+    return "\n".join(parts) + "\n"
+
+
+def _is_core(row: Row, place: str, variant: str) -> bool:
+    same = f"{row['source_a']}, {row['source_b']}" == place and row["variant"] == variant
+    return same and row["metric"] not in _UNLIKE
+
+
+def _format(row: Row) -> Row:
+    return {name: f"{value:.3f}" if isinstance(value, float) else value for name, value in row.items()}
 
 
 def marked(page: str, name: str, table: str) -> str:
@@ -81,11 +153,14 @@ def main(*ledgers: str, docs: str) -> None:
     place.mkdir(exist_ok=True)
     found = [json.loads(Path(path).read_text(encoding="utf-8")) for path in ledgers]
     took = {name: seconds for one in found for name, seconds in one.get("details", {}).get("seconds", {}).items()}
-    claims = [row for one in found for row in one["rows"]]
+    claims = [row for one in found for row in one["rows"] if "claim" in row]
     for name in PAPERS:
         if rows := [row for row in claims if row["source"] == name]:
             (place / f"{name}.md").write_text(paper_page(name, rows, took.get(name)), encoding="utf-8")
     page.write_text(marked(page.read_text(encoding="utf-8"), "ledgers", overview(place)), encoding="utf-8")
+    for one in found:
+        if rows := [row for row in one["rows"] if row.get("table") == "3" and "z" in row]:
+            (place / f"{TABLE3}.md").write_text(table3_page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

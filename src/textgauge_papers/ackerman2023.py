@@ -7,7 +7,7 @@ paper's text) and `code` (angles and the root of energy, its authors' code), on 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,15 +24,16 @@ from textgauge.bench import (
 )
 from textgauge.core import Floats, Row, drop_nonfinite_values
 from textgauge.metrics import get_corpus_metrics, get_metric
+from textgauge.stats import is_ahead
 from textgauge_papers.ledger import (
     NOT_RUN,
     UNKNOWN,
     Claim,
-    Finding,
     MeasuredDifference,
+    Outcome,
     about,
     above,
-    above_all,
+    estimate_from_draws,
     estimate_mean,
     ledger,
     on_side,
@@ -113,42 +114,46 @@ def _published(key: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class AckermanEvidence:
-    """Verdicts on metrics by rule, on points, and the values of components over ℓ."""
+    """Verdicts on metrics by rule, on points; values of metrics and components over ℓ, and of metrics on points."""
 
     classes: Mapping[str, Mapping[str, Verdicts]]
-    points: Mapping[str, Verdicts]
-    components: Mapping[str, Observations]
+    points: Mapping[str, Verdicts] = field(default_factory=dict)
+    values: Mapping[str, Observations] = field(default_factory=dict)
+    moved: Mapping[str, Observations] = field(default_factory=dict)
 
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """Return the ledger."""
     classes = {rule: _get_judged(results, rule) for rule in _RULES}
-    points = {
-        metric.replace("@given:euclidean", "").replace("@given", ""): verdicts
-        for group in results.groups()
-        if group.protocol == Perturbation()
-        for metric, verdicts in group.verdicts.items()
-    }
-    components = {
-        key: observed
-        for group in results.groups()
-        if (group.protocol.name, group.data) == (Distributionality.name, _DATA)
-        for key, observed in group.complete.items()
-        if get_metric(key).part is not None
-    }
-    return ledger(claims(request), AckermanEvidence(classes, points, components))
+    points: dict[str, Verdicts] = {}
+    values: dict[str, Observations] = {}
+    moved: dict[str, Observations] = {}
+    for group in results.groups():
+        if group.protocol == Perturbation():
+            names = {key: key.replace("@given:euclidean", "").replace("@given", "") for key in group.observed}
+            points |= {names[key]: verdicts for key, verdicts in group.verdicts.items()}
+            moved |= {names[key]: observed for key, observed in group.complete.items()}
+        elif (group.protocol.name, group.data) == (Distributionality.name, _DATA):
+            values |= group.complete
+    return ledger(claims(request), AckermanEvidence(classes, points, values, moved))
 
 
 def claims(request: Request) -> list[Claim[AckermanEvidence]]:
-    """Classes by each rule, the illustration, components."""
+    """Classes by each rule, the illustration, values over ℓ, components."""
     names = [(rule, key) for rule in request.variants for key in _list_judged_names(rule)]
     return [
         *about("IRPR is nearer to AHD", *(_nearer(*of) for of in names if _published(of[1]) == "ahd")),
         *about("all others are nearer to energy", *(_nearer(*of) for of in names if _published(of[1]) == "energy")),
-        *about("PR and DC are weak", *(_weak(rule, key) for rule in request.variants for key in _ball_keys())),
-        *about("IRPR rises early, low k before high k, FID late", *_illustration()),
-        *about("parts of PR and DC are flat for k > 3", *_flat()),
-        *about("distances over dimensions", *_untested()),
+        *about(
+            "PR and DC are not very similar to either baseline",
+            *(_weak(rule, key) for rule in request.variants for key in _ball_keys()),
+        ),
+        *about("IRPR rises before FID, low k before high k", *_illustration()),
+        *about("FID rises slowly at first", _slow_start()),
+        *about("distributional metrics are less sensitive to dimensions", _dimensions()),
+        *about("distances rise and fall over ℓ, and are lowest at ℓ = K but for IRPR and AHD", *_hump()),
+        *about("parts of PR and DC vary less where k is above 3", *_spread()),
+        *about("density is about 1 from ℓ = 6 on", *_dense()),
     ]
 
 
@@ -161,16 +166,20 @@ def _ball_keys() -> list[str]:
     return [get_metric(f"{name}(k={k})@cosine").key for name in _WEAK for k in _K]
 
 
-def _describe_rule(rule: str) -> str:
-    return {"own": "prototypes on the metric's own ground", "paper": "cosine prototypes, as in the text"}.get(
-        rule, "angular prototypes and the root of energy, as in the authors' code"
-    )
+_WAYS = {
+    "own": ("by prototypes on a metric's own ground", "prototypes on the metric's own ground"),
+    "paper": ("by the text's cosine prototypes", "cosine prototypes, as in the text"),
+    "code": (
+        "by the authors' code",
+        "angular prototypes and the root of energy, as in the authors' code",
+    ),
+}
 
 
 def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
     side = _published(key)
 
-    def test(evidence: AckermanEvidence) -> Finding:
+    def test(evidence: AckermanEvidence) -> Outcome:
         item = evidence.classes[rule].get(key)
         verdict = None if item is None else item["distributionality"]
         score = UNKNOWN if verdict is None else MeasuredDifference(verdict.value, verdict.low, verdict.high)
@@ -180,80 +189,183 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
 
     criterion = f"the 95 % interval of the score over samples of pairs is {'above' if side == 'energy' else 'below'} 0"
     claim = f"{key} is nearer to {side}, by prototypes={rule}"
-    return Claim(claim, f"nearer to {side}", _DATA, criterion, test, _describe_rule(rule))
+    return Claim(claim, f"nearer to {side}", _DATA, criterion, test, _WAYS[rule][1], way=_WAYS[rule][0])
 
 
 def _weak(rule: str, key: str) -> Claim[AckermanEvidence]:
-    def test(evidence: AckermanEvidence) -> Finding:
+    def test(evidence: AckermanEvidence) -> Outcome:
         found = evidence.classes[rule]
         if key not in found or "fid" not in found:
-            return Finding(None, why=NOT_RUN)
-        return above(
-            "fid",
-            key,
-            subtract_paired(found["fid"]["distributionality"], found[key]["distributionality"]),
-        )
+            return Outcome(None, why=NOT_RUN)
+        own, fid = (_get_nearest(found[name]) for name in (key, "fid"))
+        return above(f"deviation of {key}", "of fid", estimate_mean(own - fid))
 
-    criterion = "the 95 % interval over samples of the paired difference of scores, fid's less its own, is above 0"
-    claim = f"{key} is less distributional than fid, by prototypes={rule}"
-    return Claim(claim, "weakly", _DATA, criterion, test, _describe_rule(rule))
-
-
-def _illustration() -> Iterator[Claim[AckermanEvidence]]:
-    criterion = "the 95 % interval over y* of the difference of {} (the later less the earlier) is above 0"
-    data = "Gaussian blobs, n = 300, p = 0.1, 20 y* of one A and B"
-    pairs = [("irpr", "fid"), *((f"{name}(k={low})", f"{name}(k={high})") for name, low, high in _LOW_HIGH)]
-    for early, late in pairs:
-
-        def test(evidence: AckermanEvidence, early: str = early, late: str = late) -> Finding:
-            found = evidence.points
-            if early not in found or late not in found:
-                return Finding(None, why=NOT_RUN)
-            return above(late, early, subtract_paired(found[late]["tenth_rise"], found[early]["tenth_rise"]))
-
-        rule = criterion.format("where a tenth of the largest rise is made")
-        yield Claim(f"{early} rises before {late}", "figures 1 and 2", data, rule, test)
-
-    def last(evidence: AckermanEvidence) -> Finding:
-        found = evidence.points
-        others = [name for name in found if name not in ("fid", "energy", "ahd")]
-        if "fid" not in found or not others:
-            return Finding(None, why=NOT_RUN)
-        fid = found["fid"]["tenth_rise"]
-        return above_all("fid", {name: subtract_paired(fid, found[name]["tenth_rise"]) for name in others})
-
-    rule = criterion.format("where a tenth of the largest rise is made, with each other metric,")
-    yield Claim("fid rises last", "figures 1 and 2", data, rule, last)
+    criterion = (
+        "the 95 % interval over samples of its deviation from the nearer prototype, less fid's from its own, is above 0"
+    )
+    claim = f"{key} is farther from its prototype than fid, by prototypes={rule}"
+    return Claim(claim, "not strong", _DATA, criterion, test, _WAYS[rule][1], way=_WAYS[rule][0])
 
 
+def _get_nearest(verdicts: Verdicts) -> Floats:
+    """Return the smaller of both deviations, of each sample."""
+    energy, ahd, _ = verdicts.values()
+    return np.minimum(energy.values, ahd.values)
+
+
+_BLOBS = "Gaussian blobs, n = 300, p = 0.1, 20 y* of one A and B"
 _LOW_HIGH = (("pr", 2, 15), ("dc", 2, 15))
 
 
-def _flat() -> Iterator[Claim[AckermanEvidence]]:
+def _illustration() -> Iterator[Claim[AckermanEvidence]]:
+    pairs = [("irpr", "fid"), *((f"{name}(k={low})", f"{name}(k={high})") for name, low, high in _LOW_HIGH)]
+    for early, late in pairs:
+
+        def test(evidence: AckermanEvidence, early: str = early, late: str = late) -> Outcome:
+            found = evidence.points
+            if early not in found or late not in found:
+                return Outcome(None, why=NOT_RUN)
+            return above(late, early, subtract_paired(found[late]["tenth_rise"], found[early]["tenth_rise"]))
+
+        rule = (
+            "the 95 % interval over y* of the difference of where a tenth of the largest rise is made (the later less "
+            "the earlier) is above 0"
+        )
+        yield Claim(f"{early} rises before {late}", "figures 1 and 2", _BLOBS, rule, test)
+
+
+def _slow_start() -> Claim[AckermanEvidence]:
+    def test(evidence: AckermanEvidence) -> Outcome:
+        if "fid" not in evidence.points:
+            return Outcome(None, why=NOT_RUN)
+        rise = evidence.points["fid"]["tenth_rise"]
+        return on_side("place − 0.1", MeasuredDifference(rise.value - 0.1, rise.low - 0.1, rise.high - 0.1))
+
+    rule = "the 95 % interval over y* of where a tenth of the largest rise is made is above a tenth of the sweep of δ"
+    return Claim("fid makes a tenth of its rise after a tenth of the way", "figure 2", _BLOBS, rule, test)
+
+
+_DISTRIBUTIONAL, _NEAREST = ("energy", "fid", "mauve"), ("ahd", "irpr")
+_DRAWS = 1_000
+
+
+def _dimensions() -> Claim[AckermanEvidence]:
+    def test(evidence: AckermanEvidence) -> Outcome:
+        if any(name not in evidence.moved for name in (*_DISTRIBUTIONAL, *_NEAREST)):
+            return Outcome(None, why=NOT_RUN)
+        rises = {name: _list_rises(evidence.moved[name]) for name in (*_DISTRIBUTIONAL, *_NEAREST)}
+        few = len(next(iter(rises.values()))[0])
+        rows = np.random.default_rng(0).integers(few, size=(2, _DRAWS, few))
+        rows = np.concatenate([np.broadcast_to(np.arange(few), (2, 1, few)), rows], axis=1)
+        change = {name: np.abs(high[rows[1]].mean(1) / low[rows[0]].mean(1) - 1) for name, (low, high) in rises.items()}
+        both = [np.mean([change[name] for name in names], axis=0) for names in (_NEAREST, _DISTRIBUTIONAL)]
+        gaps = both[0] - both[1]
+        return above("change of AHD and IRPR", "of the others", estimate_from_draws(float(gaps[0]), gaps[1:], few))
+
+    protocol = Perturbation()
+    rule = (
+        f"relative change of the rise at δ = {protocol.delta:g} from q = {protocol.q} to {protocol.largest_q}: the "
+        "95 % interval over y* of the mean of AHD and IRPR less that of energy, FID and MAUVE is above 0"
+    )
+    claim = "the rise of energy, FID and MAUVE changes less from 2 to 6 dimensions than that of AHD and IRPR"
+    return Claim(claim, "figure 4", _BLOBS, rule, test)
+
+
+def _list_rises(observed: Observations) -> tuple[Floats, Floats]:
+    """Return the rise of each y* in the fewest and in the most dimensions."""
+    protocol = Perturbation()
+    both = []
+    for q in (protocol.q, protocol.largest_q):
+        here = observed.of("q", q).of("p", protocol.p)
+        near, far = (here.of("delta", delta) for delta in (0.0, protocol.delta))
+        both.append(far.value[np.argsort(far.batch)] - near.value[np.argsort(near.batch)])
+    return both[0], both[1]
+
+
+def _hump() -> Iterator[Claim[AckermanEvidence]]:
+    """Yield the shape of figure 8: high in the middle, lowest at ℓ = K; IRPR and AHD high there."""
+    last = Distributionality.k
+    for key in ("energy", "fid", "mauve", "pr@cosine", "dc@cosine"):
+
+        def rises(evidence: AckermanEvidence, key: str = key) -> Outcome:
+            if key not in evidence.values:
+                return Outcome(None, why=NOT_RUN)
+            means = _average_by_step(evidence.values[key])
+            middle = means[:, 5:10].mean(axis=1)
+            return above("ℓ = 6 to 10", "the higher of ℓ = 1 and K", estimate_mean(middle - means[:, [0, -1]].max(1)))
+
+        rule = "the 95 % interval over samples of the mean of ℓ = 6 to 10 less the higher of ℓ = 1 and K is above 0"
+        yield Claim(f"{key} rises and falls over ℓ", "figure 8", _DATA, rule, rises)
+
+        def lowest(evidence: AckermanEvidence, key: str = key) -> Outcome:
+            if key not in evidence.values:
+                return Outcome(None, why=NOT_RUN)
+            means = _average_by_step(evidence.values[key])
+            return above("the lowest other", f"ℓ = {last}", estimate_mean(means[:, :-1].min(axis=1) - means[:, -1]))
+
+        rule = f"the 95 % interval over samples of the lowest mean at another ℓ less that at ℓ = {last} is above 0"
+        yield Claim(f"{key} is lowest at ℓ = {last}", "figure 8", _DATA, rule, lowest)
+    for key in ("irpr", "ahd"):
+
+        def high(evidence: AckermanEvidence, key: str = key) -> Outcome:
+            if key not in evidence.values:
+                return Outcome(None, why=NOT_RUN)
+            means = _average_by_step(evidence.values[key])
+            return above(f"ℓ = {last}", "the mean", estimate_mean(means[:, -1] - means.mean(axis=1)))
+
+        rule = f"the 95 % interval over samples of the value at ℓ = {last} less the mean over ℓ is above 0"
+        yield Claim(f"{key} is high at ℓ = {last}", "figure 8", _DATA, rule, high)
+
+
+def _average_by_step(observed: Observations) -> Floats:
+    """Return the mean at each ℓ, samples by ℓ."""
+    step, sample = observed.columns["j"] - observed.columns["i"], observed.columns["sample"]
+    return np.array(
+        [[observed.value[(sample == s) & (step == at)].mean() for at in np.unique(step)] for s in np.unique(sample)]
+    )
+
+
+def _spread() -> Iterator[Claim[AckermanEvidence]]:
     for name, part in _PARTS:
         for k in (5, 10):
 
-            def test(evidence: AckermanEvidence, name: str = name, part: str = part, k: int = k) -> Finding:
+            def test(evidence: AckermanEvidence, name: str = name, part: str = part, k: int = k) -> Outcome:
                 keys = [get_metric(f"{name}.{part}(k={number})@cosine").key for number in (3, k)]
-                if any(key not in evidence.components for key in keys):
-                    return Finding(None, why=NOT_RUN)
-                steep, flat = (np.abs(_slopes(evidence.components[key])) for key in keys)
-                return above("|slope| at k = 3", f"at k = {k}", estimate_mean(steep - flat))
+                if any(key not in evidence.values for key in keys):
+                    return Outcome(None, why=NOT_RUN)
+                wide, narrow = (_get_spreads(evidence.values[key]) for key in keys)
+                return above("spread at k = 3", f"at k = {k}", estimate_mean(wide - narrow))
 
-            criterion = f"the 95 % interval over samples of |slope over ℓ| at k = 3 less that at k = {k} is above 0"
-            yield Claim(f"{part} is flatter over ℓ at k = {k} than at k = 3", "figure 13", _DATA, criterion, test)
-
-
-def _slopes(observed: Observations) -> Floats:
-    """Return the least-squares slope of a component over ℓ, of each sample."""
-    step = (observed.columns["j"] - observed.columns["i"]).astype(np.float64)
-    sample = observed.columns["sample"]
-    return np.array([np.polyfit(step[sample == s], observed.value[sample == s], 1)[0] for s in np.unique(sample)])
+            rule = f"the 95 % interval over samples of the standard deviation within ℓ at k = 3 less k = {k} is above 0"
+            yield Claim(f"{part} varies less at k = {k} than at k = 3", "figure 13", _DATA, rule, test)
 
 
-def _untested() -> Iterator[Claim[AckermanEvidence]]:
-    why = "the paper shows curves for q = 2 to 6 and states nothing that a test could decide"
-    yield Claim("distances over the number of dimensions", "figure 4", "Gaussian blobs", "none", why=why)
+def _get_spreads(observed: Observations) -> Floats:
+    """Return the standard deviation of a component about its mean at each ℓ, of each sample."""
+    step, sample = observed.columns["j"] - observed.columns["i"], observed.columns["sample"]
+    found = []
+    for s in np.unique(sample):
+        here, at = observed.value[sample == s], step[sample == s]
+        found.append(np.sqrt(np.mean([here[at == one].var() for one in np.unique(at)])))
+    return np.array(found)
+
+
+_NEAR_ONE = 0.05
+
+
+def _dense() -> Iterator[Claim[AckermanEvidence]]:
+    for k in (3, 5, 10):
+        key = get_metric(f"dc.density(k={k})@cosine").key
+
+        def test(evidence: AckermanEvidence, key: str = key) -> Outcome:
+            if key not in evidence.values:
+                return Outcome(None, why=NOT_RUN)
+            found = estimate_mean(_average_by_step(evidence.values[key])[:, 5:].mean(axis=1) - 1.0)
+            holds = is_ahead(found.low + _NEAR_ONE) and is_ahead(_NEAR_ONE - found.high)
+            return Outcome(holds, f"mean − 1 = {found.value:+.3g}", found.interval, "" if holds else "farther off")
+
+        rule = f"the 95 % interval over samples of the mean from ℓ = 6 on is within {_NEAR_ONE:g} of 1"
+        yield Claim(f"density at k = {k} is about 1 from ℓ = 6 on", "figure 13", _DATA, rule, test)
 
 
 _FIGURES = (
@@ -270,7 +382,7 @@ _FIGURES = (
         "10", "trajectory", "Which band each metric's line follows, energy's or AHD's.", metrics=ACKERMAN_METRICS
     ),
     PaperFigure("11", "density", "At each ℓ, which prototype's density the metric's own lies on.", ("-fid", "-irpr")),
-    PaperFigure("12", "step_boxes", "pr and dc as k grows: more and more of their boxes are flat at 0.", ("-by-k-",)),
+    PaperFigure("12", "deviations", "Which prototype each metric is nearer to, and how far it is from both."),
     PaperFigure(
         "13",
         "step_boxes",
@@ -278,4 +390,4 @@ _FIGURES = (
         ("-components-",),
     ),
 )
-PAPER = Paper("ackerman2023", ("class",), _RULES, bind_suite(suite), rows, ledger_rows, _FIGURES)
+PAPER = Paper("ackerman2023", ("class",), _RULES, bind_suite(suite), rows, ledger_rows, _FIGURES, minutes=2)

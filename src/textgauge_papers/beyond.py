@@ -20,8 +20,8 @@ from textgauge_papers.ledger import (
     NOT_RUN,
     UNKNOWN,
     Claim,
-    Finding,
     MeasuredDifference,
+    Outcome,
     about,
     above,
     all_hold,
@@ -75,7 +75,7 @@ class Study:
     measure: str = "accuracy"
 
 
-Test = Callable[["BeyondEvidence"], Finding]
+Test = Callable[["BeyondEvidence"], Outcome]
 Side = tuple[str, str] | float  # a metric in a study, or a number
 
 _NINE = f"{KOUR_METRICS},energy"
@@ -242,7 +242,7 @@ def _more(first: Side, second: Side) -> Test:
     if names[0] == names[1]:
         names = [f"{of[1]} on {of[0]}" if isinstance(of, tuple) else "" for of in (first, second)]
 
-    def test(evidence: BeyondEvidence) -> Finding:
+    def test(evidence: BeyondEvidence) -> Outcome:
         seen, new = (evidence.gap(first, second, place) for place in (0, 1))
         found = above(names[0], names[1], new)
         said = f"{found.ours} (seen first: {seen.value:+.3g}, {seen.interval})"
@@ -252,21 +252,21 @@ def _more(first: Side, second: Side) -> Test:
 
 
 def _within(bound: float, pairs: Mapping[str, tuple[Side, Side]]) -> Test:
-    def test(evidence: BeyondEvidence) -> Finding:
+    def test(evidence: BeyondEvidence) -> Outcome:
         gaps = {name: evidence.gap(*of, 1) for name, of in pairs.items()}
         if not all(gap.known for gap in gaps.values()):
-            return Finding(None, why=NOT_RUN)
+            return Outcome(None, why=NOT_RUN)
         widest = max(gaps, key=lambda name: max(-gaps[name].low, gaps[name].high))
         gap = gaps[widest]
         holds = -bound < gap.low and gap.high < bound
-        return Finding(
+        return Outcome(
             holds, f"farthest: {widest} {gap.value:+.3g}", gap.interval, "" if holds else f"not within ±{bound:g}"
         )
 
     return test
 
 
-def _none_squared(evidence: BeyondEvidence) -> Finding:
+def _none_squared(evidence: BeyondEvidence) -> Outcome:
     keys = evidence.found.get((GROWTH.name, 1), {})
     gaps = {key: evidence.gap(2.0, (GROWTH.name, key), 1) for key in keys}
     return all_hold({key: above("2", key, gap) for key, gap in gaps.items()})
@@ -294,4 +294,4 @@ _FIGURES = (
     PaperFigure("2", "box", "Measures over repetitions. Boxes that overlap do not show that metrics are equal."),
 )
 _TABLES = (*(study.name for study in STUDIES), _SAMPLED)
-PAPER = Paper("beyond", _TABLES, ("definition",), bind_suite(suite), rows, ledger_rows, _FIGURES)
+PAPER = Paper("beyond", _TABLES, ("definition",), bind_suite(suite), rows, ledger_rows, _FIGURES, minutes=4)

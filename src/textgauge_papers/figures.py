@@ -11,9 +11,9 @@ from textgauge.bench import Results
 from textgauge.core import STATIC_PAGE_POLICY, write_atomically
 from textgauge.metrics import get_metrics
 from textgauge.report import Figure, draw_figures, draw_planes, render_chart
-from textgauge_papers.paper import Paper
+from textgauge_papers.paper import Paper, Request
 
-PLANE = "plane"
+PLANE, DEVIATIONS = "plane", "deviations"  # drawn here, not by the kinds of a run
 INDEX = "index.html"
 _LOOK = "body{font:16px/1.5 sans-serif;max-width:44rem;margin:2rem auto}figure{margin:2rem 0}img{max-width:100%}"
 
@@ -32,8 +32,14 @@ def paper_figures(paper: Paper, results: Results) -> Iterator[NumberedFigure]:
     groups = [group for group in results.groups() if group.protocol not in paper.not_drawn]
     for wanted in paper.figures:
         only = {metric.key for metric in get_metrics(wanted.metrics)} if wanted.metrics else None
-        drawn = draw_figures(groups, kinds=[wanted.kind], metrics=only) if wanted.kind != PLANE else None
-        for figure in _planes(results.store.folder) if drawn is None else drawn:
+        drawn = (
+            _planes(results.store.folder)
+            if wanted.kind == PLANE
+            else _deviations(paper, results)
+            if wanted.kind == DEVIATIONS
+            else draw_figures(groups, kinds=[wanted.kind], metrics=only)
+        )
+        for figure in drawn:
             if not wanted.shows or any(part in figure.name for part in wanted.shows):
                 yield NumberedFigure(wanted.number, wanted.caption, figure)
 
@@ -72,3 +78,30 @@ def _planes(folder: Path) -> Iterator[Figure]:
         if points:
             source = path.stem.rpartition("-")[0]
             yield Figure(f"{PLANE}-{source}", draw_planes(points, source))
+
+
+def _deviations(paper: Paper, results: Results) -> Iterator[Figure]:
+    """Yield the deviations of all metrics from both prototypes, by each rule for prototypes."""
+    import altair as alt
+    import polars as pl
+
+    columns = {"deviation_energy": "energy", "deviation_ahd": "AHD"}
+    rows = paper.rows(results, Request(paper.variants))
+    for rule in dict.fromkeys(row["variant"] for row in rows):
+        cells = [
+            {"metric": row["metric"], "from": name, "deviation": row[column]}
+            for row in rows
+            for column, name in columns.items()
+            if row["variant"] == rule and row[column] is not None
+        ]
+        chart = (
+            alt.Chart(pl.DataFrame(cells), title=f"Deviation from both prototypes ({rule})")
+            .mark_point(filled=True, size=60)
+            .encode(
+                alt.X("deviation:Q"),
+                alt.Y("metric:N", sort=None),
+                alt.Color("from:N"),
+                alt.Shape("from:N", title="from"),
+            )
+        )
+        yield Figure(f"{DEVIATIONS}-{rule}", chart)

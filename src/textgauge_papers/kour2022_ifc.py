@@ -7,7 +7,7 @@ a filter. The corpora of every training run are kept in the cache.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,7 @@ from textgauge.stats import spearman
 from textgauge_papers.generate import GptSettings, ifc_corpora
 from textgauge_papers.generate.settings import hash_texts, one_thread
 from textgauge_papers.kour2022_tables import KOUR_METRICS
-from textgauge_papers.ledger import Claim, Finding, about, estimate_mean, on_side
+from textgauge_papers.ledger import Claim, Outcome, about, estimate_mean, on_side
 from textgauge_papers.zwerdling_corpora import draw, read_sentences
 
 STEPS, RUNS = 20, 3
@@ -39,6 +39,7 @@ _PROTOCOL = Ifc(n=200, repetitions=1)
 _LABELS = 20
 _GPT = GptSettings(vocabulary=2_000, layers=2, width=96, longest=48, warmup=50)
 _WHY = "the run has no generated texts: they need torch (pip install 'textgauge[generate]') and the data"
+_FROM_SCRATCH = "it is about a pre-trained model: one that begins at noise nears its texts whatever the metric"
 _MODEL = "GPTs of 0.4 million weights trained from scratch in place of GPT-2"
 
 Texts = tuple[Sequence[str], Sequence[str] | None]
@@ -168,9 +169,9 @@ def ifc_claims() -> Iterator[Claim[IfcEvidence]]:
 
 
 def _claims(
-    topic: str, claim: str, rule: str, what: str, values: Found, paper: str = "figure 5"
+    finding: str, claim: str, rule: str, what: str, values: Found, paper: str = "figure 5"
 ) -> list[Claim[IfcEvidence]]:
-    return about(topic, *(_claim(study, claim, rule, what, values, paper) for study in STUDIES))
+    return about(finding, *(_claim(study, claim, rule, what, values, paper) for study in STUDIES))
 
 
 Measured = Callable[[Observations], float]
@@ -178,10 +179,12 @@ Found = Callable[[Mapping[str, Sequence[Observations]]], list[float]]
 
 
 def _claim(study: FineTuning, claim: str, rule: str, what: str, values: Found, paper: str) -> Claim[IfcEvidence]:
-    def test(evidence: IfcEvidence) -> Finding:
+    def test(evidence: IfcEvidence) -> Outcome:
         runs = evidence.runs.get(study.name, {})
         found = values(runs)
-        return on_side(what, estimate_mean(found)) if len(found) == RUNS else Finding(None, why=_WHY)
+        if len(found) != RUNS:
+            return Outcome(None, why=_WHY)
+        return replace(on_side(what, estimate_mean(found)), holds=None, why=_FROM_SCRATCH)
 
     criterion = f"the 95 % interval over {RUNS} training runs: {rule}"
     return Claim(f"{claim} ({study.about})", paper, study.about, criterion, test, study.deviation)

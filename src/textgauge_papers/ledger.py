@@ -1,7 +1,10 @@
-"""A ledger of claims: what a paper says, what we compute for it, by which criterion it holds, and whether it does.
+"""A ledger: what a paper finds, the claims that each finding rests on here, by which criterion they hold, and whether.
 
-Claims are written down with their criterion; a verdict follows from an interval or a test that a run's results give.
-A claim whose interval includes 0 is not replicated: the data do not show it. Claims on one finding share a `topic`.
+Claims are written down with their criterion; an outcome follows from an interval or a test that a run's results give.
+A claim whose interval includes 0 does not hold: the data do not show it. Claims on one finding share its name, and the
+`way` in which they read it where there are several, such as the text of a paper and its authors' code.
+
+A finding holds in a way where more than half of its claims that can be tested hold and none is the other way round.
 """
 
 from __future__ import annotations
@@ -20,19 +23,23 @@ from textgauge.stats import ALPHA, compute_percentile_interval, is_ahead, is_dif
 if TYPE_CHECKING:
     from textgauge.report import ResultFile
 
-Ruling = Literal["not replicated", "replicated", "not testable here"]
-RULINGS: tuple[Ruling, ...] = ("not replicated", "replicated", "not testable here")  # in the order of a ledger
+Holds = Literal["does not hold", "holds", "not testable here"]
+OUTCOMES: tuple[Holds, ...] = ("does not hold", "holds", "not testable here")  # in the order of a ledger
 Evidence = TypeVar("Evidence")
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was computed for a claim: in words, with the interval that decides; None where it cannot be decided."""
+class Outcome:
+    """What was computed for a claim: in words, with the interval that decides; None where it cannot be decided.
+
+    `strict` is whether it holds without the margin that the criterion grants, None where it grants none.
+    """
 
     holds: bool | None
     ours: str = ""
     interval: str = ""
     why: str = ""
+    strict: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -47,36 +54,39 @@ class Claim(Generic[Evidence]):
     paper: str
     data: str
     criterion: str
-    test: Callable[[Evidence], Finding] | None = None
+    test: Callable[[Evidence], Outcome] | None = None
     deviation: str = ""
     why: str = ""
-    topic: str = ""
+    finding: str = ""
+    way: str = ""
 
 
-def about(topic: str, *claims: Claim[Evidence]) -> list[Claim[Evidence]]:
+def about(finding: str, *claims: Claim[Evidence]) -> list[Claim[Evidence]]:
     """Claims on one finding of the paper."""
-    return [replace(claim, topic=topic) for claim in claims]
+    return [replace(claim, finding=finding) for claim in claims]
 
 
 def ledger(claims: Iterable[Claim[Evidence]], evidence: Evidence) -> list[Row]:
-    """Return the rows of a ledger: what was not replicated first, then what was, then what cannot be tested here."""
-    return sort_failures_first(_row(claim, claim.test(evidence) if claim.test else Finding(None)) for claim in claims)
+    """Return the rows of a ledger: what does not hold first, then what does, then what cannot be tested here."""
+    return sort_failures_first(_row(claim, claim.test(evidence) if claim.test else Outcome(None)) for claim in claims)
 
 
 def sort_failures_first(rows: Iterable[Row]) -> list[Row]:
     """Return rows in the order of a ledger."""
-    return sorted(rows, key=lambda row: RULINGS.index(row["verdict"]))
+    return sorted(rows, key=lambda row: OUTCOMES.index(row["outcome"]))
 
 
-def _row(claim: Claim[Evidence], found: Finding) -> Row:
-    ruling: Ruling = "not testable here" if found.holds is None else "replicated" if found.holds else "not replicated"
+def _row(claim: Claim[Evidence], found: Outcome) -> Row:
+    outcome: Holds = "not testable here" if found.holds is None else "holds" if found.holds else "does not hold"
     return {
-        "verdict": ruling,
-        "topic": claim.topic,
+        "outcome": outcome,
+        "finding": claim.finding,
+        "way": claim.way or None,
         "claim": claim.claim,
         "paper": claim.paper,
         "ours": found.ours or None,
         "interval": found.interval or None,
+        "strict": found.strict,
         "criterion": claim.criterion,
         "data": claim.data,
         "deviation": claim.deviation or None,
@@ -84,50 +94,88 @@ def _row(claim: Claim[Evidence], found: Finding) -> Row:
     }
 
 
-def counts(rows: Sequence[Row]) -> str:
-    """Return one line over a ledger; of what was not replicated, how much is the opposite of the claim.
-
-    >>> counts([{"verdict": "replicated"}, {"verdict": "not replicated"}, {"verdict": "replicated"}])
-    '1 not replicated, 2 replicated, 0 not testable here (3 claims)'
-    >>> counts([{"verdict": "not replicated", "why": OPPOSITE}, {"verdict": "not replicated", "why": INCLUDES_ZERO}])
-    '2 not replicated (1 the other way round), 0 replicated, 0 not testable here (2 claims)'
-    """
-    parts = [f"{sum(row['verdict'] == ruling for row in rows)} {ruling}" for ruling in RULINGS]
-    opposite = sum(row.get("why") == OPPOSITE for row in rows)
-    parts[0] += f" ({opposite} {OPPOSITE})" if opposite else ""
-    return f"{', '.join(parts)} ({len(rows)} claims)"
-
-
 def summary(rows: Iterable[Row]) -> list[Row]:
-    """Count the claims on each finding that hold, failures first; of up to three failures, show what we see.
+    """Return one row for each finding, failures first: whether it holds, how many of its claims do, and what was seen.
 
-    >>> held = {"topic": "WMD is first", "verdict": "replicated"}
-    >>> failed = held | {"verdict": "not replicated", "claim": "in order", "ours": "-0.04", "interval": "-0.08 to 0.02"}
-    >>> summary([failed, held])
-    [{'finding': 'WMD is first', 'holds': '1 of 2', 'does not hold': 'in order: -0.04 (-0.08 to 0.02)'}]
+    >>> held = {"finding": "WMD is first", "outcome": "holds", "way": "as defined", "why": None}
+    >>> failed = held | {"outcome": "does not hold", "way": "as coded", "claim": "a", "ours": "-0.04", "interval": None}
+    >>> [list(row.values())[:3] for row in summary([failed, held])]
+    [['WMD is first', 'holds only as defined', 'as coded 0 of 1; as defined 1 of 1']]
+    >>> summary([failed])[0]["seen"]
+    'a: -0.04'
     """
-    by_topic: dict[str, list[Row]] = {}
-    for row in sort_failures_first(rows):
-        by_topic.setdefault(row["topic"], []).append(row)
-    return [_summary_row(topic, own) for topic, own in by_topic.items()]
+    by_finding: dict[str, list[Row]] = {}
+    for row in rows:
+        by_finding.setdefault(row["finding"], []).append(row)
+    found = [_summarise(finding, own) for finding, own in by_finding.items()]
+    order = {"does not hold": 0, "holds": 2, "not testable here": 3}  # between them, what holds in one way alone
+    return sorted(found, key=lambda row: order.get(row["outcome"], 1))
 
 
-def _summary_row(topic: str, rows: Sequence[Row]) -> Row:
-    of = {ruling: [row for row in rows if row["verdict"] == ruling] for ruling in RULINGS}
-    failed = of["not replicated"]
-    shown = [f"{_rest(row['claim'], topic)}: {row['ours']}" + _ends(row["interval"]) for row in failed]
-    tested = len(rows) - len(of["not testable here"])
-    holds = f"{len(of['replicated'])} of {tested}" if tested else "not testable here"
-    return {"finding": topic, "holds": holds, "does not hold": "; ".join(shown if len(shown) <= _NAMED else []) or None}
+def _summarise(finding: str, rows: Sequence[Row]) -> Row:
+    ways: dict[str, list[Row]] = {}
+    for row in rows:
+        ways.setdefault(row.get("way") or "", []).append(row)
+    known = {way: held for way, own in ways.items() if (held := _judge_finding(own)) is not None}
+    outcome: str = "not testable here"
+    if known:
+        outcome = "holds" if all(known.values()) else "does not hold"
+        if any(known.values()) and not all(known.values()):
+            outcome = f"holds only {' and '.join(way for way, held in known.items() if held)}"
+    counted = [f"{way} {_count(own)}".strip() for way, own in ways.items() if way in known]
+    failed = [row for row in rows if row["outcome"] == "does not hold"]
+    seen = [f"{_rest(row['claim'], finding)}: {row['ours']}" + _ends(row["interval"]) for row in failed]
+    reasons = dict.fromkeys(str(row["why"]) for row in rows if not known and row.get("why"))
+    shown = list(reasons) if not known else seen if len(seen) <= _NAMED else []
+    if known and not failed and len(rows) == 1:
+        shown = [f"{rows[0].get('ours')}" + _ends(rows[0].get("interval"))]
+    return {
+        "finding": finding,
+        "outcome": outcome,
+        "claims": "; ".join(counted) or None,
+        "seen": "; ".join(shown) or None,
+    }
 
 
-def _rest(claim: str, topic: str) -> str:
+def _judge_finding(rows: Sequence[Row]) -> bool | None:
+    """Return whether a finding holds by the claims of one way; None where none can be tested."""
+    tested = [row for row in rows if row["outcome"] != "not testable here"]
+    held = sum(row["outcome"] == "holds" for row in tested)
+    return 2 * held > len(tested) and not any(row.get("why") == OPPOSITE for row in tested) if tested else None
+
+
+def _count(rows: Sequence[Row]) -> str:
+    tested = [row for row in rows if row["outcome"] != "not testable here"]
+    strict = [row["strict"] for row in tested if row.get("strict") is not None]
+    said = f"{sum(row['outcome'] == 'holds' for row in tested)} of {len(tested)}"
+    return said + (f" ({sum(strict)} without the margin)" if strict else "")
+
+
+def counts(rows: Sequence[Row]) -> str:
+    """Return one line over a ledger: how many findings hold, and on how many claims they rest.
+
+    >>> row = {"finding": "a", "outcome": "holds", "way": None, "why": None, "ours": "1", "interval": None}
+    >>> counts([row, row | {"finding": "b", "outcome": "not testable here"}])
+    '1 of 2 findings holds, 1 is not testable here (2 claims)'
+    """
+    outcomes = [row["outcome"] for row in summary(rows)]
+    parts = [(outcomes.count("holds"), "holds", "hold")]
+    parts += [(sum(one.startswith("holds only") for one in outcomes), "holds only in one way", "hold only in one way")]
+    parts += [(outcomes.count("does not hold"), "does not hold", "do not hold")]
+    parts += [(outcomes.count("not testable here"), "is not testable here", "are not testable here")]
+    said = [f"{count} {one if count == 1 else many}" for count, one, many in parts if count]
+    first, *rest = said if outcomes.count("holds") else ["0 hold", *said]
+    number, _, verb = first.partition(" ")
+    return f"{', '.join([f'{number} of {len(outcomes)} findings {verb}', *rest])} ({len(rows)} claims)"
+
+
+def _rest(claim: str, finding: str) -> str:
     """Return what a claim says besides its finding.
 
     >>> _rest("EDA is worst (news)", "EDA is worst")
     'news'
     """
-    return (claim.removeprefix(topic).strip(" ()") if claim.startswith(topic) else "") or claim
+    return (claim.removeprefix(finding).strip(" ()") if claim.startswith(finding) else "") or claim
 
 
 def _ends(interval: str | None) -> str:
@@ -201,42 +249,48 @@ def welch(first: Floats, second: Floats) -> MeasuredDifference:
     return MeasuredDifference(value, value - reach, value + reach)
 
 
-def on_side(what: str, gap: MeasuredDifference, *, below: bool = False) -> Finding:
+def on_side(what: str, gap: MeasuredDifference, *, below: bool = False) -> Outcome:
     """Decide whether a value is above 0, or below it: its whole interval is."""
     if not gap.known:
-        return Finding(None, why=NOT_RUN)
+        return Outcome(None, why=NOT_RUN)
     ends = (-gap.high, -gap.low) if below else (gap.low, gap.high)
     why = "" if is_ahead(ends[0]) else OPPOSITE if is_ahead(-ends[1]) else INCLUDES_ZERO
-    return Finding(is_ahead(ends[0]), f"{what} = {gap.value:+.3g}", gap.interval, why)
+    return Outcome(is_ahead(ends[0]), f"{what} = {gap.value:+.3g}", gap.interval, why)
 
 
-def above(name: str, other: str, gap: MeasuredDifference) -> Finding:
+def above(name: str, other: str, gap: MeasuredDifference) -> Outcome:
     """Decide whether the first is above the second: the whole interval of their difference is above 0."""
     return on_side(f"{name} − {other}", gap)
 
 
-def above_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:
+def above_all(name: str, gaps: Mapping[str, MeasuredDifference], *, margin: float = 0.0) -> Outcome:
     """Decide whether the first is above every other: all intervals of differences are; the closest rival is shown.
 
-    Each must hold, so the level of the whole is no more than that of one.
+    Each must hold, so the level of the whole is no more than that of one. With a `margin`, it may be that much below.
     """
     known = {other: gap for other, gap in gaps.items() if gap.known}
     if not known or len(known) < len(gaps):
-        return Finding(None, why=NOT_RUN)
+        return Outcome(None, why=NOT_RUN)
     rival = min(known, key=lambda other: known[other].low)
-    return above(name, rival, known[rival])
+    gap = known[rival]
+    found = above(name, rival, gap)
+    if not margin:
+        return found
+    moved = on_side("", MeasuredDifference(gap.value + margin, gap.low + margin, gap.high + margin))
+    why = f"the interval includes -{margin:g}" if moved.why == INCLUDES_ZERO else moved.why
+    return replace(found, holds=moved.holds, why=why, strict=bool(found.holds))
 
 
-def below_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:
+def below_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Outcome:
     """Decide whether the first is below every other, of differences first less other; the closest rival is shown."""
     if not gaps or not all(gap.known for gap in gaps.values()):
-        return Finding(None, why=NOT_RUN)
+        return Outcome(None, why=NOT_RUN)
     rival = max(gaps, key=lambda other: gaps[other].high)
     gap = gaps[rival]
     return above(rival, name, MeasuredDifference(-gap.value, -gap.high, -gap.low))
 
 
-def judge_order(said: Sequence[float], own: Sequence[float]) -> Finding:
+def judge_order(said: Sequence[float], own: Sequence[float]) -> Outcome:
     """Decide whether two orders of a few things agree: exact one-sided permutation test of Spearman's ρ.
 
     >>> judge_order([1, 2, 3, 4], [10, 20, 30, 40]).interval
@@ -249,21 +303,21 @@ def judge_order(said: Sequence[float], own: Sequence[float]) -> Finding:
     p = float(np.mean(every >= ours @ theirs - 1e-9))
     value = spearman(np.array(said), np.array(own))
     why = "" if is_different(p) else f"p above {ALPHA:g}"
-    return Finding(is_different(p), f"Spearman's ρ = {value:.2f} of {len(own)}", f"p = {p:.3f}", why)
+    return Outcome(is_different(p), f"Spearman's ρ = {value:.2f} of {len(own)}", f"p = {p:.3f}", why)
 
 
-def all_hold(findings: Mapping[str, Finding]) -> Finding:
+def all_hold(findings: Mapping[str, Outcome]) -> Outcome:
     """Decide whether every one of several findings holds; those that do not are named."""
     if not findings or any(found.holds is None for found in findings.values()):
-        return Finding(None, why=NOT_RUN)
+        return Outcome(None, why=NOT_RUN)
     failed = [name for name, found in findings.items() if not found.holds]
     worst = findings[failed[0]] if failed else next(iter(findings.values()))
     ours = f"{len(findings) - len(failed)} of {len(findings)}"
-    return Finding(not failed, ours, worst.interval, f"not for {', '.join(failed)}" if failed else "")
+    return Outcome(not failed, ours, worst.interval, f"not for {', '.join(failed)}" if failed else "")
 
 
-_OF_A_CLAIM = frozenset({"claim", "verdict", "criterion", "topic"})
-_ON_A_PAGE = ("verdict", "claim", "paper", "ours", "interval", "why", "criterion", "deviation", "data")
+_OF_A_CLAIM = frozenset({"claim", "outcome", "criterion", "finding"})
+_ON_A_PAGE = ("outcome", "claim", "paper", "ours", "interval", "why", "criterion", "deviation", "data")
 
 
 def make_page(name: str, rows: Sequence[Row]) -> ResultFile | None:

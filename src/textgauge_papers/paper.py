@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench import Plan, Program, Protocol, Results
+from textgauge.bench import Plan, Program, Protocol, Results, Store
 from textgauge.core import Row
 
 if TYPE_CHECKING:
@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What a user wants of a reproduction; `word_vectors` stands in for vectors that are the users' own files."""
+    """What a user wants of a reproduction.
+
+    `word_vectors` stands in for vectors that are the users' own files; `repetitions` of mixtures are those of the
+    reproduction where it is 0.
+    """
 
     variants: tuple[str, ...] = ("definition",)
     seed: int = 0
     word_vectors: str = "wordvec"
+    repetitions: int = 0
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,8 @@ class Paper:
 
     Both are given results with the seed of the request alone. `fed` says that rows also hold the paper's own numbers
     fed through our formulas, which needs no data. `program`, not plans, makes what rows are read
-    from where there is one. `not_drawn` are protocols that the paper's figures do not have.
+    from where there is one; `also` computes into the store what plans cannot say. `not_drawn` are protocols that the
+    paper's figures do not have. `minutes` of processor time are what all of it took on one core.
     """
 
     name: str
@@ -57,6 +63,8 @@ class Paper:
     fed: bool = False
     program: Program | None = None
     not_drawn: tuple[Protocol, ...] = ()
+    also: Callable[[Store, Request], None] | None = None
+    minutes: float = 0.0
 
 
 def bind_suite(suite: Callable[[None, int], list[Plan]]) -> Callable[[Request], list[Plan]]:

@@ -25,7 +25,7 @@ from textgauge.encode import get_cache_root, make_cache_folder
 from textgauge_papers.ledger import counts, summary
 from textgauge_papers.paper import Paper, Request
 
-_SHORT = ("verdict", "claim", "paper", "ours", "interval", "why", "deviation", "data")  # of a ledger on a terminal
+_SHORT = ("outcome", "claim", "paper", "ours", "interval", "why", "deviation", "data")  # of a ledger on a terminal
 
 
 @command
@@ -51,13 +51,17 @@ def reproduce(
         Path | None,
         option("--out", help="The folder that keeps the run; with --all, it has one folder for each paper."),
     ] = None,
+    repetitions: Annotated[
+        int, option(min=0, help="kour2022: repetitions of mixtures; 0 is the number that the documentation has.")
+    ] = 0,
     seed: Annotated[int, option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[int, option("-j", "--jobs", min=1, help="Number of local processes.")] = 1,
     form: FormatOption = Format.table,
 ) -> None:
-    """Check a paper's claims: first what was not replicated, then what was, then its tables next to ours.
+    """Check what a paper finds: whether each finding holds, the claims below it, then the tables next to ours.
 
-    Each claim is judged by itself, at 95 %: the counts are not adjusted for the number of claims.
+    A finding holds where more than half of its claims hold and none is the other way round. Each claim is judged by
+    itself, at 95 %: the counts are not adjusted for the number of claims. What takes long is resumed by `--out`.
     `--format json` and `csv` give the list of claims; with `--tables` or `--table` they give the tables.
     """
     from textgauge_papers import PAPERS
@@ -69,11 +73,12 @@ def reproduce(
     chosen = [PAPERS[paper]] if paper is not None else list(PAPERS.values())
     if table is not None and table not in chosen[0].tables:
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen[0].tables)}")
+    note(f"processor time of one core, where nothing is there yet: {_estimate(chosen)}")
     ledgers: list[Row] = []
     took: dict[str, float] = {}
     failed = False
     for one in chosen:
-        request = Request(_variants(variant, one.variants), seed, word_vectors)
+        request = Request(_variants(variant, one.variants), seed, word_vectors, repetitions)
         folder = out or make_cache_folder(get_cache_root() / "runs")
         apart = every or out is None or (folder / one.name).is_dir()
         store = Store(folder / one.name if apart else folder)
@@ -99,6 +104,17 @@ def reproduce(
     _print_ledger(ledgers, took, form)
     if failed:
         raise SystemExit(1)
+
+
+def _estimate(papers: list[Paper]) -> str:
+    """Return what papers took, in words.
+
+    >>> from textgauge_papers import PAPERS
+    >>> _estimate([PAPERS["ackerman2023"]])
+    'ackerman2023 2 minutes'
+    """
+    each = ", ".join(f"{paper.name} {paper.minutes:g}" for paper in papers)
+    return f"{each} minutes" + (f", {sum(paper.minutes for paper in papers):g} in all" if len(papers) > 1 else "")
 
 
 def _of(paper: Paper, rows: list[Row]) -> str:
@@ -156,6 +172,8 @@ def _compute(paper: Paper, request: Request, store: Store, jobs: int) -> bool:
             paper.program.run_rows(store.folder, seed=request.seed, on_step=step, on_note=note)
         return False
     failures = compute(_plans(paper, request), store, jobs=jobs, progress=progress_bar).failures
+    if paper.also is not None:
+        paper.also(store, request)
     for failure in failures:
         note(f"warning: {failure}")
     return bool(failures)

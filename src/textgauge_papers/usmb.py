@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Literal, cast
 
 import numpy as np
@@ -32,12 +33,13 @@ from textgauge.bench import (
 )
 from textgauge.core import Floats, Row, drop_nonfinite_values
 from textgauge.metrics import get_pair_metrics
+from textgauge.stats import is_ahead
 from textgauge_papers.ledger import (
     NOT_RUN,
     UNKNOWN,
     Claim,
-    Finding,
     MeasuredDifference,
+    Outcome,
     about,
     above_all,
     below_all,
@@ -253,14 +255,19 @@ class UsmbEvidence:
         """Return first less each other in the mean of several measures, units of every data set resampled."""
         return {other: self._gap(name, other, measures) for other in others}
 
+    def average(self, name: str, measures: Sequence[str]) -> tuple[float, Floats, int] | None:
+        """Return the mean of several measures, on every resample, and the fewest units; None where one is missing."""
+        parts = [self.found[name][measure] for measure in measures if measure in self.found.get(name, {})]
+        if len(parts) < len(measures):
+            return None
+        values, draws, units = zip(*parts, strict=True)
+        return float(np.mean(values)), np.mean(draws, axis=0), min(units)
+
     def _gap(self, name: str, other: str, measures: Sequence[str]) -> MeasuredDifference:
-        both = [[self.found.get(one, {}).get(measure) for measure in measures] for one in (name, other)]
-        if any(part is None for side in both for part in side):
+        one, two = (self.average(of, measures) for of in (name, other))
+        if one is None or two is None:
             return UNKNOWN
-        parts = [(a, b) for a, b in zip(*both, strict=True) if a is not None and b is not None]
-        value = np.mean([a[0] - b[0] for a, b in parts])
-        draws = np.mean([a[1] - b[1] for a, b in parts], axis=0)
-        return estimate_from_draws(float(value), draws, min(part[2] for pair in parts for part in pair))
+        return estimate_from_draws(one[0] - two[0], one[1] - two[1], min(one[2], two[2]))
 
 
 def ledger_rows(results: Results, _: Request) -> list[Row]:
@@ -305,28 +312,38 @@ def claims() -> list[Claim[UsmbEvidence]]:
         return [one for one in singles if one != name]
 
     cosine = (_extreme(_COSINE, "overall", others(_COSINE), best=True, whole=whole) for whole in (False, True))
-    extremes = (_extreme(name, task, others(name), best=best) for name, task, best in _EXTREMES)
     return [
         *about("the ensemble is above all on each task", *(_extreme(_ENSEMBLE, t, singles, best=True) for t in _PARTS)),
-        *about("cosine is best overall", *cosine),
-        *about("Jaccard best and BM25+ worst on sensitivity, BM25+ worst on clustering", *extremes),
-        *about("other ideal curves keep the order", *_same_order(singles)),
-        *about("weights of the ensembles", _axis_weights()),
+        *about("the ensemble is 40 % above cosine overall", _lead(_ENSEMBLE, [_COSINE])),
+        *about("cosine is the best single metric overall", *cosine),
+        *about("cosine is 6 % above the next single metric", _lead(_COSINE, others(_COSINE))),
+        *about("no single metric is best on every task", *(_beaten(name, others(name)) for name in singles)),
+        *about("single metrics are equal on comparisons", _equal_comparisons(singles)),
+        *(
+            claim
+            for name, task, best in _EXTREMES
+            for claim in about(
+                f"{name} is {'best' if best else 'worst'} on {task}", _extreme(name, task, others(name), best=best)
+            )
+        ),
+        *about("other ideal curves give similar orders", *_similar_orders(singles)),
+        *about("weights of the ensemble of comparisons (table 7)", _axis_weights()),
     ]
 
 
-_EXTREMES = (("jaccard", "sensitivity", True), ("bm25plus", "sensitivity", False), ("bm25plus", "clustering", False))
+_EXTREMES = (
+    ("levenshtein", "axis", False),
+    ("jaccard", "sensitivity", True),
+    ("bm25plus", "sensitivity", False),
+    ("bm25plus", "clustering", False),
+)
+_EQUAL = 0.03  # of accuracies that the paper prints as .63
 
 
 def _extreme(name: str, task: str, others: Sequence[str], *, best: bool, whole: bool = False) -> Claim[UsmbEvidence]:
-    measures = _PARTS[task] if task in _PARTS else [part for parts in _PARTS.values() for part in parts]
-    kinds = [kind for kind in TASK_DATA if kind.name in measures and not (whole and kind is Retrieval)]
-    data = sorted({name for kind in kinds for name in TASK_DATA[kind]})
-    if whole:
-        measures = [_WHOLE_MEASURE if measure == Retrieval.name else measure for measure in measures]
-        data.append(_WHOLE_DATA)
+    measures, data = _list_measures(task, whole=whole)
 
-    def test(evidence: UsmbEvidence) -> Finding:
+    def test(evidence: UsmbEvidence) -> Outcome:
         gaps = evidence.gaps(name, others, measures)
         return above_all(name, gaps) if best else below_all(name, gaps)
 
@@ -334,26 +351,96 @@ def _extreme(name: str, task: str, others: Sequence[str], *, best: bool, whole: 
     criterion = (
         f"95 % interval of its difference with every other, units resampled, is {'above' if best else 'below'} 0"
     )
-    column = _published("4")[name][task]
+    column = _published("1")[name]["overall"] if task == "axis" else _published("4")[name][task]
     place = f"{task}, retrieval in whole corpora" if whole else task
-    return Claim(f"{name} is {side} on {place}", f"{column:g}", ", ".join(data), criterion, test, _OTHER_DATA)
+    return Claim(f"{name} is {side} on {place}", f"{column:g}", data, criterion, test, _OTHER_DATA)
 
 
-def _same_order(singles: Sequence[str]) -> Iterator[Claim[UsmbEvidence]]:
+def _list_measures(task: str, *, whole: bool = False) -> tuple[list[str], str]:
+    """Return the measures of a task, or of all for "overall", and their data in words."""
+    parts = {"axis": ("axis",), "comparisons": ("comparisons",), **_PARTS}
+    measures = [*parts[task]] if task in parts else [part for of in _PARTS.values() for part in of]
+    kinds = [kind for kind in TASK_DATA if kind.name in measures and not (whole and kind is Retrieval)]
+    data = sorted({name for kind in kinds for name in TASK_DATA[kind]})
+    if whole:
+        measures = [_WHOLE_MEASURE if measure == Retrieval.name else measure for measure in measures]
+        data.append(_WHOLE_DATA)
+    return measures, ", ".join(data)
+
+
+def _lead(name: str, others: Sequence[str]) -> Claim[UsmbEvidence]:
+    """Return how far a metric is ahead of the best of others, as a share of its score."""
+    measures, data = _list_measures("overall")
+    printed = _published("4")[name]["overall"] / max(_published("4")[one]["overall"] for one in others) - 1
+
+    def test(evidence: UsmbEvidence) -> Outcome:
+        every = {one: evidence.average(one, measures) for one in (name, *others)}
+        if any(found is None for found in every.values()):
+            return Outcome(None, why=NOT_RUN)
+        known = {one: found for one, found in every.items() if found is not None}
+        rival = max(others, key=lambda one: known[one][0])
+        own, other = known[name], known[rival]
+        found = estimate_from_draws(own[0] / other[0] - 1, own[1] / other[1] - 1, min(own[2], other[2]))
+        holds = found.low <= printed <= found.high
+        why = "" if holds else "less" if found.high < printed else "more"
+        return Outcome(holds, f"{name} {found.value:+.1%} above {rival}", f"{found.low:+.1%} to {found.high:+.1%}", why)
+
+    criterion = "the published share is inside the 95 % interval of ours, units resampled"
+    return Claim(f"{name} is {printed:.1%} above", f"{printed:+.1%}", data, criterion, test, _OTHER_DATA)
+
+
+def _beaten(name: str, others: Sequence[str]) -> Claim[UsmbEvidence]:
+    def test(evidence: UsmbEvidence) -> Outcome:
+        for task in _PARTS:
+            for other, gap in evidence.gaps(name, others, _list_measures(task)[0]).items():
+                if not gap.known:
+                    return Outcome(None, why=NOT_RUN)
+                if is_ahead(-gap.high):
+                    return Outcome(True, f"{name} − {other} on {task} = {gap.value:+.3g}", gap.interval)
+        return Outcome(False, why="no other is above it anywhere")
+
+    criterion = "on some task the 95 % interval of its difference with another metric, units resampled, is below 0"
+    data = _list_measures("overall")[1]
+    return Claim(f"{name} is not best on every task", "table 4", data, criterion, test, _OTHER_DATA)
+
+
+def _equal_comparisons(singles: Sequence[str]) -> Claim[UsmbEvidence]:
+    def test(evidence: UsmbEvidence) -> Outcome:
+        gaps = {
+            (one, other): gap for one in singles for other, gap in evidence.gaps(one, singles, ["comparisons"]).items()
+        }
+        if any(not gap.known for gap in gaps.values()):
+            return Outcome(None, why=NOT_RUN)
+        (one, other), gap = max(gaps.items(), key=lambda item: item[1].high)
+        holds = is_ahead(_EQUAL - gap.high)
+        return Outcome(holds, f"{one} − {other} = {gap.value:+.3g}", gap.interval, "" if holds else "farther apart")
+
+    criterion = f"95 % intervals of all differences of accuracy, units resampled, are within {_EQUAL:g}"
+    claim, data = "the five accuracies are equal", _list_measures("comparisons")[1]
+    return Claim(claim, ".63 each", data, criterion, test, _OTHER_DATA)
+
+
+def _similar_orders(singles: Sequence[str]) -> Iterator[Claim[UsmbEvidence]]:
     for ideal in ("quadratic", "root", "straight"):
 
-        def test(evidence: UsmbEvidence, ideal: str = ideal) -> Finding:
+        def test(evidence: UsmbEvidence, ideal: str = ideal) -> Outcome:
             bent = evidence.ideals.get(ideal, {})
             line = {name: found["sensitivity"][0] for name, found in evidence.found.items() if "sensitivity" in found}
             if any(name not in bent or name not in line for name in singles):
-                return Finding(None, why=NOT_RUN)
-            orders = [sorted(singles, key=lambda name: -of[name]) for of in (line, bent)]
-            return Finding(orders[0] == orders[1], " > ".join(orders[1]), why=f"by 1/(1 + x): {' > '.join(orders[0])}")
+                return Outcome(None, why=NOT_RUN)
+            pairs = list(combinations(singles, 2))
+            signs = [np.sign(line[a] - line[b]) * np.sign(bent[a] - bent[b]) for a, b in pairs]
+            tau = float(np.mean(signs))
+            order = " > ".join(sorted(singles, key=lambda name: -bent[name]))
+            return Outcome(tau > _SIMILAR, f"τ = {tau:.1f}: {order}", strict=tau == 1)
 
         data = ", ".join(TASK_DATA[Sensitivity])
-        claim = f"the {ideal} ideal curve keeps the order of the five metrics on sensitivity"
-        criterion = "the same order of the five means on the same changes"
-        yield Claim(claim, "same order", data, criterion, test, _OTHER_DATA)
+        claim = f"the {ideal} ideal curve gives a similar order of the five metrics on sensitivity"
+        criterion = f"Kendall's τ of the two orders of the five means on the same changes is above {_SIMILAR:g}"
+        yield Claim(claim, "similar order", data, criterion, test, _OTHER_DATA)
+
+
+_SIMILAR = 0.5
 
 
 def _axis_weights() -> Claim[UsmbEvidence]:
@@ -362,13 +449,13 @@ def _axis_weights() -> Claim[UsmbEvidence]:
 
 
 _FIGURES = (
-    PaperFigure("1", "tasks", "No single metric is dark in every column: compare each row with the ensemble's."),
-    PaperFigure("2", "contributions", "Which metrics each ensemble draws on, task by task."),
     PaperFigure(
-        "3-5",
+        "1-2",
         "sensitivity",
         "Lines on the dashed curve answer a change in proportion; flat lines do not see it. rouge lies on levenshtein.",
     ),
+    PaperFigure("3-5", "tasks", "Bars there: no single metric is dark in every column; compare the ensemble's row."),
+    PaperFigure("D", "contributions", "Which metrics each ensemble draws on, task by task (appendix D)."),
 )
 PAPER = Paper(
     "usmb",
@@ -380,4 +467,5 @@ PAPER = Paper(
     _FIGURES,
     fed=True,
     not_drawn=(WHOLE,),
+    minutes=9,
 )

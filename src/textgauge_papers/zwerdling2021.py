@@ -15,13 +15,12 @@ import numpy as np
 
 from textgauge.bench import Plan, Results
 from textgauge.core import Row, drop_nonfinite_values
-from textgauge.stats import spearman
+from textgauge.stats import is_ahead, spearman
 from textgauge_papers.ledger import (
     NOT_RUN,
     Claim,
-    Finding,
     MeasuredDifference,
-    about,
+    Outcome,
     above,
     above_all,
     below_all,
@@ -183,7 +182,8 @@ def claims(corpus: str) -> list[Claim[Intervals]]:
         _order(corpus, "EDA has the highest perplexity of the three", (eda, _LM), _all(_LM, vae, gpt)),
         _order(corpus, "the VAE has the lowest perplexity of the three", (vae, _LM), _all(_LM, eda, gpt), below=True),
         _new_terms(corpus),
-        _falls(corpus),
+        *(_falls(corpus, model) for model in (vae, eda, gpt)),
+        _follows(corpus),
     ]
 
 
@@ -196,9 +196,9 @@ def _fewest_errors(corpus: str) -> Claim[Intervals]:
     best = min(_GENERATED, key=lambda model: printed[model, "grammar"])
     others = _all("grammar", *(model for model in _GENERATED if model != best))
     said = {"vae": "the VAE", "gpt-2": "GPT-2"}[best]
-    topic = "the VAE, or GPT-2 (yahoo), has the fewest grammatical errors of the three"
+    finding = "the VAE, or GPT-2 (yahoo), has the fewest grammatical errors of the three"
     claim = f"{said} has the fewest grammatical errors of the three"
-    return replace(_order(corpus, claim, (best, "grammar"), others, below=True), topic=topic)
+    return replace(_order(corpus, claim, (best, "grammar"), others, below=True), finding=finding)
 
 
 def _all(name: str, *models: str) -> list[tuple[str, str]]:
@@ -211,17 +211,31 @@ def _order(
     printed = load_published_values(corpus)
     shown = ", ".join(f"{model} {printed[model, name]:g}" for model, name in [first, *others])
 
-    def test(evidence: Intervals) -> Finding:
+    def test(evidence: Intervals) -> Outcome:
         values = evidence.get(_OUR_CORPUS[corpus], {})
         if any(key not in values for key in (first, *others)):
-            return Finding(None, why=_WHY.get(first[1], NOT_RUN))
+            return Outcome(None, why=_WHY.get(first[1], NOT_RUN))
         gaps = {_named(other): values[first].less(values[other]) for other in others}
         return below_all(_named(first), gaps) if below else above_all(_named(first), gaps)
 
-    needs_vae = "vae" in {model for model, _ in (first, *others)}
+    models = {model for model, _ in (first, *others)}
     resampled = "over draws at the size of test" if first[1].startswith("drawn") else "of the two values"
     criterion = f"95 % intervals {resampled} do not overlap, in that order, for each comparison"
-    return _claim(corpus, claim, shown, criterion, _if_fit(corpus, test) if needs_vae else test)
+    decide = _if_fit(corpus, test) if "vae" in models else test
+    return _claim(corpus, claim, shown, criterion, _show_alone(decide) if "gpt-2" in models else decide)
+
+
+def _show_alone(test: Callable[[Intervals], Outcome]) -> Callable[[Intervals], Outcome]:
+    """Return a test that shows our numbers and decides nothing: its model is no GPT-2."""
+
+    def shown(evidence: Intervals) -> Outcome:
+        found = test(evidence)
+        return found if found.holds is None else replace(found, holds=None, why=_NO_GPT2)
+
+    return shown
+
+
+_NO_GPT2 = "it is about GPT-2: a GPT of 0.4 million weights trained from scratch says nothing of it"
 
 
 def _named(key: tuple[str, str]) -> str:
@@ -233,15 +247,15 @@ def _in_words(name: str) -> str:
     return name.removeprefix("drawn.").replace("_", " ")
 
 
-def _if_fit(corpus: str, test: Callable[[Intervals], Finding]) -> Callable[[Intervals], Finding]:
+def _if_fit(corpus: str, test: Callable[[Intervals], Outcome]) -> Callable[[Intervals], Outcome]:
     """Return a test that is made only where the VAE's texts are about as near to test as train is."""
 
-    def gated(evidence: Intervals) -> Finding:
+    def gated(evidence: Intervals) -> Outcome:
         values = evidence.get(_OUR_CORPUS[corpus], {})
         vae, train = (values.get((model, "drawn.semantic_f1")) for model in ("vae", "train"))
         if vae is not None and train is not None and vae.value < _FIT * train.value:
             why = f"the VAE is too weak to be compared: semantic F1 {vae.value:.2f}, train {train.value:.2f}"
-            return Finding(None, why=why)
+            return Outcome(None, why=why)
         return test(evidence)
 
     return gated
@@ -251,41 +265,70 @@ _WHY = {_LM: "perplexity by a model that has not seen train (smollm2) was not co
 
 
 def _claim(
-    corpus: str, claim: str, paper: str, criterion: str, test: Callable[[Intervals], Finding]
+    corpus: str, claim: str, paper: str, criterion: str, test: Callable[[Intervals], Outcome]
 ) -> Claim[Intervals]:
     ours = _OUR_CORPUS[corpus]
     deviation = _DEVIATION.format(ours, corpus)
-    return Claim(f"{claim} ({corpus})", paper, ours, criterion, test, deviation, topic=claim)
+    return Claim(f"{claim} ({corpus})", paper, ours, criterion, test, deviation, finding=claim)
 
 
 def _new_terms(corpus: str) -> Claim[Intervals]:
-    def test(evidence: Intervals) -> Finding:
+    def test(evidence: Intervals) -> Outcome:
         values = evidence.get(_OUR_CORPUS[corpus], {})
         counted = [values.get((model, "vocab")) for model in _GENERATED]
         if any(one is None for one in counted):
-            return Finding(None, why=NOT_RUN)
+            return Outcome(None, why=NOT_RUN)
         eda, vae, lm = (one.value for one in counted if one is not None)
         shown = f"eda {eda:g}, vae {vae:g}, gpt-2 {lm:g}"
-        return Finding(vae == 0 and min(eda, lm) > 0, shown, "counted")
+        return Outcome(vae == 0 and min(eda, lm) > 0, shown, "counted")
 
     printed = load_published_values(corpus)
     shown = ", ".join(f"{model} {printed[model, 'vocab']:g}" for model in _GENERATED)
     criterion = "terms that train lacks: none by the VAE, some by EDA and by the language model"
-    return _claim(corpus, "only EDA and the language model make new terms", shown, criterion, _if_fit(corpus, test))
+    claim = "only EDA and the language model make new terms"
+    return _claim(corpus, claim, shown, criterion, _show_alone(_if_fit(corpus, test)))
 
 
-def _falls(corpus: str) -> Claim[Intervals]:
-    keys = [("vae", "drawn.unique"), ("vae", "unique")]
+def _falls(corpus: str, model: str) -> Claim[Intervals]:
+    """Return what becomes of the share of unique texts with their number: the VAE's falls, the others' is kept."""
+    keys = [(model, "drawn.unique"), (model, "unique")]
 
-    def test(evidence: Intervals) -> Finding:
+    def test(evidence: Intervals) -> Outcome:
         values = evidence.get(_OUR_CORPUS[corpus], {})
         if any(key not in values for key in keys):
-            return Finding(None, why=NOT_RUN)
-        return above("at the size of test", "of all texts", values[keys[0]].less(values[keys[1]]))
+            return Outcome(None, why=NOT_RUN)
+        gap = values[keys[0]].less(values[keys[1]])
+        found = above("at the size of test", "of all texts", gap)
+        kept = is_ahead(_KEPT - gap.high)
+        return found if model == "vae" else replace(found, holds=kept, why="" if kept else "it may fall by more")
 
-    criterion = "95 % intervals of the share of unique texts at the size of test and of all texts do not overlap"
-    claim = "the VAE's share of unique texts falls with their number"
-    return _claim(corpus, claim, "figures", criterion, _if_fit(corpus, test))
+    if model == "vae":
+        criterion = "95 % intervals of the share of unique texts at the size of test and of all texts do not overlap"
+        claim = "the VAE's share of unique texts falls with their number"
+        return _claim(corpus, claim, "figures", criterion, _if_fit(corpus, test))
+    criterion = (
+        f"the share of unique texts falls by less than {_KEPT:g} from the size of test to all, by 95 % intervals"
+    )
+    claim = f"{'GPT-2' if model == 'gpt-2' else 'EDA'} keeps its share of unique texts"
+    return _claim(corpus, claim, "figures", criterion, _show_alone(test) if model == "gpt-2" else test)
+
+
+_KEPT = 0.1
+
+
+def _follows(corpus: str) -> Claim[Intervals]:
+    def test(evidence: Intervals) -> Outcome:
+        values = evidence.get(_OUR_CORPUS[corpus], {})
+        orders = [
+            sorted((m for m in _GENERATED if (m, name) in values), key=lambda m: values[m, name].value)
+            for name in ("grammar", _LM)
+        ]
+        if len(orders[0]) < len(_GENERATED) or len(orders[1]) < len(_GENERATED):
+            return Outcome(None, why=_WHY[_LM])
+        return Outcome(orders[0] == orders[1], f"errors {' < '.join(orders[0])}, perplexity {' < '.join(orders[1])}")
+
+    criterion = "the same order of the three by grammatical errors and by perplexity"
+    return _claim(corpus, "plausibility follows grammar", "tables 1, 3, 4", criterion, _show_alone(test))
 
 
 def _of_people() -> list[Claim[Intervals]]:
@@ -298,18 +341,19 @@ def _of_people() -> list[Claim[Intervals]]:
         pairs = [(mark, values.get((model, name), np.nan)) for model, mark in said.items()]
         known = [(mark, own if more else -own) for mark, own in pairs if np.isfinite(own)]
 
-        def test(_: Intervals, known: list[tuple[float, float]] = known) -> Finding:
+        def test(_: Intervals, known: list[tuple[float, float]] = known) -> Outcome:
             return judge_order([mark for mark, _ in known], [own for _, own in known])
 
         claim = f"people's marks for {_in_words(question)} agree with {_in_words(name)}"
         criterion = "exact one-sided permutation test of Spearman's ρ over the corpora, p ≤ 0.05"
-        found.append(Claim(claim, "tables 1 and 2", "published values of the amazon corpora", criterion, test))
+        ours = "published values of the amazon corpora"
+        found.append(Claim(claim, "tables 1 and 2", ours, criterion, test, finding=claim))
     why = "the ratings of single sentences are not published"
     claim = "general marks hardly follow semantic similarity"
     untold: Claim[Intervals] = Claim(
-        claim, "ρ = .08", "none", "95 % interval of ρ over sentences includes .08", why=why
+        claim, "ρ = .08", "none", "95 % interval of ρ over sentences includes .08", why=why, finding=claim
     )
-    return about("people's marks agree with the properties", *found, untold)
+    return [*found, untold]
 
 
 def _marks(question: str) -> dict[str, float]:
@@ -340,5 +384,13 @@ _FIGURES = (
     ),
 )
 PAPER = Paper(
-    "zwerdling2021", ("1", "2", "3", "4"), ("definition",), plans, rows, ledger_rows, _FIGURES, program=_PROGRAM
+    "zwerdling2021",
+    ("1", "2", "3", "4"),
+    ("definition",),
+    plans,
+    rows,
+    ledger_rows,
+    _FIGURES,
+    program=_PROGRAM,
+    minutes=5,
 )

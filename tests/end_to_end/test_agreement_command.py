@@ -99,7 +99,7 @@ def test_reproduce_without_the_data_feeds_the_published_numbers(run, tmp_path, m
     assert code == 0
     assert {row["source"] for row in rows} == {"usmb", "yamshchikov2020"}
     assert "kour2022 is left out" in err
-    wanted = {"claim", "paper", "ours", "interval", "criterion", "verdict", "deviation", "data"}
+    wanted = {"claim", "paper", "ours", "interval", "criterion", "outcome", "deviation", "data"}
     assert all(wanted <= row.keys() for row in rows)
     code, out, _ = run("reproduce", "yamshchikov2020")
     assert out.startswith("yamshchikov2020: 0 not replicated, 3 replicated")

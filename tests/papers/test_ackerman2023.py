@@ -60,19 +60,19 @@ def test_other_runs_and_undefined_verdicts_do_not_count(paper):
     row = next(row for row in rows if row["metric"] == "pr@cosine")
     assert (row["ours"], row["agrees"], row["distributionality"]) == (None, False, None)
     claim = next(row for row in ledger if row["claim"] == "pr@cosine is nearer to energy, by prototypes=own")
-    assert claim["verdict"] == "not testable here"
+    assert claim["outcome"] == "not testable here"
 
 
 def test_a_class_is_replicated_where_its_whole_interval_is_on_its_side(paper):
     _, ledger = paper({"own": made("own", SCORES | {"fid": 0.05, "mauve": -0.3})})
     own = {row["claim"].partition(", by")[0]: row for row in ledger if row["claim"].endswith("=own")}
-    assert own["irpr is nearer to ahd"]["verdict"] == "replicated"
-    assert (own["fid is nearer to energy"]["verdict"], own["fid is nearer to energy"]["why"]) == (
-        "not replicated",
+    assert own["irpr is nearer to ahd"]["outcome"] == "holds"
+    assert (own["fid is nearer to energy"]["outcome"], own["fid is nearer to energy"]["why"]) == (
+        "does not hold",
         "the interval includes 0",
     )
     assert own["mauve is nearer to energy"]["why"] == "the other way round"
-    assert own["dc@cosine is less distributional than fid"]["verdict"] == "not replicated"
+    assert own["dc@cosine is less distributional than fid"]["outcome"] == "does not hold"
 
 
 def test_the_illustration_is_decided_by_paired_resamples(paper):
@@ -86,12 +86,12 @@ def test_the_illustration_is_decided_by_paired_resamples(paper):
     points = [judged("irpr@given:euclidean", 0.1), judged("fid@given", 0.3), judged("pr(k=2)@given", 0.35)]
     _, ledger = paper({}, points)
     rows = {row["claim"]: row for row in ledger}
-    assert rows["irpr rises before fid"]["verdict"] == "replicated"
-    assert (rows["fid rises last"]["verdict"], rows["fid rises last"]["ours"]) == (
-        "not replicated",
+    assert rows["irpr rises before fid"]["outcome"] == "holds"
+    assert (rows["fid rises last"]["outcome"], rows["fid rises last"]["ours"]) == (
+        "does not hold",
         "fid − pr(k=2) = -0.05",
     )
-    assert rows["dc(k=2) rises before dc(k=15)"]["verdict"] == "not testable here"
+    assert rows["dc(k=2) rises before dc(k=15)"]["outcome"] == "not testable here"
 
 
 def test_components_are_flatter_where_their_slopes_are_smaller(paper):
@@ -105,7 +105,7 @@ def test_components_are_flatter_where_their_slopes_are_smaller(paper):
     keys = ["pr.recall(k=3)@cosine", "pr.recall@cosine", "pr.recall(k=10)@cosine"]
     found = dict(zip(keys, map(observed, (0.05, 0.02, 0.06)), strict=True))
     _, ledger = paper({}, groups=[Group("qqp", Distributionality(), 0, observed=found)])
-    rows = {row["claim"]: row["verdict"] for row in ledger}
-    assert rows["recall is flatter over ℓ at k = 5 than at k = 3"] == "replicated"
-    assert rows["recall is flatter over ℓ at k = 10 than at k = 3"] == "not replicated"
+    rows = {row["claim"]: row["outcome"] for row in ledger}
+    assert rows["recall is flatter over ℓ at k = 5 than at k = 3"] == "holds"
+    assert rows["recall is flatter over ℓ at k = 10 than at k = 3"] == "does not hold"
     assert rows["precision is flatter over ℓ at k = 5 than at k = 3"] == "not testable here"

@@ -35,17 +35,17 @@ EXPONENTS = {"pr": 1.4, "dc": 1.4, "chi": 0.3, "zipf": 0.3, "jsd": 0.3}
 
 
 def verdicts(found):
-    return {row["claim"]: row["verdict"] for row in ledger(claims(), found)}
+    return {row["claim"]: row["outcome"] for row in ledger(claims(), found)}
 
 
 def test_claims_hold_where_the_second_data_set_shows_them():
-    assert set(verdicts(evidence(0.3, 0.9, **EXPONENTS)).values()) == {"replicated"}
+    assert set(verdicts(evidence(0.3, 0.9, **EXPONENTS)).values()) == {"holds"}
 
 
 def test_claims_fail_where_nothing_differs_or_time_grows_otherwise():
     found = verdicts(evidence(0.5, 0.5, pr=0.3, dc=0.3, chi=2.4, zipf=1.4, jsd=1.4))
     alike = [claim for claim in found if "does not depend" in claim or "judgements" in claim]
-    assert {claim for claim, said in found.items() if said == "replicated"} == set(alike)
+    assert {claim for claim, said in found.items() if said == "holds"} == set(alike)
     assert len(alike) == 3
 
 

@@ -11,13 +11,13 @@ from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report.figures import KINDS
 from textgauge_papers import PAPERS
-from textgauge_papers.figures import INDEX, PLANE, paper_figures, write_figures
+from textgauge_papers.figures import DEVIATIONS, INDEX, PLANE, paper_figures, write_figures
 from textgauge_papers.paper import PaperFigure
 
 LISTED = {
     "kour2022": {"2-top", "2-middle", "2-bottom", "3", "4", "5", "6"},
     "ackerman2023": {"1", "2", "3", "4", "8", "10", "11", "12", "13"},
-    "usmb": {"1", "2", "3-5"},
+    "usmb": {"1-2", "3-5", "D"},
     "zwerdling2021": {"1-2"},
     "yamshchikov2020": {"1"},
     "beyond": {"1", "2"},
@@ -41,7 +41,7 @@ def figures_of(*listed):
 def test_every_figure_of_the_paper_has_a_kind_and_a_caption(paper):
     listed = PAPERS[paper].figures
     assert {figure.number for figure in listed} == LISTED[paper]
-    assert all(figure.kind in (*KINDS, PLANE) for figure in listed)
+    assert all(figure.kind in (*KINDS, PLANE, DEVIATIONS) for figure in listed)
     assert all(figure.caption.endswith(".") for figure in listed)
 
 

@@ -91,15 +91,15 @@ def ledger_of(accuracy, samples=None):
 
 def test_the_highest_must_be_above_every_other():
     name = "MAUVE has the highest accuracy of the eight on clinc150, banking77 at k = 7"
-    assert ledger_of({"mauve": 0.9})[name]["verdict"] == "replicated"
+    assert ledger_of({"mauve": 0.9})[name]["outcome"] == "holds"
     beaten = ledger_of({"mauve": 0.9, "fid": 0.95})[name]
-    assert (beaten["verdict"], beaten["ours"], beaten["paper"]) == ("not replicated", "MAUVE − FID = -0.05", "0.976")
+    assert (beaten["outcome"], beaten["ours"], beaten["paper"]) == ("does not hold", "MAUVE − FID = -0.05", "0.976")
     rows = ledger_of({"mauve": 0.9})
     assert (
         rows["weighted accuracy is below accuracy for every metric on clinc150, banking77 at k = 12"]["ours"]
         == "8 of 8"
     )
-    assert rows["most metrics need about 1,000 texts on clinc150, banking77"]["verdict"] == "not testable here"
+    assert rows["most metrics need about 1,000 texts on clinc150, banking77"]["outcome"] == "not testable here"
     assert all(row["criterion"] for row in rows.values())
 
 
@@ -115,11 +115,11 @@ def test_imbalance_is_judged_by_welchs_interval():
     keys = [metric.key for metric in get_corpus_metrics("fid,mauve,classifier,pr,dc")]
     rows = ledger_of({}, dict(zip(keys, map(observed, (0.2, 0.2, -0.2, 0.3, 0.0)), strict=True)))
     where = " on clinc150, banking77"
-    verdict = {claim.removesuffix(where): row["verdict"] for claim, row in rows.items()}
-    assert verdict["FID overestimates the distance of unbalanced samples"] == "replicated"
-    assert verdict["MAUVE underestimates the distance of unbalanced samples"] == "not replicated"
-    assert verdict["CLASSIFIER underestimates the distance of unbalanced samples"] == "replicated"
-    assert verdict["with imbalance PR diverges where DC converges"] == "replicated"
+    verdict = {claim.removesuffix(where): row["outcome"] for claim, row in rows.items()}
+    assert verdict["FID overestimates the distance of unbalanced samples"] == "holds"
+    assert verdict["MAUVE underestimates the distance of unbalanced samples"] == "does not hold"
+    assert verdict["CLASSIFIER underestimates the distance of unbalanced samples"] == "holds"
+    assert verdict["with imbalance PR diverges where DC converges"] == "holds"
 
 
 def test_padding_is_told_by_chi_with_and_without_it_on_the_same_corpora():
@@ -132,6 +132,6 @@ def test_padding_is_told_by_chi_with_and_without_it_on_the_same_corpora():
     results = SimpleNamespace(groups=lambda options=None: [] if options is None else items)
     found = {row["claim"]: row for row in PAPERS["kour2022"].ledger(results, Request(("paper",)))}
     row = found["padding=source brings CHI's separability nearer to the published on clinc150, banking77 at k = 7"]
-    assert (row["verdict"], row["paper"], row["ours"]) == ("replicated", "0.684", "0.97 without, 0.62 with padding")
+    assert (row["outcome"], row["paper"], row["ours"]) == ("holds", "0.684", "0.97 without, 0.62 with padding")
     far = found["padding=source brings CHI's linearity nearer to the published on clinc150, banking77 at k = 7"]
-    assert far["verdict"] == "not replicated"
+    assert far["outcome"] == "does not hold"

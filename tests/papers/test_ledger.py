@@ -10,8 +10,8 @@ from textgauge.bench import Verdict
 from textgauge.report.page import read_result, render_page
 from textgauge_papers.ledger import (
     Claim,
-    Finding,
     MeasuredDifference,
+    Outcome,
     about,
     above_all,
     all_hold,
@@ -31,10 +31,10 @@ def claim(name, finding):
 
 
 def test_failures_come_first_and_what_has_no_test_is_not_testable():
-    rows = ledger([claim("a", Finding(True)), claim("b", None), claim("c", Finding(False))], None)
-    assert [(row["claim"], row["verdict"]) for row in rows] == [
-        ("c", "not replicated"),
-        ("a", "replicated"),
+    rows = ledger([claim("a", Outcome(True)), claim("b", None), claim("c", Outcome(False))], None)
+    assert [(row["claim"], row["outcome"]) for row in rows] == [
+        ("c", "does not hold"),
+        ("a", "holds"),
         ("b", "not testable here"),
     ]
     assert rows[-1]["why"] == "no model"
@@ -55,10 +55,10 @@ def test_a_claim_holds_only_where_the_whole_interval_does():
 
 
 def test_all_of_several():
-    good, bad = Finding(True, interval="x"), Finding(False, interval="y")
+    good, bad = Outcome(True, interval="x"), Outcome(False, interval="y")
     assert all_hold({"p": good, "q": good}).holds is True
     assert (all_hold({"p": good, "q": bad}).interval, all_hold({"p": good, "q": bad}).why) == ("y", "not for q")
-    assert all_hold({"p": good, "q": Finding(None)}).holds is None
+    assert all_hold({"p": good, "q": Outcome(None)}).holds is None
     assert all_hold({}).holds is None
 
 
@@ -97,10 +97,10 @@ def test_agreement_of_orders_is_exact_and_the_same_every_time():
 
 
 def test_a_summary_counts_by_finding_and_names_few_failures():
-    few = about("few", claim("a", Finding(False, "0.1", "-1 to 1")), claim("b", Finding(True)), claim("c", None))
-    many = about("many", *(claim(f"m{i}", Finding(False, "0", "0 to 0")) for i in range(4)))
+    few = about("few", claim("a", Outcome(False, "0.1", "-1 to 1")), claim("b", Outcome(True)), claim("c", None))
+    many = about("many", *(claim(f"m{i}", Outcome(False, "0", "0 to 0")) for i in range(4)))
     found = summary(
-        ledger([*about("held", claim("d", Finding(True))), *few, *many, *about("no", claim("e", None))], None)
+        ledger([*about("held", claim("d", Outcome(True))), *few, *many, *about("no", claim("e", None))], None)
     )
     assert [(row["finding"], row["holds"], row["does not hold"]) for row in found] == [
         ("few", "1 of 2", "a: 0.1 (-1 to 1)"),
@@ -111,7 +111,7 @@ def test_a_summary_counts_by_finding_and_names_few_failures():
 
 
 def test_a_page_has_a_table_for_each_paper_with_failures_first_and_escaped(tmp_path):
-    sure, unsure = claim("a is above b", Finding(True)), claim("<b>c</b> is below d", Finding(False, why="includes 0"))
+    sure, unsure = claim("a is above b", Outcome(True)), claim("<b>c</b> is below d", Outcome(False, why="includes 0"))
     rows = [{"source": source, **row} for source in ("first", "second") for row in ledger([sure, unsure], None)]
     (tmp_path / "rows.json").write_text(json.dumps({"schema": 1, "command": "reproduce", "rows": rows}))
     found = read_result(tmp_path / "rows.json")

@@ -7,8 +7,7 @@ from benchmarks import ledgers
 
 ROW = {"claim": "a | b", "paper": "1", "ours": None, "interval": "+1 to +2", "criterion": "above 0", "data": "x"}
 ROWS = [
-    {**ROW, "verdict": verdict, "topic": "t", "why": None, "deviation": None}
-    for verdict in ("not replicated", "replicated")
+    {**ROW, "verdict": verdict, "topic": "t", "why": None, "deviation": None} for verdict in ("does not hold", "holds")
 ]
 
 

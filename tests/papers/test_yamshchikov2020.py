@@ -125,9 +125,9 @@ def test_our_means_ranks_and_correlations_are_those_of_the_run(ours):
 
 def test_without_a_run_only_what_follows_from_published_ranks_is_decided(tmp_path):
     rows = paper.ledger_rows(Results(Store(tmp_path)), Request())
-    decided = [row for row in rows if row["verdict"] != "not testable here"]
+    decided = [row for row in rows if row["outcome"] != "not testable here"]
     assert {row["data"] for row in decided} == {"published ranks"}
-    assert [row["verdict"] for row in decided] == ["replicated"] * 3
+    assert [row["outcome"] for row in decided] == ["holds"] * 3
     assert all(row["criterion"] for row in rows)
 
 
@@ -136,13 +136,13 @@ def test_claims_on_a_run_have_intervals_over_pairs(ours):
     found = {row["claim"]: row for row in rows}
     passes = next(row for claim, row in found.items() if claim.startswith("chrf") and "inequality" in claim)
     assert passes["ours"].startswith("gap = +")  # the made-up pairs are well apart
-    assert (passes["verdict"] == "replicated") == ("does not" not in passes["claim"])
+    assert (passes["outcome"] == "holds") == ("does not" not in passes["claim"])
     swaps = next(
         row for claim, row in found.items() if claim.startswith("the order by word_overlap") and "swaps" in claim
     )
     low, high = map(float, swaps["interval"].split(" to "))
     assert low <= float(swaps["ours"]) <= high
-    assert found["wmd has the highest correlation with human"]["verdict"] == "not testable here"
+    assert found["wmd has the highest correlation with human"]["outcome"] == "not testable here"
 
 
 def test_resampled_means_are_around_the_means_even_where_one_metric_has_no_value():

@@ -174,9 +174,9 @@ def test_claims_have_the_order_of_the_published_numbers(corpus):
     """Published values as if they were sure: the claims are the paper's, but for those it makes of some corpora."""
     exact = {key: paper.Ends(value, value, value) for key, value in paper.load_published_values(corpus).items()}
     rows = ledger(paper.claims(corpus), {paper._OUR_CORPUS[corpus]: exact})
-    refuted = [row["claim"] for row in rows if row["verdict"] == "not replicated"]
+    refuted = [row["claim"] for row in rows if row["outcome"] == "does not hold"]
     assert refuted == (["the VAE's semantic precision is above train's (yahoo)"] if corpus == "yahoo" else [])
-    assert sum(row["verdict"] == "replicated" for row in rows) == 10 - len(refuted)
+    assert sum(row["outcome"] == "holds" for row in rows) == 10 - len(refuted)
 
 
 def test_claims_follow_from_intervals_and_what_was_not_computed_is_not_testable(monkeypatch, tmp_path):
@@ -188,12 +188,12 @@ def test_claims_follow_from_intervals_and_what_was_not_computed_is_not_testable(
     monkeypatch.setattr(Zwerdling2021, "run", lambda *_, **__: [Described("phone", {}, [], recall, [])])
     rows = {row["claim"]: row for row in PAPERS["zwerdling2021"].ledger(Results(Store(tmp_path)), Request())}
     highest = rows["GPT-2 has the highest semantic recall of the three (amazon)"]
-    assert (highest["verdict"], highest["why"]) == ("not replicated", "the other way round")
+    assert (highest["outcome"], highest["why"]) == ("does not hold", "the other way round")
     assert highest["ours"].startswith("gpt-2 semantic recall − eda")
     unsure = rows["the VAE's semantic precision is above its recall (amazon)"]
-    assert (unsure["verdict"], unsure["why"]) == ("not replicated", "the interval includes 0")
+    assert (unsure["outcome"], unsure["why"]) == ("does not hold", "the interval includes 0")
     unknown = rows["EDA has the highest perplexity of the three (amazon)"]
-    assert unknown["verdict"] == "not testable here"
+    assert unknown["outcome"] == "not testable here"
     assert "smollm2" in unknown["why"]
     people = rows["people's marks for grammar agree with grammar"]
     assert people["interval"].startswith("p = ")
@@ -233,6 +233,6 @@ def test_claims_on_a_vae_that_is_too_weak_are_not_testable():
     exact["vae", "drawn.semantic_f1"] = paper.Ends(*[0.8 * train] * 3)
     rows = {row["claim"]: row for row in ledger(paper.claims("news"), {"news": exact})}
     weak = {claim for claim, row in rows.items() if "too weak" in (row["why"] or "")}
-    assert all(rows[claim]["verdict"] == "not testable here" for claim in weak)
+    assert all(rows[claim]["outcome"] == "not testable here" for claim in weak)
     assert "GPT-2 has the highest semantic recall of the three (news)" in weak
-    assert rows["GPT-2's semantic recall is above its precision (news)"]["verdict"] == "replicated"
+    assert rows["GPT-2's semantic recall is above its precision (news)"]["outcome"] == "holds"
