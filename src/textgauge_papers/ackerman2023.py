@@ -130,12 +130,15 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     moved: dict[str, Observations] = {}
     for group in results.groups():
         if group.protocol == Perturbation():
-            names = {key: key.replace("@given:euclidean", "").replace("@given", "") for key in group.observed}
-            points |= {names[key]: verdicts for key, verdicts in group.verdicts.items()}
-            moved |= {names[key]: observed for key, observed in group.complete.items()}
+            points |= {_drop_input(key): verdicts for key, verdicts in group.verdicts.items()}
+            moved |= {_drop_input(key): observed for key, observed in group.complete.items()}
         elif (group.protocol.name, group.data) == (Distributionality.name, _DATA):
             values |= group.complete
     return ledger(claims(request), AckermanEvidence(classes, points, values, moved))
+
+
+def _drop_input(key: str) -> str:
+    return key.replace("@given:euclidean", "").replace("@given", "")
 
 
 def claims(request: Request) -> list[Claim[AckermanEvidence]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import partial
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ OUR_DATA = {("clinc150", "banking77"): "clinc150,banking77", ("atis", "yahoo"): 
 _PARTS = {"clinc150": ("clinc150",), "banking77": ("banking77/train",), "atis": ("atis/train", "atis/valid")}
 _ROWS_READ = 6_000  # of each source, by the authors' code
 REPETITIONS = 40  # of mixtures; the paper has 5
+_KSC = partial(Ksc, n=100, draw="disjoint")
 MIXED = ("accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity")
 SIZED = ("size_robustness", "imbalance_robustness")
 SEVEN = (*MIXED, *SIZED)
@@ -68,7 +70,7 @@ def make_variant_plans(metrics: str | Sequence[Any], variant: str, seed: int, re
     """Mixtures, size and imbalance, time; the authors' code has its own order of mixtures and its own large sample."""
     data = [read_kour_sources(theirs, variant) for theirs in OUR_DATA]
     if variant != "paper":
-        protocols: list[Protocol] = [Ksc(k=k, repetitions=repetitions) for k in (7, 12)]
+        protocols: list[Protocol] = [_KSC(k=k, repetitions=repetitions) for k in (7, 12)]
         return make_protocol_plans([*protocols, Size(), Speed(repetitions=3)], data, metrics, seed)
     mixtures = make_protocol_plans(_mixtures(repetitions), data, f"{_AS_CODED},{CONJECTURE}", seed)
     large = make_protocol_plans([Size(asymptote="whole")], data, f"{VARIANT_METRICS['paper']},{CONJECTURE}", seed)
@@ -76,7 +78,7 @@ def make_variant_plans(metrics: str | Sequence[Any], variant: str, seed: int, re
 
 
 def _mixtures(repetitions: int) -> list[Ksc]:
-    return [Ksc(k=k, order="paper", repetitions=repetitions) for k in (7, 12)]
+    return [_KSC(k=k, order="paper", repetitions=repetitions) for k in (7, 12)]
 
 
 def compute_classifier_pairs(store: Store, request: Request) -> None:
@@ -86,17 +88,15 @@ def compute_classifier_pairs(store: Store, request: Request) -> None:
     (metric,) = get_corpus_metrics(_CLASSIFIER)
     for theirs, protocol in product(OUR_DATA, _mixtures(request.repetitions or REPETITIONS)):
         plan = Plan(protocol, read_kour_sources(theirs, "paper"), [metric], request.seed)
-        path = store.folder / _PAIRS / f"{plan.cell(0, metric).name}-{protocol.repetitions}.json"
-        if path.exists():
-            continue
-        values: list[list[float]] = []
-        with use_one_blas_thread():
-            for batch in plan.batches():
-                batch.prepare(metric)
-                each = [replace(metric, seed=1 + trial) for trial in range(len(batch))]  # type: ignore[call-arg]
-                values.append([batch.one(one, trial)[0]["value"] for trial, one in enumerate(each)])
-        kept = {"data": plan.sources.name, "k": protocol.k, "seed": request.seed, "values": values}
-        write_atomically(path, json.dumps(kept))
+        path = store.folder / _PAIRS / f"{plan.cell(0, metric).name}.json"
+        kept = {"data": plan.sources.name, "k": protocol.k, "seed": request.seed, "values": []}
+        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else kept
+        for batch in islice(plan.batches(), len(kept["values"]), None):
+            batch.prepare(metric)
+            each = [replace(metric, seed=1 + trial) for trial in range(len(batch))]  # type: ignore[call-arg]
+            with use_one_blas_thread():
+                kept["values"].append([batch.one(one, trial)[0]["value"] for trial, one in enumerate(each)])
+            write_atomically(path, json.dumps(kept))
 
 
 def _read_classifier_pairs(results: Results, seed: int) -> Iterator[tuple[Group, str, Verdicts]]:
@@ -110,7 +110,7 @@ def _read_classifier_pairs(results: Results, seed: int) -> Iterator[tuple[Group,
         columns = {"i": np.tile(i, len(values)), "j": np.tile(j, len(values))}
         observed = Observations(values.ravel(), np.repeat(np.arange(len(values)), len(i)), columns)
         judging = {name: value for name, value in _PAPER.items() if name in Ksc.judging}
-        protocol = Ksc(k=kept["k"], order="paper", repetitions=len(values), **judging)  # type: ignore[arg-type]
+        protocol = _KSC(k=kept["k"], order="paper", repetitions=len(values), **judging)  # type: ignore[arg-type]
         group = Group(kept["data"], protocol, seed, judged={key: protocol.judge(observed)})
         yield group, key, group.verdicts[key]
 

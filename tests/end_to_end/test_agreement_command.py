@@ -102,4 +102,4 @@ def test_reproduce_without_the_data_feeds_the_published_numbers(run, tmp_path, m
     wanted = {"claim", "paper", "ours", "interval", "criterion", "outcome", "deviation", "data"}
     assert all(wanted <= row.keys() for row in rows)
     code, out, _ = run("reproduce", "yamshchikov2020")
-    assert out.startswith("yamshchikov2020: 0 not replicated, 3 replicated")
+    assert out.startswith("yamshchikov2020: 0 of 10 findings hold, 10 are not testable here")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_failures_come_first_and_what_has_no_test_is_not_testable():
         ("b", "not testable here"),
     ]
     assert rows[-1]["why"] == "no model"
-    assert counts(rows) == "1 not replicated, 1 replicated, 1 not testable here (3 claims)"
+    assert counts(rows) == "0 of 1 findings hold, 1 does not hold (3 claims)"
 
 
 def test_a_claim_holds_only_where_the_whole_interval_does():
@@ -52,6 +53,10 @@ def test_a_claim_holds_only_where_the_whole_interval_does():
     found = above_all("a", {"b": sure, "c": against})
     assert (found.holds, found.ours, found.why) == (False, "a − c = -0.3", "the other way round")
     assert above_all("a", {"b": MeasuredDifference(math.nan, math.nan, math.nan)}).holds is None
+    near = above_all("a", {"b": MeasuredDifference(0.01, -0.01, 0.03)}, margin=0.015)
+    assert (near.holds, near.strict, near.interval) == (True, False, "-0.01 to +0.03")
+    assert above_all("a", {"b": unsure}, margin=0.015).why == "the interval includes -0.015"
+    assert above_all("a", {"b": against}, margin=0.015).why == "the other way round"
 
 
 def test_all_of_several():
@@ -96,18 +101,35 @@ def test_agreement_of_orders_is_exact_and_the_same_every_time():
     assert judge_order([1, 1, 2], [1, 2, 3]).interval == "p = 0.333"
 
 
-def test_a_summary_counts_by_finding_and_names_few_failures():
-    few = about("few", claim("a", Outcome(False, "0.1", "-1 to 1")), claim("b", Outcome(True)), claim("c", None))
-    many = about("many", *(claim(f"m{i}", Outcome(False, "0", "0 to 0")) for i in range(4)))
-    found = summary(
-        ledger([*about("held", claim("d", Outcome(True))), *few, *many, *about("no", claim("e", None))], None)
+def outcome_of(*outcomes, ways=("",)):
+    claims = [replace(claim(f"c{i}", one), way=way) for way in ways for i, one in enumerate(outcomes)]
+    return summary(ledger(about("f", *claims), None))[0]
+
+
+def test_a_finding_holds_by_most_of_its_claims_and_none_the_other_way_round():
+    held, failed = Outcome(True), Outcome(False, "0.1", "-1 to 1", "the interval includes 0")
+    assert outcome_of(held, held, failed, None) == {
+        "finding": "f",
+        "outcome": "holds",
+        "claims": "2 of 3",
+        "seen": "c2: 0.1 (-1 to 1)",
+    }
+    assert outcome_of(held, failed)["outcome"] == "does not hold"
+    assert outcome_of(held, held, held, replace(failed, why="the other way round"))["outcome"] == "does not hold"
+    assert (outcome_of(None)["outcome"], outcome_of(None)["seen"]) == ("not testable here", "no model")
+    assert outcome_of(*[failed] * 4)["seen"] is None  # too many to name
+    assert (
+        outcome_of(replace(held, strict=False), replace(held, strict=True))["claims"] == "2 of 2 (1 without the margin)"
     )
-    assert [(row["finding"], row["holds"], row["does not hold"]) for row in found] == [
-        ("few", "1 of 2", "a: 0.1 (-1 to 1)"),
-        ("many", "0 of 4", None),
-        ("held", "1 of 1", None),
-        ("no", "not testable here", None),
-    ]
+
+
+def test_a_finding_that_holds_in_one_way_says_in_which():
+    text, code = (
+        replace(claim("c", Outcome(holds)), way=way) for holds, way in ((False, "as text"), (True, "as code"))
+    )
+    rows = ledger([*about("g", claim("d", Outcome(True))), *about("f", text, code)], None)
+    assert [(row["finding"], row["outcome"]) for row in summary(rows)] == [("f", "holds only as code"), ("g", "holds")]
+    assert counts(rows) == "1 of 2 findings holds, 1 holds only in one way (3 claims)"
 
 
 def test_a_page_has_a_table_for_each_paper_with_failures_first_and_escaped(tmp_path):
@@ -118,7 +140,7 @@ def test_a_page_has_a_table_for_each_paper_with_failures_first_and_escaped(tmp_p
     titles = ["What holds of first", "Claims of first", "What holds of second", "Claims of second"]
     assert [table.title for table in found.tables] == titles
     html = render_page(results=[found])
-    assert html.index("1 of 2</td>") < html.index("not replicated</td>") < html.index("a is above b")
+    assert html.index("does not hold</td>") < html.index("1 of 2</td>") < html.index("a is above b")
     assert "&lt;b&gt;c&lt;/b&gt; is below d" in html
     assert "<b>c</b>" not in html
     (tmp_path / "rows.json").write_text('{"schema": 1, "command": "reproduce", "rows": [{"claim": "x", "value": 1}]}')

@@ -7,7 +7,8 @@ from benchmarks import ledgers
 
 ROW = {"claim": "a | b", "paper": "1", "ours": None, "interval": "+1 to +2", "criterion": "above 0", "data": "x"}
 ROWS = [
-    {**ROW, "verdict": verdict, "topic": "t", "why": None, "deviation": None} for verdict in ("does not hold", "holds")
+    {**ROW, "outcome": outcome, "finding": finding, "way": None, "why": None, "deviation": None}
+    for finding, outcome in (("t", "does not hold"), ("u", "holds"))
 ]
 
 
@@ -16,7 +17,9 @@ def docs(tmp_path, monkeypatch):
     monkeypatch.setattr(ledgers, "PAPERS", dict.fromkeys(("first", "second", "third")))
     (tmp_path / "docs" / "results").mkdir(parents=True)
     (tmp_path / "docs" / "results.md").write_text("# Results\n\n<!-- ledgers -->\nold\n<!-- /ledgers -->\n\nMore.\n")
-    (tmp_path / "docs" / "results" / "second.md").write_text("# second\n\n3 replicated (3 claims).\n")
+    (tmp_path / "docs" / "results" / "second.md").write_text(
+        "# second\n\nHolds: a; b. 2 of 2 findings hold (3 claims).\n"
+    )
     saved = {"rows": [{"source": "first", **row} for row in ROWS], "details": {"seconds": {"first": 130.0}}}
     (tmp_path / "ledgers.json").write_text(json.dumps(saved))
     ledgers.main(str(tmp_path / "ledgers.json"), docs=str(tmp_path / "docs"))
@@ -25,20 +28,35 @@ def docs(tmp_path, monkeypatch):
 
 def test_a_run_gives_a_page_with_failures_first(docs):
     page = (docs / "results" / "first.md").read_text()
-    counted = "1 not replicated, 1 replicated, 0 not testable here (2 claims)"
+    counted = "Holds: u. Does not hold: t. 1 of 2 findings holds, 1 does not hold (2 claims)"
     assert page.startswith(f"# first\n\n{counted}. The run took 2.2 minutes of processor time.\n")
-    assert "| t | 1 of 2 | a \\| b: None (+1 to +2) |" in page
-    assert page.index("## Not replicated") < page.index("## Replicated")
+    assert "| t | does not hold | 0 of 1 | a \\| b: None (+1 to +2) |" in page
+    assert page.index("## Claims: does not hold") < page.index("## Claims: holds")
     assert "| a \\| b | 1 |  | +1 to +2 |" in page
     assert page.count("- above 0") == 1
 
 
 def test_the_table_has_every_paper_and_keeps_pages_without_a_run(docs):
     page = (docs / "results.md").read_text()
-    assert "| [second](results/second.md) | 3 replicated (3 claims) |  |" in page
+    assert "| [second](results/second.md) | 2 of 2 findings hold (3 claims) |  |" in page
     assert "(2 claims) | 2.2 minutes of processor time |" in page
     assert "| third | not run |  |" in page
-    assert "## first\n\n| finding | holds | does not hold |" in page
+    assert "## first\n\n| finding | outcome | claims | seen |" in page
     assert "\nold\n" not in page
     assert page.startswith("# Results")
     assert page.endswith("More.\n")
+
+
+def test_table_3_says_first_how_near_the_authors_variant_is():
+    about = {"table": "3", "source_a": "a", "source_b": "b", "k": 7, "measure": "accuracy", "repetitions": 40}
+    cells = [("DC", "paper", 0.9, 0.92), ("CHI", "paper", 0.9, 0.5), ("CHI", "conjecture", 0.9, 0.89)]
+    rows = [
+        {**about, "metric": m, "variant": v, "published": p, "ours": o, "difference": o - p, "error": 0.01, "z": 1.5}
+        for m, v, p, o in cells
+    ]
+    page = ledgers.table3_page(rows)
+    assert page.split("\n")[2].startswith(
+        "With the authors' variants, six of the eight metrics come within 0.020 on a, b"
+    )
+    assert "| a, b | CHI |  | 0.400 | 0.010 |" in page
+    assert "| a, b | 7 | CHI | accuracy | 0.900 |  | 0.500 | 0.010 | +1.5 | 0.890 | +1.5 |" in page

@@ -123,12 +123,13 @@ def test_our_means_ranks_and_correlations_are_those_of_the_run(ours):
     assert not math.isnan(order)
 
 
-def test_without_a_run_only_what_follows_from_published_ranks_is_decided(tmp_path):
+def test_without_a_run_nothing_is_decided_and_one_metric_counts_once(tmp_path):
     rows = paper.ledger_rows(Results(Store(tmp_path)), Request())
-    decided = [row for row in rows if row["outcome"] != "not testable here"]
-    assert {row["data"] for row in decided} == {"published ranks"}
-    assert [row["outcome"] for row in decided] == ["holds"] * 3
+    assert {row["outcome"] for row in rows} == {"not testable here"}
     assert all(row["criterion"] for row in rows)
+    assert not any("fasttext" in row["claim"] for row in rows)
+    other = paper.claims(Request(word_vectors="glove-50d"))
+    assert sum("fasttext" in one.claim for one in other) == 4
 
 
 def test_claims_on_a_run_have_intervals_over_pairs(ours):
