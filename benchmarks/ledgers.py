@@ -24,6 +24,7 @@ from textgauge_papers.ledger import OUTCOMES, counts, summary
 COLUMNS = ("claim", "paper", "ours", "interval", "why", "deviation", "data")
 TABLE3 = "kour2022-table3"
 _VARIANTS = ("definition", "paper", "conjecture")
+_FAR = 2.0
 _UNLIKE = ("CHI", "ZIPF")  # the metrics whose released form does not give the published numbers
 
 
@@ -112,6 +113,7 @@ def table3_page(rows: list[Row]) -> str:
             if row[by] == "all"
         ]
         parts += [f"\n## Mean absolute difference by {by} ({title})\n", table(("sources", by, *_VARIANTS), found)]
+    parts += ["\n## What stays unexplained: more than two standard errors off\n", _list_unexplained(known)]
     cells: dict[tuple[object, ...], Row] = {}
     for row in known:
         key = tuple(row[name] for name in ("source_a", "source_b", "k", "metric", "measure"))
@@ -126,6 +128,24 @@ def table3_page(rows: list[Row]) -> str:
     columns = ("sources", "k", "metric", "measure", "published", "defined", "coded", "error", "z coded", "conjectured")
     parts += ["\n## Every number\n", table((*columns, "z conjectured"), list(cells.values()))]
     return "\n".join(parts) + "\n"
+
+
+def _list_unexplained(rows: list[Row]) -> str:
+    """Return how many numbers of each metric are far off, and by how much, as a Markdown table."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        if row["variant"] != "definition" and row.get("z") is not None:
+            groups.setdefault((f"{row['source_a']}, {row['source_b']}", row["metric"], row["variant"]), []).append(row)
+    found = []
+    for (place, metric, variant), own in groups.items():
+        far = [row for row in own if abs(row["z"]) > _FAR]
+        if far:
+            size = f"{np.mean([row['difference'] for row in far]):+.3f}"
+            count = f"{len(far)} of {len(own)}"
+            found.append(
+                {"sources": place, "metric": metric, "variant": variant, "far": count, "mean difference": size}
+            )
+    return table(("sources", "metric", "variant", "far", "mean difference"), found)
 
 
 def _is_core(row: Row, place: str, variant: str) -> bool:

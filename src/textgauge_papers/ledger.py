@@ -229,6 +229,8 @@ def subtract_paired(first: Verdict, second: Verdict) -> MeasuredDifference:
     if first.draws and second.draws:
         draws = np.subtract(first.draws, second.draws)
         return estimate_from_draws(first.value - second.value, draws, min(first.units, second.units))
+    if len(first.values) != len(second.values):
+        return UNKNOWN  # one of the two is not finished
     return estimate_mean(np.subtract(first.values, second.values))
 
 
