@@ -89,7 +89,7 @@ def compute_classifier_pairs(store: Store, request: Request) -> None:
     for theirs, protocol in product(OUR_DATA, _mixtures(request.repetitions or REPETITIONS)):
         plan = Plan(protocol, read_kour_sources(theirs, "paper"), [metric], request.seed)
         path = store.folder / _PAIRS / f"{plan.cell(0, metric).name}.json"
-        kept = {"data": plan.sources.name, "k": protocol.k, "seed": request.seed, "values": []}
+        kept: dict[str, Any] = {"data": plan.sources.name, "k": protocol.k, "seed": request.seed, "values": []}
         kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else kept
         for batch in islice(plan.batches(), len(kept["values"]), None):
             batch.prepare(metric)

@@ -62,7 +62,8 @@ def count_by_group(corpus: Corpus, tokenizer: str, groups: Ints | None = None, c
     texts = np.bincount(own, minlength=count)
     missing = np.bincount(own, corpus.pool.padding(bare)[corpus.index], minlength=count)
     places = np.tile(np.arange(count), 3), np.repeat(sums.shape[1] - np.array([3, 2, 1]), count)
-    return sums + csr_matrix((np.concatenate([texts, texts, missing]), places), shape=sums.shape)
+    added = csr_matrix((np.concatenate([texts, texts, missing]), places), shape=sums.shape)
+    return csr_matrix(sums + added)
 
 
 _CELLS = 2_000_000  # draws × vocabulary held at once: 16 MB an array, a handful of arrays at a time

@@ -140,8 +140,8 @@ class Copies(Protocol):
         copied = observations.columns["copy"].astype(bool)
         reason = explain_undefined(observations)
         if not known[copied].any() or not known[~copied].any():
-            why = reason or "no text is judged"
-            return [Verdict(measure.name, float("nan"), reason=why) for measure in self.measures]
+            absent = reason or "no text is judged"
+            return [Verdict(measure.name, float("nan"), reason=absent) for measure in self.measures]
         values = observations.value[known]
         columns: Mapping[str, Any] = {name: column[known] for name, column in observations.columns.items()}
         copied = copied[known]
