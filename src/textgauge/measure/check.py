@@ -206,7 +206,7 @@ class Check:
     group
         A column that says which texts belong together: of a document, a user, a conversation. Intervals and tests count
         groups. Of `score` a column of the candidate. In Python also the labels: of the items of `score`, or those of
-        the reference's and of the candidate's texts for `drift`.
+        the texts of all corpora, in their order, for the other kinds.
     block
         A column that says which texts of both corpora belong to the same prompt or item, for `drift`.
     paired
@@ -414,9 +414,11 @@ def _measure_properties(check: Check, how: Bootstrap) -> dict[str, Measured]:
 
 def _describe(check: Check, how: Bootstrap, **options: Any) -> Description:
     return describe(
-        load_corpus(check.get("generated"), column=check.column),
-        train=load_corpus(check.get("train"), column=check.column),
-        held_out=None if check.test is None else load_corpus(check.test, column=check.column),
+        check.get("generated"),
+        train=check.get("train"),
+        held_out=check.test,
+        column=check.column,
+        group=check.group,
         level=how.level,
         seed=how.seed,
         **{"embedder": None, "grammar": None, "plausibility": None} | options,
@@ -569,7 +571,7 @@ KINDS = {
     "copies": Kind(
         _measure_copies,
         corpora=("generated", "train"),
-        options={"threshold": NEAR_COPY, "passage": PASSAGE},
+        options={"threshold": NEAR_COPY, "passage": PASSAGE, "group": None},
         bounds=("max", "max_passages", "max_rise"),
     ),
     "score": Kind(
@@ -581,7 +583,7 @@ KINDS = {
     "describe": Kind(
         _measure_properties,
         corpora=("generated", "train", "test"),
-        options={"embedder": "minilm", "grammar": "harper", "plausibility": "kneser-ney"},
+        options={"embedder": "minilm", "grammar": "harper", "plausibility": "kneser-ney", "group": None},
         bounds=("min", "max", "max_drop", "max_rise"),
         by_property=True,
     ),

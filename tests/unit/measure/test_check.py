@@ -318,3 +318,21 @@ def test_drift_is_limited_by_the_share_of_foreign_texts():
     same, far = (run_checks([Check("drift", candidate=texts, **how)])[0] for texts in (own[300:], mixed))
     assert (same.outcome, far.outcome) == ("pass", "fail")
     assert far.low <= 0.4 <= far.high
+
+
+def test_copies_are_counted_by_groups(tmp_path):
+    """One group of twelve holds all copies: as many texts, but far less certain."""
+    lines = [
+        f"d{place // 5},{'a red cat sat on a mat' if place < 5 else f'w{place} x{place} y{place}'}"
+        for place in range(60)
+    ]
+    (tmp_path / "made.csv").write_text("\n".join(["doc,text", *lines]), encoding="utf-8")
+    train = [
+        "doc,text",
+        *(f"t{place % 9},{'a red cat sat on a mat' if not place else f'u{place} v{place}'}" for place in range(60)),
+    ]
+    (tmp_path / "train.csv").write_text("\n".join(train), encoding="utf-8")
+    how = {"generated": tmp_path / "made.csv", "train": tmp_path / "train.csv", "column": "text", "max": 0.5}
+    alone, grouped = (run_checks([Check("copies", **how, **more)])[0] for more in ({}, {"group": "doc"}))
+    assert alone.value == grouped.value == 5 / 60
+    assert grouped.high > alone.high + 0.05
