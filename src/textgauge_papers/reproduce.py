@@ -73,7 +73,8 @@ def reproduce(
     chosen = [PAPERS[paper]] if paper is not None else list(PAPERS.values())
     if table is not None and table not in chosen[0].tables:
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen[0].tables)}")
-    note(f"processor time of one core, where nothing is there yet: {_estimate(chosen)}")
+    if every:
+        note(f"processor time of one core, where nothing is there yet: {_estimate(chosen)}")
     ledgers: list[Row] = []
     took: dict[str, float] = {}
     failed = False

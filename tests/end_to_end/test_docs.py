@@ -86,7 +86,7 @@ def run_page(text):
     with contextlib.ExitStack() as servers:
         for block in blocks_of(text):
             if block.language == "python":
-                run_python(block, vars(module))
+                printed = run_python(block, vars(module)) or None
                 ran += 1
             elif block.language == "sh":
                 printed = "".join(run_line(line, block, servers) for line in commands_of(block.body))
@@ -98,18 +98,20 @@ def run_page(text):
 
 
 def run_python(block, names):
+    """What a block of Python prints; that of a session is checked as a doctest."""
     if block.extra:
         with pytest.raises(MissingExtra, match=re.escape(f"textgauge[{block.extra}]")):
             exec(compile(block.body, "page", "exec"), names)
-        return
+        return ""
     if ">>>" not in block.body:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()) as told:
             exec(compile(block.body, "page", "exec"), names)
-        return
+        return told.getvalue()
     test, told = doctest.DocTestParser().get_doctest(block.body, {}, "page", None, None), io.StringIO()
     test.globs = names
     results = doctest.DocTestRunner(optionflags=OUTPUT).run(test, out=told.write, clear_globs=False)
     assert results.failed == 0, told.getvalue()
+    return ""
 
 
 def commands_of(body):
