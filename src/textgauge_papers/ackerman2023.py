@@ -23,7 +23,7 @@ from textgauge.bench import (
     read_paraphrases,
 )
 from textgauge.core import Floats, Row, drop_nonfinite_values
-from textgauge.metrics import get_corpus_metrics, get_metric
+from textgauge.metrics import Metric, get_corpus_metrics, get_metric
 from textgauge.stats import is_ahead
 from textgauge_papers.ledger import (
     NOT_RUN,
@@ -358,12 +358,13 @@ _NEAR_ONE = 0.05
 
 def _dense() -> Iterator[Claim[AckermanEvidence]]:
     for k in (3, 5, 10):
-        key = get_metric(f"dc.density(k={k})@cosine").key
+        metric = get_metric(f"dc.density(k={k})@cosine")
 
-        def test(evidence: AckermanEvidence, key: str = key) -> Outcome:
-            if key not in evidence.values:
+        def test(evidence: AckermanEvidence, metric: Metric = metric) -> Outcome:
+            if metric.key not in evidence.values:
                 return Outcome(None, why=NOT_RUN)
-            found = estimate_mean(_average_by_step(evidence.values[key])[:, 5:].mean(axis=1) - 1.0)
+            distances = _average_by_step(evidence.values[metric.key])[:, 5:]
+            found = estimate_mean(metric.orient(distances).mean(axis=1) - 1.0)
             holds = is_ahead(found.low + _NEAR_ONE) and is_ahead(_NEAR_ONE - found.high)
             return Outcome(holds, f"mean − 1 = {found.value:+.3g}", found.interval, "" if holds else "farther off")
 
