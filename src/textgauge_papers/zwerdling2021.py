@@ -228,11 +228,11 @@ def _order(
 def _show_alone(test: Callable[[Intervals], Outcome]) -> Callable[[Intervals], Outcome]:
     """Return a test that shows our numbers and decides nothing: its model is no GPT-2."""
 
-    def shown(evidence: Intervals) -> Outcome:
+    def show_stand_in(evidence: Intervals) -> Outcome:
         found = test(evidence)
         return found if found.holds is None else replace(found, holds=None, why=_NO_GPT2)
 
-    return shown
+    return show_stand_in
 
 
 _NO_GPT2 = "it is about GPT-2: a GPT of 0.4 million weights trained from scratch says nothing of it"
