@@ -161,7 +161,7 @@ def split_answer(sentence: str) -> tuple[str, str]:
 
 
 def format_watch(texts: int, wealth: float, alarm_at: float, unread: int = 0) -> str:
-    """Return the answer of a watched stream: its wealth after so many texts, and how many had no reference left.
+    """Return the answer of a watched stream: its wealth after `texts` texts, and how many had no reference left.
 
     >>> format_watch(1240, 0.4, 20.0)
     'No alarm after 1,240 texts (wealth 0.4; alarm at 20); that does not prove that there is no difference.'
