@@ -8,11 +8,15 @@ Comments before a block, each with its reason:
     <!-- serves: … -->          commands that run until the page ends
     <!-- varies: … -->          the output shown is one of many
     <!-- numbers vary: … -->    the output shown is compared without its numbers
+
+`REWRITE_PAGES=1 python -m pytest tests/end_to_end/test_docs.py -k PAGE` writes what is printed onto a page that shows
+something else.
 """
 
 import contextlib
 import doctest
 import io
+import os
 import posixpath
 import re
 import shlex
@@ -46,6 +50,7 @@ LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)\s]+)\)")
 CODE = {"python", "sh"}
 SHOWN = {"text", "csv", "json", "toml", "yaml"}  # languages of what is only shown
 OUTPUT = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+REWRITE = "REWRITE_PAGES" in os.environ
 # Their commands are those of README, on more texts; a cluster has tests of its own.
 MARKS = dict.fromkeys(("choose-a-metric", "which-pair-metric", "run-on-a-cluster"), pytest.mark.slow)
 NEEDED = ("minilm", "wordllama", "wordnet", "pos-en")
@@ -64,6 +69,7 @@ class Block:
     body: str
     mark: str | None
     reason: str | None
+    span: tuple[int, int]
 
     @property
     def extra(self):
@@ -74,30 +80,53 @@ class Block:
 
 def blocks_of(text):
     return [
-        Block(found["language"], found["body"], found["mark"], (found["reason"] or "").strip() or None)
+        Block(
+            found["language"],
+            found["body"],
+            found["mark"],
+            (found["reason"] or "").strip() or None,
+            found.span("body"),
+        )
         for found in BLOCK.finditer(text)
     ]
 
 
-def run_page(text):
+def run_page(text, page=None):
     """Run the blocks of a page in order, in the current folder; gives how many ran."""
-    module, printed, ran = types.ModuleType("page"), None, 0
+    module, printed, ran, bodies = types.ModuleType("page"), None, 0, {}
     sys.modules["page"] = module  # a class of the page can be pickled, as one of a user's module
     with contextlib.ExitStack() as servers:
         for block in blocks_of(text):
             if block.language == "python":
-                printed = run_python(block, vars(module)) or None
+                printed = run_python(block, vars(module), bodies) or None
                 ran += 1
             elif block.language == "sh":
                 printed = "".join(run_line(line, block, servers) for line in commands_of(block.body))
                 ran += 1
             elif block.language == "text" and printed is not None and block.mark != "varies":
-                assert_shown(block, printed)
+                assert_shown(block, printed, bodies)
                 printed = None
+    for (start, end), body in sorted(bodies.items(), reverse=True):
+        text = text[:start] + body + text[end:]
+    if bodies:
+        page.write_text(text, encoding="utf-8")
     return ran
 
 
-def run_python(block, names):
+class Rewriter(doctest.DocTestRunner):
+    """Writes what a session prints in place of what it shows."""
+
+    def __init__(self, body):
+        super().__init__(optionflags=OUTPUT)
+        self.lines = body.splitlines(keepends=True)
+
+    def report_failure(self, out, test, example, got):
+        start = example.lineno + example.source.count("\n")
+        shown = re.sub(r"^ *$", "<BLANKLINE>", re.sub(" +$", "", got, flags=re.M).rstrip("\n"), flags=re.M) + "\n"
+        self.lines[start : start + example.want.count("\n")] = [shown, *[""] * (example.want.count("\n") - 1)]
+
+
+def run_python(block, names, bodies):
     """What a block of Python prints; that of a session is checked as a doctest."""
     if block.extra:
         with pytest.raises(MissingExtra, match=re.escape(f"textgauge[{block.extra}]")):
@@ -109,6 +138,11 @@ def run_python(block, names):
         return told.getvalue()
     test, told = doctest.DocTestParser().get_doctest(block.body, {}, "page", None, None), io.StringIO()
     test.globs = names
+    if REWRITE:
+        rewriter = Rewriter(block.body)
+        if rewriter.run(test, out=told.write, clear_globs=False).failed:
+            bodies[block.span] = "".join(rewriter.lines)
+        return ""
     results = doctest.DocTestRunner(optionflags=OUTPUT).run(test, out=told.write, clear_globs=False)
     assert results.failed == 0, told.getvalue()
     return ""
@@ -178,12 +212,15 @@ def _wait_for(port, program):
     pytest.fail(f"nothing answers at port {port}")
 
 
-def assert_shown(block, printed):
+def assert_shown(block, printed, bodies):
     """The output that a page shows is what was printed; rulers have any length."""
     wanted, got = (re.sub("─+", "─", text) for text in (block.body, printed))
     if block.mark == "numbers vary":
         wanted, got = (re.sub(r"\d[\d,.]*(e[-+]?\d+)?", "0", text) for text in (wanted, got))
     if not doctest.OutputChecker().check_output(wanted, got, OUTPUT):
+        if REWRITE:
+            bodies[block.span] = re.sub(" +$", "", printed, flags=re.M).strip() + "\n"
+            return
         pytest.fail(f"shown:\n{block.body}\nprinted:\n{printed}")
 
 
@@ -231,7 +268,7 @@ def test_the_code_of_a_page_runs(page, folder, monkeypatch):
         few = {kind: list_usable_metrics(kind)[:4] for kind in ("corpus", "pair")}
         monkeypatch.setattr(sys.modules["textgauge.bench.recommend"], "list_usable_metrics", few.get)
     text = page.read_text(encoding="utf-8")
-    assert run_page(text) == sum(block.language in CODE for block in blocks_of(text))
+    assert run_page(text, page) == sum(block.language in CODE for block in blocks_of(text))
 
 
 def test_no_block_is_passed_over():
