@@ -1,6 +1,6 @@
 """Simulation of texts that belong together: how often are two samples of one source called different, and noticed?
 
-    python -m benchmarks.dependence DESIGN DOCUMENTS [--runs 300] [--jobs 2]
+    python -m benchmarks.dependence DESIGN DOCUMENTS [--runs 300] [--first 0] [--jobs 2] [--cell per_document=2 ...]
 
 DOCUMENTS is a table of documents (`PATH:COLUMN`), which are split into sentences. The designs:
 
@@ -13,12 +13,14 @@ candidates  five candidates of one source; is any different, or nearer than anot
 intervals   does the interval of a value hold the mean value of all runs?
 
 A line of JSON for each cell goes to benchmarks/simulated/dependence.jsonl as soon as it is finished; cells that are
-there are left out, so that a run goes on where it stopped.
+there are left out, so that a run goes on where it stopped. Runs are numbered from `--first` on: other numbers are other
+draws, and a cell of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import warnings
@@ -46,7 +48,7 @@ SIZES = {"groups": [(100, 100), (200, 80)], "repeated": [(200, 200), (200, 50)],
 SIZES |= {"prompts": [(100, 100)], "answers": [(100, 100)], "candidates": [(200, 200)], "intervals": [(200, 200)]}
 CANDIDATES = 5
 PER_DOCUMENT = (1, 2, 5, 10)
-NAMES = ("design", "texts", "per_document", "n", "m", "named")
+NAMES = ("design", "texts", "per_document", "n", "m", "named", "first")
 
 Cell = dict[str, Any]
 
@@ -193,6 +195,8 @@ def main() -> None:
     parser.add_argument("design", choices=SIZES)
     parser.add_argument("documents")
     parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--cell", nargs="*", default=[], help="only cells with these values, such as named=false")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--metrics", default=DEFAULT_METRICS)
     chosen = parser.parse_args()
@@ -201,20 +205,21 @@ def main() -> None:
     for embedder in {metric.embedder for metric in get_corpus_metrics(chosen.metrics) if not metric.reads_texts}:
         pool.embeddings(embedder)
     name = Path(chosen.documents.partition(":")[0]).name.partition(".")[0]
-    there = [{key: cell[key] for key in NAMES} for cell in simulated.read(FILE)]
+    there = [{key: cell.get(key, 0) for key in NAMES} for cell in simulated.read(FILE)]
+    wanted = {name: json.loads(value) for name, _, value in (text.partition("=") for text in chosen.cell)}
     with ProcessPoolExecutor(chosen.jobs, initializer=_held.append, initargs=(pool,)) as executor:
         for cell in list_cells(chosen.design, name):
-            if cell in there:
+            cell |= {"first": chosen.first}
+            if cell in there or cell | wanted != cell:
                 continue
             one = partial(simulate, cell=cell, documents=len(documents), metrics=chosen.metrics)
-            # Notices of texts whose group is not named are frequent or rare: fewer runs tell.
-            runs = chosen.runs if cell["named"] or cell["design"] == "repeated" else chosen.runs // 3
-            found = list(executor.map(one, range(runs), chunksize=5))
+            runs = range(chosen.first, chosen.first + chosen.runs)
+            found = list(executor.map(one, runs, chunksize=5))
             names = [name for name in found[0] if name != "intervals"]
             shares: Cell = {name: float(np.mean([run[name] for run in found])) for name in names}
             if chosen.design == "intervals":
                 shares["covered"] = _cover(found)
-            simulated.add(FILE, [cell | shares | {"runs": runs, "metrics": chosen.metrics}])
+            simulated.add(FILE, [cell | shares | {"runs": len(runs), "metrics": chosen.metrics}])
 
 
 if __name__ == "__main__":

@@ -35,11 +35,11 @@ from textgauge.measure.comparing import (
     measure_all,
     prepare_two,
 )
-from textgauge.measure.dependence import LabelSource, cut_uneven_groups, find_sign, read_belonging
+from textgauge.measure.dependence import LabelSource, cut_uneven_groups, find_signs, read_belonging
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.uncertainty import DisjointSplits
-from textgauge.stats.decisions import ALIKE_ROWS, TOO_CLOSE
+from textgauge.metrics.uncertainty import DisjointSplits, NullValues
+from textgauge.stats.decisions import TOO_CLOSE
 from textgauge.stats.rankings import Ranking, rank_values
 from textgauge.stats.resampling import adjust_by_holm
 
@@ -84,14 +84,13 @@ def compare_many(
     halves = joint.take(range(n)), joint.take(range(n, len(joint)))
     _, chosen, missing = prepare_two(*halves, metrics, options.seed, default=MANY_METRICS)
     pairs = {name: belonging.compare(views["reference"], views[name], name) for name in candidates}
-    scores, warnings, signs = dict[str, list[Score]](), list(belonging.notes), dict[str, str | None]()
+    scores, nulls = dict[str, list[Score]](), dict[str, list[NullValues | None]]()
+    warnings = list(belonging.notes)
     rankings, unranked = dict[str, Ranking](), dict(missing)
     ranked = [metric for metric in chosen if metric.key not in missing]
     with limit_blas_threads(next(iter(pairs.values()))):
         for name, pair in pairs.items():
-            scores[name], confounds, nulls = measure_all(Views(pair), chosen, missing, options, on_score, name)
-            if options.test:
-                signs[name] = find_sign(pair, ranked, nulls, options.seed, looks=len(pairs))
+            scores[name], confounds, nulls[name] = measure_all(Views(pair), chosen, missing, options, on_score, name)
             warnings += [f"{name}: {text}" for text in (*find_undefined(scores[name]), *confounds)]
         for number, metric in enumerate(ranked):
             begin_step(metric.key, number, len(ranked), "ranking")
@@ -103,6 +102,7 @@ def compare_many(
                 )
             except Undefined as reason:
                 unranked[metric.key] = str(reason)
+    signs = find_signs(pairs, ranked, nulls, options.seed) if options.test else {}
     if options.test:
         scores = _adjust_all(scores)
     warnings += [f"no ranks by {metric}: {reason}" for metric, reason in unranked.items()]
@@ -114,7 +114,7 @@ def compare_many(
             rows.append(_extend_score(found[place], candidate=names[place], **placing))
     too_close = [name for name, sign in signs.items() if sign == TOO_CLOSE]
     warnings += [f"{name}: {TOO_CLOSE}: made from the reference, or for the same prompts?" for name in too_close]
-    sign = TOO_CLOSE if too_close else ALIKE_ROWS if ALIKE_ROWS in signs.values() else None
+    sign = next(iter(signs.values()), None)
     return CompareReport(
         tuple(rows), tuple(warnings), rankings=rankings, candidates=tuple(candidates), level=options.level, sign=sign
     )

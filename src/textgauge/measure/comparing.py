@@ -23,7 +23,7 @@ from textgauge.data.source import Source, get_source_name
 from textgauge.data.tables import parse_number
 from textgauge.encode.embedders import get_window, has_own_model
 from textgauge.measure.compare_report import IN_PARTS, CompareReport, Terms, find_separating_terms
-from textgauge.measure.dependence import find_repeating_column, find_sign, read_belonging
+from textgauge.measure.dependence import find_repeating_column, find_signs, read_belonging
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.cautions import list_script_warnings
@@ -309,7 +309,8 @@ def _compare_two(
     with limit_blas_threads(comparison):
         scores, warnings, nulls = measure_all(views, chosen, missing, options, on_score)
         usable = [metric for metric in chosen if metric.key not in missing]
-        sign = find_sign(comparison, usable, nulls, options.seed) if options.test else None
+        signs = find_signs({"": comparison}, usable, {"": nulls}, options.seed) if options.test else {}
+        sign = signs.get("")
         if sign is None and not cut and not is_large and any(is_different(score.p_adjusted) for score in scores):
             sign = find_repeating_column(labelled.values())
         sizes = _find_size(comparison, list(zip(chosen, scores, nulls, strict=True)), foreign, how, options)

@@ -20,7 +20,7 @@ from textgauge.data.units import FEWEST_GROUPS, Units
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.numerics.moments import scale_to_units
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
-from textgauge.stats.decisions import ALIKE_ROWS, REPEATING_COLUMN, TOO_CLOSE
+from textgauge.stats.decisions import ALIKE_ROWS, REPEATING_COLUMN, TOO_CLOSE, is_different
 
 LabelSource: TypeAlias = "str | Sequence[Sequence[Any]] | Mapping[str, Sequence[Any]]"
 _UNEVEN, _NEARLY = 1.25, 1.1  # ratios of texts a group from which groups are cut, and to which
@@ -32,7 +32,8 @@ _IDENTIFIER = re.compile(
     re.I,
 )
 _REPEATING = 0.8  # of the rows are the most different values of a column that repeats
-_LEVEL = 0.025  # of either notice, so that both are seen in at most 5 % of comparisons of independent texts
+_LEVEL = 0.015  # of either sign, so that both together are seen in 3 % of comparisons of independent texts
+_SAME = 1e-9  # by which sums of equal similarities may differ
 
 
 @dataclass(frozen=True)
@@ -187,25 +188,24 @@ def _weigh(sizes: Ints) -> float:
     return float((sizes**2).sum() / sizes.sum())
 
 
-def find_sign(
-    comparison: Comparison,
+def find_signs(
+    comparisons: Mapping[str, Comparison],
     metrics: Sequence[CorpusMetric],
-    nulls: Sequence[NullValues | None],
+    nulls: Mapping[str, Sequence[NullValues | None]],
     seed: int,
-    *,
-    looks: int = 1,
-) -> str | None:
-    """Return a sign that texts depend on each other in a way that the test does not know; None where there is none.
+) -> dict[str, str]:
+    """Return signs that texts depend on each other in a way that the tests do not know, by the candidate's name.
 
-    `looks` is the number of comparisons that are looked at together.
+    The candidates have one reference. Either sign is one test of all corpora and metrics.
     """
-    level = _LEVEL / looks
-    if comparison.blocks is None and _is_too_close([null for null in nulls if null is not None], level):
-        return TOO_CLOSE
-    if comparison.groups is not None or comparison.blocks is not None or comparison.joint.pool.is_stored:
-        return None
-    p = [side.derive(_test_neighbouring_rows, tuple(metrics), seed) for side in comparison.sides]
-    return ALIKE_ROWS if min(p) <= level / 2 else None
+    whole = next(iter(comparisons.values()))
+    if whole.blocks is None and (close := _find_too_close(nulls)):
+        return dict.fromkeys(close, TOO_CLOSE)
+    if whole.groups is not None or whole.blocks is not None or whole.joint.pool.is_stored:
+        return {}
+    corpora = [whole.reference, *(comparison.candidate for comparison in comparisons.values())]
+    is_alike = is_different(_test_neighbouring_rows(corpora, metrics, seed), _LEVEL)
+    return dict.fromkeys(comparisons, ALIKE_ROWS) if is_alike else {}
 
 
 def find_repeating_column(sources: Iterable[object]) -> str | None:
@@ -218,22 +218,40 @@ def find_repeating_column(sources: Iterable[object]) -> str | None:
     return None
 
 
-def _is_too_close(nulls: Sequence[NullValues], level: float) -> bool:
-    """Whether values lie below what exchanged texts give, in a test of all metrics that share their exchanges."""
-    turned = [replace(null, farther=-null.farther) for null in nulls if null.shares_draws]
-    return bool(turned) and float(np.min(adjust_p_values(turned)[0])) <= level
+def _find_too_close(nulls: Mapping[str, Sequence[NullValues | None]]) -> list[str]:
+    """Return candidates with a value below what exchanged texts give, by the metrics that share their exchanges."""
+    turned = [
+        (name, replace(null, farther=-null.farther))
+        for name, own in nulls.items()
+        for null in own
+        if null is not None and null.shares_draws
+    ]
+    p = adjust_p_values([null for _, null in turned])[0] if turned else ()
+    return list(dict.fromkeys(name for (name, _), own in zip(turned, p, strict=True) if is_different(own, _LEVEL)))
 
 
-def _test_neighbouring_rows(corpus: Corpus, metrics: Sequence[CorpusMetric], seed: int) -> float:
-    """Return the p-value of the similarity of rows that follow each other, against random orders of near rows."""
-    if len(corpus) < _FEWEST_ROWS:
+def _test_neighbouring_rows(corpora: Sequence[Corpus], metrics: Sequence[CorpusMetric], seed: int) -> float:
+    """Return the p-value of the similarity of rows that follow each other in any corpus, or in all of them together.
+
+    The largest of these similarities, each in standard deviations over all orders, has its rank among those of random
+    orders of near rows.
+    """
+    large = [(place, corpus) for place, corpus in enumerate(corpora) if len(corpus) >= _FEWEST_ROWS]
+    if not large:
         return 1.0
+    sums = np.column_stack([corpus.derive(_sum_neighbours, tuple(metrics), seed, place) for place, corpus in large])
+    spread = sums.std(axis=0)
+    z = np.divide(sums - sums.mean(axis=0), spread, out=np.zeros_like(sums), where=spread > _SAME)
+    largest = np.maximum(z.max(axis=1), z.sum(axis=1) / len(large) ** 0.5)
+    return float((largest >= largest[0] - _SAME).mean())
+
+
+def _sum_neighbours(corpus: Corpus, metrics: Sequence[CorpusMetric], seed: int, place: int) -> Floats:
+    """Return the sum of the similarities of rows that follow each other, in their own order and in random ones."""
     rows = _find_rows(corpus.take(range(min(len(corpus), _MOST_ROWS))), metrics)
-    rng, places = np.random.default_rng([seed, 35]), np.arange(len(rows))
-    orders = [places, *(np.lexsort((rng.random(len(rows)), places // _STRETCH)) for _ in range(_ORDERS))]
-    alike = rows @ rows.T
-    sums = np.array([alike[order[:-1], order[1:]].sum() for order in orders])
-    return float((sums >= sums[0] - 1e-9).mean())
+    keys = np.random.default_rng([seed, 35, place]).random((_ORDERS, len(rows)))
+    orders = np.vstack([np.arange(len(rows)), np.argsort(keys + np.arange(len(rows)) // _STRETCH, axis=1)])
+    return np.asarray((rows @ rows.T)[orders[:, :-1], orders[:, 1:]].sum(axis=1))
 
 
 def _find_rows(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Floats:

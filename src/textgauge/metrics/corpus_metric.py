@@ -43,6 +43,7 @@ class CorpusMetric(Metric):
     fitted: ClassVar[bool] = False  # whether something is fitted to the texts: clusters, a classifier
     min_texts_interval: ClassVar[int] = 100  # of each corpus: from there on simulated coverage is 93 to 97 %
     most_unequal: ClassVar[float] = float("inf")  # how many times as large one corpus may be for an interval
+    knows_groups: ClassVar[bool] = False  # whether its own interval does not take texts to be independent
     no_interval: ClassVar[str | None] = None  # why there is no interval at any size
     variance_grows_with_value: ClassVar[bool] = (
         False  # whether the variance grows with the value as that of a squared length does
@@ -118,7 +119,7 @@ class CorpusMetric(Metric):
             raise Undefined(f"{self.key} has no interval where one corpus is over {self.most_unequal:g} times as large")
         if fewest < self.min_texts_interval:
             raise Undefined(f"{self.key} has no interval below {self.min_texts_interval} texts; a corpus has {fewest}")
-        if not comparison.units.has_few_repeated:  # formulas of families take texts to be independent
+        if not (self.knows_groups or comparison.units.has_few_repeated):
             return CorpusMetric.interval_ends(self, comparison, score, level=level, seed=seed)
         return self.interval_ends(comparison, score, level=level, seed=seed)
 

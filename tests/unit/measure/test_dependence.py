@@ -180,3 +180,36 @@ def test_a_column_that_repeats_is_named_in_the_answer(tmp_path):
     assert report.answer.startswith("Different, if the texts are independent")
     named = textgauge.compare(*paths, metrics=METRICS, permutations=99, column="text", group="doc_id")
     assert named.sign is None
+
+
+def test_several_rewrites_of_the_reference_are_all_noticed():
+    texts, _ = make_documents(np.random.default_rng(6), 60, 1)
+    candidates = {f"model {number}": [text.replace("w1", f"v{number}") for text in texts] for number in range(8)}
+    candidates["other"] = make_documents(np.random.default_rng(7), 60, 1)[0]
+    report = textgauge.compare(texts, candidates, metrics=METRICS, permutations=99)
+    assert report.sign == TOO_CLOSE
+    noticed = [warning.partition(":")[0] for warning in report.warnings if TOO_CLOSE in warning]
+    assert noticed == [f"model {number}" for number in range(8)]
+
+
+def draw_vectors(rng, groups, size):
+    """Return vectors near the centre of their group."""
+    centres = rng.standard_normal((groups, 6))
+    return np.repeat(centres, size, axis=0) + rng.standard_normal((groups * size, 6)), np.repeat(range(groups), size)
+
+
+@pytest.mark.parametrize("metric", ["energy", "mmd", "kid"])
+def test_intervals_of_groups_cover_and_are_those_of_texts_where_groups_have_one(metric):
+    rng, values, ends = np.random.default_rng(8), [], []
+    for _ in range(100):
+        (X, of), (Y, other) = draw_vectors(rng, 16, 3), draw_vectors(rng, 16, 3)
+        report = textgauge.compare(X, Y, metrics=metric, ci=True, test=False, group=(of, 16 + other), permutations=9)
+        values.append(report[0].value)
+        ends.append((report[0].low, report[0].high))
+    low, high = np.array(ends).T
+    covered = np.mean((low <= np.mean(values)) & (np.mean(values) <= high))
+    assert covered >= 0.88  # of 100 with 95 %: 99.8 % of such counts
+    single = textgauge.compare(X, Y, metrics=metric, ci=True, group=(range(48), range(48, 96)), permutations=9)[0]
+    plain = textgauge.compare(X, Y, metrics=metric, ci=True, permutations=9)[0]
+    assert (single.low, single.high) == pytest.approx((plain.low, plain.high), abs=0.03 * (plain.high - plain.low))
+    assert single.high - single.low < report[0].high - report[0].low

@@ -27,6 +27,7 @@ from textgauge.metrics.numerics.kernel_sums import (
     compute_discrepancies,
     compute_discrepancy_interval,
     compute_row_sums,
+    group_kernel,
 )
 from textgauge.metrics.numerics.moments import GROUNDS, move_near_zero, scale_to_units, squared_euclidean
 from textgauge.metrics.registry import register
@@ -51,6 +52,7 @@ class Discrepancy(CorpusMetric):
     """A + B − 2C; subclasses say of which kernel, and with which pairs."""
 
     min_texts_interval = 30
+    knows_groups = True
 
     counts_self_pairs: ClassVar[bool] = True  # whether A and B are means over all pairs, those with itself among them
 
@@ -92,13 +94,23 @@ class Discrepancy(CorpusMetric):
     def interval_ends(
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
-        """From the variance of the U-statistic, the kernel held fixed, moved by the known share of the self pairs."""
-        if self.part is not None or comparison.smaller < FEWEST_FOR_U_STATISTIC:
+        """From the variance of the U-statistic, the kernel held fixed, moved by the known share of the self pairs.
+
+        Of texts that belong together the statistic is that of their sums, group by group.
+        """
+        units = comparison.units
+        is_apart = units.blocks is None and not units.dealt
+        if self.part is not None or comparison.smaller < FEWEST_FOR_U_STATISTIC or not is_apart:
             return super().interval_ends(comparison, score, level=level, seed=seed)
         X, Y, sums = self.sum_rows(comparison)
-        low, high = compute_discrepancy_interval(X, Y, self.kernel(comparison.joint), sums, compute_normal_reach(level))
-        shift = sums.discrepancy(with_self=self.counts_self_pairs) - sums.discrepancy(with_self=False)
-        return low + shift, high + shift, U_STATISTIC
+        value, kernel, method = sums.discrepancy(with_self=self.counts_self_pairs), self.kernel(comparison.joint), ""
+        if not units.has_few_repeated and units.groups is not None:
+            rows = np.concatenate([side[order] for side, order in zip((X, Y), units.orders, strict=True)])
+            X, Y, kernel = group_kernel(rows, len(X), units.groups, kernel, sums.means(units.orders))
+            sums, method = compute_row_sums(X, Y, kernel), " of groups"
+        low, high = compute_discrepancy_interval(X, Y, kernel, sums, compute_normal_reach(level))
+        shift = value - sums.discrepancy(with_self=False)
+        return low + shift, high + shift, U_STATISTIC + method
 
 
 def _sum_kernel_rows(comparison: Comparison, metric: Discrepancy) -> tuple[Floats, Floats, RowSums]:
@@ -182,7 +194,7 @@ class Energy(Discrepancy, GroundMetric):
     ) -> tuple[float, float, str]:
         """Return the ends of the base class, at least 0, and with `root` their roots."""
         low, high, method = super().interval_ends(comparison, score, level=level, seed=seed)
-        if method != U_STATISTIC:
+        if not method.startswith(U_STATISTIC):
             return low, high, method
         low, high = max(low, 0.0), max(high, 0.0)
         return (low**0.5, high**0.5, method) if self.root else (low, high, method)

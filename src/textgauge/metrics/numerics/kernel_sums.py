@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Masks
+from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.progress import advance
 from textgauge.core.settings import split_into_blocks
 
@@ -21,6 +21,7 @@ Kernel = Callable[[Floats, Floats], Floats]
 
 
 MANY_ROWS = 1_000  # from here on sums of distances are taken from float32 blocks
+_CELLS = 4_000_000  # distances of rows at once of which groups are summed: 32 MB
 _BLOCK = 1_024  # rows of a block: 1,024 × 1,024 float64 is 8 MB, within reach of the cache
 _MOMENT_ROWS = 2_000  # rows that estimate the second-order moments; they enter only divided by n²
 _STEPS = 30  # of the power method
@@ -46,6 +47,11 @@ class RowSums:
         else:
             a, b = self.xx.sum() / (n * (n - 1)), self.yy.sum() / (m * (m - 1))
         return float(a + b - 2.0 * across)
+
+    def means(self, orders: tuple[Ints, Ints]) -> Floats:
+        """Return each row's mean over all rows of both samples, itself among them; the rows of a sample in an order."""
+        own = self.xx + self.x_self + self.xy, self.yy + self.y_self + self.yx
+        return np.concatenate([side[order] for side, order in zip(own, orders, strict=True)]) / sum(map(len, own))
 
     def terms(self, *, with_self: bool) -> tuple[Floats, Floats]:
         """Return each row's part of A + B − 2C."""
@@ -88,6 +94,33 @@ def compute_row_sums(X: Floats, Y: Floats, kernel: Kernel) -> RowSums:
         sums.append((by_row, by_column, own))
     (xx, _, x_self), (yy, _, y_self), (xy, yx, _) = sums
     return RowSums(xx - x_self, yy - y_self, xy, yx, x_self, y_self)
+
+
+def group_kernel(rows: Floats, n: int, groups: Ints, kernel: Kernel, means: Floats) -> tuple[Floats, Floats, Kernel]:
+    """Return groups of two samples, of which the first has n rows, as rows of their numbers, and a kernel of these.
+
+    It is that of sums over groups, centred (`means` are those of the rows) and over the mean size of the sample's
+    groups: the mean over groups is then the mean over rows, and a group that is larger by chance is not farther for it.
+    """
+    order = np.argsort(groups, kind="stable")
+    rows, means = rows[order], means[order] - means.mean() / 2.0
+    sizes, cut = np.bincount(groups), int(groups[:n].max()) + 1
+    starts = np.append(0, np.cumsum(sizes))
+    scale = np.repeat([cut / n, (len(sizes) - cut) / (len(rows) - n)], [cut, len(sizes) - cut])
+
+    def compute(A: Floats, B: Floats) -> Floats:
+        a, b = (slice(int(side[0, 0]), int(side[-1, 0]) + 1) for side in (A, B))
+        columns = slice(starts[b.start], starts[b.stop])
+        block = np.empty((len(A), len(B)))
+        for some in split_into_blocks(len(A), _CELLS, sizes[a].max() * (columns.stop - columns.start)):
+            first, last = starts[a.start + some.start], starts[a.start + some.stop]
+            part = kernel(rows[first:last], rows[columns]) - means[first:last, None] - means[columns]
+            by_row = np.add.reduceat(part, starts[a][some] - first, axis=0)
+            block[some] = np.add.reduceat(by_row, starts[b] - columns.start, axis=1)
+        return np.asarray(block * scale[a, None] * scale[b])
+
+    numbers = np.arange(len(sizes), dtype=np.float64)[:, None]
+    return numbers[:cut], numbers[cut:], compute
 
 
 def compute_discrepancies(
