@@ -23,6 +23,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.parallel import map_threads, use_one_blas_thread
 from textgauge.core.show import FlatRow, drop_nonfinite_values
 from textgauge.data import Comparison
+from textgauge.data.units import FEWEST_GROUPS
 from textgauge.measure.comparing import PERMUTATIONS as COMPARED
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
@@ -137,6 +138,7 @@ class PowerCurve:
 class TextsNeeded:
     """How many texts a side a metric needs (`count`), tested alone; NaN where only the lower end is known.
 
+    Where texts belong together all these are numbers of groups, of about `group_size` texts.
     `together` is the number where all recommended metrics are tested at once and p-values are adjusted by max-T, if it
     is the first to be rejected; later ones need less. `largest` is the largest sample that was simulated, `tests` the
     number of simulated tests, `powers` the share of tests that rejected, by texts a side. An answer beyond the largest
@@ -150,18 +152,19 @@ class TextsNeeded:
     largest: int
     tests: int
     together: float = float("nan")
+    group_size: float | None = None
     powers: Mapping[int, float] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def of(cls, metric: str, curve: PowerCurve, level: float = LEVEL) -> TextsNeeded:
+    def of(cls, metric: str, curve: PowerCurve, level: float = LEVEL, size: float | None = None) -> TextsNeeded:
         """Return what a metric needs by its curve; `together` is for a test at this level."""
         largest, tests = max(curve.outcomes), sum(tests for _, tests in curve.outcomes.values())
         low, high = map(round, curve.interval)
         powers = {n: rejected / tests for n, (rejected, tests) in curve.outcomes.items()}
         if curve.spread > _TOO_UNSURE or curve.texts > _FARTHEST * largest:
-            return cls(metric, np.nan, low, np.nan, largest, tests, powers=powers)
+            return cls(metric, np.nan, low, np.nan, largest, tests, group_size=size, powers=powers)
         count = round(curve.texts)
-        return cls(metric, count, low, high, largest, tests, max(round(curve.at_level(level)), count), powers)
+        return cls(metric, count, low, high, largest, tests, max(round(curve.at_level(level)), count), size, powers)
 
     @property
     def known(self) -> bool:
@@ -176,8 +179,9 @@ class TextsNeeded:
     def to_dict(self) -> dict[str, Any]:
         """Return a flat row."""
         names = ("metric", "count", "low", "high", "together", "extrapolated", "largest", "tests")
+        more = {} if self.group_size is None else {"group_size": self.group_size}
         powers = {f"power.{n}": share for n, share in self.powers.items()}
-        return drop_nonfinite_values({name: getattr(self, name) for name in names} | powers)
+        return drop_nonfinite_values({name: getattr(self, name) for name in names} | more | powers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,35 +189,59 @@ class Contaminated:
     """Samples of n texts a side: the reference all of source a, of the candidate a share `effect` of source b.
 
     No text is on both sides; texts that both sources have are left out. Where the share is no whole number of texts,
-    it is right on average. A sample depends on seed, data, n and its number alone.
+    it is right on average. A sample depends on seed, data, n and its number alone. With `groups`, labels of the texts
+    of both sources, n counts groups, which are drawn as a whole.
     """
 
     sources: Sources
     effect: float
     seed: int = 0
+    groups: tuple[Ints, Ints] | None = None
 
     @cached_property
-    def sides(self) -> tuple[Ints, Ints]:
-        """Rows of the different texts of each source, in an order of their content."""
+    def sides(self) -> tuple[list[Ints], list[Ints]]:
+        """Rows of the different texts of each source, by group, in an order of their content."""
         keys = [self.sources.corpora[role].keys for role in ("a", "b")]
         first = [np.unique(own, return_index=True) for own in keys]
         own = [rows[~np.isin(distinct, keys[1 - side])] for side, (distinct, rows) in enumerate(first)]
-        return own[0], own[1] + len(keys[0])
+        labels = own if self.groups is None else [of[rows] for of, rows in zip(self.groups, own, strict=True)]
+        a, b = (split_by_label(rows, of) for rows, of in zip(own, labels, strict=True))
+        return a, [rows + len(keys[0]) for rows in b]
 
     @property
     def most(self) -> int:
         """The largest n that the sources allow."""
-        a, b = (len(rows) for rows in self.sides)
+        a, b = (len(groups) for groups in self.sides)
         return min(int(a / (2.0 - self.effect)), int(b / self.effect)) - 1
 
+    @property
+    def group_size(self) -> float | None:
+        """The mean number of texts of a group; None where texts are independent."""
+        groups = [len(rows) for side in self.sides for rows in side]
+        return None if self.groups is None else sum(groups) / max(len(groups), 1)
+
+    def count(self, texts: int) -> int:
+        """Return the n that comes nearest to this many texts a side, and the largest where the sources have fewer."""
+        return min(max(round(texts / self.group_size), FEWEST_GROUPS) if self.group_size else texts, self.most)
+
     def sample(self, n: int, number: int) -> Comparison:
-        """Draw one sample of n texts a side."""
+        """Draw one sample of n texts, or groups, a side."""
         words = np.frombuffer(hashlib.blake2b(self.sources.fingerprint.encode(), digest_size=8).digest(), np.uint32)
         rng = np.random.default_rng([self.seed, n, number, *words.tolist()])
         foreign = int(n * self.effect + rng.random())
-        a, b = (rng.permutation(rows) for rows in self.sides)
-        joint = self.sources.joint
-        return Comparison(joint.take(a[:n]), joint.take(np.concatenate([a[n : 2 * n - foreign], b[:foreign]])))
+        a, b = ([side[place] for place in rng.permutation(len(side))] for side in self.sides)
+        drawn = a[:n], a[n : 2 * n - foreign] + b[:foreign]
+        rows = [np.concatenate(side) for side in drawn]
+        labels = [np.repeat(np.arange(len(side)), [len(own) for own in side]) for side in drawn]
+        sides = (self.sources.joint.take(own) for own in rows)
+        return Comparison(*sides, groups=None if self.groups is None else (labels[0], n + labels[1]))
+
+
+def split_by_label(rows: Ints, labels: Ints) -> list[Ints]:
+    """Return rows of one label together, labels in the order of their first rows."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))[inverse]
+    return np.split(rows[np.argsort(place, kind="stable")], np.cumsum(np.bincount(place))[:-1])
 
 
 def is_rejected(metric: CorpusMetric, comparison: Comparison, *, permutations: int, seed: int = 0) -> bool:
@@ -229,9 +257,9 @@ def is_rejected(metric: CorpusMetric, comparison: Comparison, *, permutations: i
 def simulate_tests(
     metric: CorpusMetric, samples: Contaminated, *, sizes: Sequence[int], tests: int, power: float
 ) -> PowerCurve:
-    """Test samples of each size with a metric; the largest that the sources allow stands for those beyond it."""
+    """Test samples of about each number of texts; the largest that the sources allow stands for those beyond it."""
     outcomes = {}
-    for n in sorted({min(n, samples.most) for n in sizes}):
+    for n in sorted({samples.count(n) for n in sizes}):
 
         def reject(number: int, n: int = n) -> float:
             return is_rejected(metric, samples.sample(n, number), permutations=PERMUTATIONS, seed=number)
@@ -248,7 +276,7 @@ def estimate_shared_level(metrics: Sequence[CorpusMetric], samples: Contaminated
     """
     if len(metrics) < 2:
         return LEVEL
-    comparison = samples.sample(min(_TOGETHER, samples.most), 0)
+    comparison = samples.sample(samples.count(_TOGETHER), 0)
     with use_one_blas_thread():
         nulls = [metric.null_values(comparison, permutations=_EXCHANGES, seed=samples.seed) for metric in metrics]
     shared = [null.ranked() for null in nulls if null.shares_draws]

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.bench.inputs import read_rated
+from textgauge.bench.inputs import get_pair_groups, read_rated
 from textgauge.bench.leaderboard import Leaderboard, rank_metrics
 from textgauge.bench.plan import Plan
 from textgauge.bench.power import (
@@ -27,6 +27,7 @@ from textgauge.bench.power import (
     estimate_pairs_needed,
     estimate_shared_level,
     simulate_tests,
+    split_by_label,
 )
 from textgauge.bench.protocols import (
     Agreement,
@@ -50,17 +51,21 @@ from textgauge.bench.results import Group, Results, sum_times
 from textgauge.bench.run import run
 from textgauge.bench.sources import Data
 from textgauge.bench.store import Store
-from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
+from textgauge.core.arrays import Ints
+from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.core.parallel import use_one_blas_thread
 from textgauge.core.progress import Step
 from textgauge.core.registry import split_names
 from textgauge.core.show import format_percent, join_words
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
+from textgauge.data.units import FEWEST_GROUPS
 from textgauge.measure.comparing import DEFAULT_METRICS, find_confounds
+from textgauge.measure.dependence import Belonging, cut_uneven_groups, find_repeating_column, read_labels
 from textgauge.metrics import CorpusMetric, get_corpus_metrics, get_pair_metrics, list_metrics
 from textgauge.metrics.pair.models import list_column_names
 from textgauge.metrics.pair_metric import BROUGHT
+from textgauge.stats.decisions import format_sign
 
 __all__ = ["Answer", "MetricCost", "Recommendation", "recommend"]
 
@@ -106,6 +111,7 @@ def recommend(
     task: str | None = None,
     data: str | os.PathLike[str] | TaskSources | PairSources | None = None,
     metrics: str | Sequence[Any] | None = None,
+    group: str | Sequence[Sequence[Any]] | None = None,
     effort: Literal["quick", "normal", "thorough"] = "normal",
     effect: float = 0.1,
     power: float = 0.8,
@@ -139,6 +145,9 @@ def recommend(
         The data of the task: a file, sample or dataset.
     metrics
         Metrics, separated by commas; by default all that can run here, except models and services.
+    group
+        A column that says which texts, or rated pairs, belong together: of a document, a user, a conversation. Needed
+        are then so many groups. Of two corpora in Python also the labels of the texts of both.
     effort
         How large the experiments are: quick, normal or thorough.
     effect
@@ -171,6 +180,8 @@ def recommend(
         raise InputError(f"the task {task} needs data: a path, a sample or a dataset's name")
     if task is not None and any(kind.rated for kind in find_protocols(task)):
         pairs = data  # type: ignore[assignment]
+    if group is not None and (task is not None if pairs is None else not isinstance(group, str)):
+        raise ArgumentError("{group} is for two corpora, or a column of rated pairs")
     with contextlib.ExitStack() as stack:
         folder = out if out is not None else stack.enter_context(tempfile.TemporaryDirectory(prefix="textgauge-"))
         work = _Recommender(Store(folder), EFFORTS[effort], effort, metrics, power, seed, on_step)
@@ -178,6 +189,7 @@ def recommend(
             if not isinstance(pairs, PairSources):
                 ratings = [rating] if isinstance(rating, str) else list(rating or [])
                 columns: dict[str, Any] = {"left": left, "right": right, "ratings": ratings}
+                columns["groups"] = {} if group is None else {"group": group}
                 pairs = read_rated(os.fspath(pairs), **columns, scores=list_column_names(metrics), seed=seed)
             return work.recommend_for_pairs(pairs)
         if task is not None:
@@ -189,8 +201,14 @@ def recommend(
         if reference is None or candidate is None:
             raise InputError("two corpora are needed: reference and candidate")
         names = (get_source_name(reference, "reference"), get_source_name(candidate, "candidate"))
-        comparison = Comparison(load_corpus(reference, role="reference"), load_corpus(candidate, role="candidate"))
-        return work.recommend_for_corpora(comparison, names, effect)
+        given = {"reference": reference, "candidate": candidate}
+        corpora = {role: load_corpus(source, role=role) for role, source in given.items()}
+        labels = None if group is None else read_labels(corpora, given, group, None, "group")
+        kept, belonging = (corpora, Belonging()) if labels is None else cut_uneven_groups(corpora, labels)
+        comparison = belonging.compare(kept["reference"], kept["candidate"])
+        found = work.recommend_for_corpora(comparison, names, effect, belonging.notes)
+        sign = find_repeating_column(given.values()) if group is None else None
+        return replace(found, warnings=(format_sign(sign, "Power holds"), *found.warnings)) if sign else found
 
 
 def list_usable_metrics(kind: Any) -> list[Any]:
@@ -243,7 +261,7 @@ class _Recommender:
         best, *others = [metric.key for metric in ranking.defined] or [""]
         columns = ranking.observed[best].columns if best else {}
         similarity = {metric: -seen.value for metric, seen in ranking.observed.items()}
-        options: dict[str, Any] = {"power": self.power, "seed": self.seed, "items": columns.get("item")}
+        options: dict[str, Any] = {"power": self.power, "seed": self.seed, "items": get_pair_groups(columns)}
         needed = [
             estimate_pairs_needed(similarity, columns["rating"].astype(np.float64), best, other, **options)
             for other in others
@@ -277,7 +295,9 @@ class _Recommender:
             notes=[f"the task was made smaller: {smaller.key.partition('|')[0]}"] if smaller != protocol else [],
         )
 
-    def recommend_for_corpora(self, comparison: Comparison, names: tuple[str, str], effect: float) -> Recommendation:
+    def recommend_for_corpora(
+        self, comparison: Comparison, names: tuple[str, str], effect: float, notes: Sequence[str]
+    ) -> Recommendation:
         """Rank metrics on mixtures of two corpora, and find how many texts they need to detect a mixture."""
         named = list_usable_metrics("corpus") if self.metrics is None else get_corpus_metrics(self.metrics)
         metrics: list[CorpusMetric] = [metric.on_given(comparison) for metric in named]
@@ -286,12 +306,13 @@ class _Recommender:
             raise InputError(f"{blind[0].key} needs texts, but the corpora were given as embeddings")
         chosen = [metric for metric in metrics if metric not in blind]
         whole = Sources(",".join(names), {"a": comparison.reference, "b": comparison.candidate})
-        sources = take_texts(whole, self.effort.texts)
+        sources, groups = take_texts(whole, self.effort.texts, comparison.groups)
         protocol = choose_mixtures(sources, self.effort)
         few = Comparison(*(sources.corpora[role].take(np.arange(4)) for role in "ab"))
         ranking = self._rank(protocol, sources, chosen, lambda metric: metric.measure(few))
         answers = [choose_by_record("rank corpora", ranking.board)]
-        detect, needed, notes = self._find_texts_needed(ranking, Contaminated(sources, effect, self.seed))
+        samples = Contaminated(sources, effect, self.seed, groups)
+        detect, needed, tested = self._find_texts_needed(ranking, samples)
         size = f"metrics are tried on {len(sources.joint):,} of {len(comparison.joint):,} texts"
         n = min(_COST_TEXTS, sources.fewest)
         self.on_step("timing")
@@ -310,7 +331,7 @@ class _Recommender:
             f"{protocol.repetitions} repetitions of {protocol.k} mixtures of {protocol.n} texts",
             costs=_compute_costs(timed, n, sources.joint),
             power=needed,
-            notes=[*([size] if len(sources.joint) < len(comparison.joint) else []), *notes],
+            notes=[*notes, *([size] if len(sources.joint) < len(comparison.joint) else []), *tested],
             warnings=warnings,
             about={"effect": effect, "power": self.power},
         )
@@ -365,8 +386,9 @@ class _Recommender:
         self, ranking: _Ranking, samples: Contaminated
     ) -> tuple[Answer | None, list[TextsNeeded], list[str]]:
         a, b = (len(rows) for rows in samples.sides)
-        if samples.most < 4:
-            return None, [], [f"power was not simulated: too few texts ({a:,} and {b:,})"]
+        kind, fewest = ("texts", 4) if samples.groups is None else ("groups", FEWEST_GROUPS)
+        if samples.most < fewest:
+            return None, [], [f"power was not simulated: too few {kind} ({a:,} and {b:,})"]
         curves = dict[str, PowerCurve]()
         for metric in ranking.defined:
             self.on_step(f"simulating tests with {metric.key}")
@@ -376,11 +398,13 @@ class _Recommender:
         tested = [metric for metric in ranking.defined if metric.key in {*ranking.board.top, *board.top}]
         level = estimate_shared_level(tested, samples)
         order = [row.metric for row in board]
-        rows = [TextsNeeded.of(metric, curve, level) for metric, curve in curves.items()]
+        rows = [TextsNeeded.of(metric, curve, level, samples.group_size) for metric, curve in curves.items()]
         rows.sort(key=lambda row: (order.index(row.metric), 0.0) if row.known else (len(order), row.low))
         tests, largest = sum(row.tests for row in rows), max(row.largest for row in rows)
-        where = f"up to {largest:,} texts a side, drawn from {a:,} and {b:,}"
+        where = f"up to {largest:,} {kind} a side, drawn from {a:,} and {b:,}"
         notes = [f"power: {tests:,} simulated permutation tests at level 0.05 on samples of {where}"]
+        if samples.groups is not None:
+            notes.append("ranks by mixtures take texts as independent; the numbers of groups needed do not")
         return choose_by_record(f"detect {format_percent(samples.effect)} of foreign texts", board), rows, notes
 
     def _answer(
@@ -448,12 +472,23 @@ def draw_pairs(sources: PairSources, count: int, seed: int) -> PairSources:
     return PairSources(sources.name, sources.left.take(pairs), sources.right.take(rights), columns, items, scores)
 
 
-def take_texts(sources: Sources, count: int) -> Sources:
-    """Take this many different texts of each source, in an order of their content, as good as random."""
-    rows = {role: sources.distinct(role)[:count] for role in sources.corpora}
-    return Sources(
-        sources.name, {role: compact_corpus(sources.corpora[role].take(own), ()) for role, own in rows.items()}
-    )
+def take_texts(
+    sources: Sources, count: int, groups: tuple[Ints, Ints] | None = None
+) -> tuple[Sources, tuple[Ints, Ints] | None]:
+    """Take this many different texts of each source in an order of their content, as good as random, with their labels.
+
+    Groups are taken one after the other.
+    """
+    rows = {role: sources.distinct(role) for role in sources.corpora}
+    if groups is not None:
+        rows = {
+            role: np.concatenate(split_by_label(own, of[own]))
+            for (role, own), of in zip(rows.items(), groups, strict=True)
+        }
+    rows = {role: own[:count] for role, own in rows.items()}
+    corpora = {role: compact_corpus(sources.corpora[role].take(own), ()) for role, own in rows.items()}
+    labels = None if groups is None else (groups[0][rows["a"]], groups[1][rows["b"]])
+    return Sources(sources.name, corpora), labels
 
 
 def choose_mixtures(sources: Sources, effort: Effort) -> Ksc:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -160,7 +160,8 @@ class Recommendation(Result):
         first, *others = self.answers
         tables = [(f"To {first.purpose}, best first", first.board.readable())]
         if self.power:
-            title = f"To {others[0].purpose}: texts needed a side, fewest first" if others else "Rated pairs needed"
+            kind = "groups" if getattr(self.power[0], "group_size", None) else "texts"
+            title = f"To {others[0].purpose}: {kind} needed a side, fewest first" if others else "Rated pairs needed"
             tables.append((title, [row.to_dict() for row in self.power]))
         if self.costs:
             tables.append(("Cost, CPU seconds", [row.to_dict() for row in self.costs]))
@@ -231,8 +232,8 @@ def _write_standing(answer: Answer, others: int) -> str:
 def _write_texts_needed(answer: Answer, rows: dict[str, TextsNeeded], whole: Recommendation) -> Iterator[str]:
     goal = f"To {answer.purpose} with {format_percent(whole.about['power'])} power"
     if not answer.choice:
-        least = min(row.low for row in rows.values())
-        yield f"{goal}, more than {format_about(least)} texts a side are needed with every metric tried."
+        least = min(rows.values(), key=lambda row: row.low)
+        yield f"{goal}, {_format_texts(replace(least, count=np.nan))} are needed with every metric tried."
         return
     first, *others = answer.choice
     best = rows[first]
@@ -252,10 +253,12 @@ def _write_texts_needed(answer: Answer, rows: dict[str, TextsNeeded], whole: Rec
 
 
 def _format_texts(row: TextsNeeded) -> str:
+    size = row.group_size
+    kind = "texts a side" if size is None else f"groups of {size:.2g} texts a side"
     if np.isnan(row.count):
-        return f"more than {format_about(row.low)} texts a side"
+        return f"more than {format_about(row.low)} {kind}"
     beyond = f" (extrapolated from {row.largest:,})" if row.extrapolated else ""
-    return f"about {format_about(row.count)} texts a side, at most {format_about(row.high)}{beyond}"
+    return f"about {format_about(row.count)} {kind}, at most {format_about(row.high)}{beyond}"
 
 
 def _write_evidence(answer: Answer, whole: Recommendation) -> Iterator[str]:

@@ -130,6 +130,20 @@ def test_the_reference_is_of_one_source_and_a_share_of_the_candidate_of_the_othe
     assert np.mean(counts) == pytest.approx(2.5, abs=0.12)
 
 
+def test_samples_of_groups_are_whole_groups(make_two_sources):
+    sources = make_two_sources(60)
+    labels = np.arange(60) // 3
+    samples = Contaminated(sources, 0.25, groups=(labels, labels))
+    assert (samples.group_size, samples.count(30), samples.count(3), samples.most) == (3, 10, 8, 10)
+    group_of = dict(zip(sources.joint.texts, np.concatenate([labels, 20 + labels]).tolist(), strict=True))
+    sample = samples.sample(8, 0)
+    assert sample.units.counts == (8, 8)
+    for side, numbers in zip(sample.sides, sample.groups, strict=True):
+        assert len(set(zip([group_of[text] for text in side.texts], numbers.tolist(), strict=True))) == 8
+        assert len(side) == 24
+    assert sum(group_of[text] >= 20 for text in sample.candidate.texts) in (6, 9)
+
+
 def test_a_sample_depends_on_seed_data_size_and_number_alone(make_two_sources):
     def texts(sources, seed=0, n=10, number=0):
         return Contaminated(sources, 0.2, seed).sample(n, number).candidate.texts

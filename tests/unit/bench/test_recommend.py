@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from textgauge.bench import Plan, Store, run
@@ -168,8 +169,36 @@ def test_mixtures_are_smaller_only_where_texts_are_few(make_two_sources, texts, 
 def test_texts_are_taken_by_content(make_two_sources):
     sources = make_two_sources(60)
     turned = type(sources)("x", {role: corpus.take(np.arange(59, -1, -1)) for role, corpus in sources.corpora.items()})
-    assert take_texts(sources, 20).fingerprint == take_texts(turned, 20).fingerprint
-    assert take_texts(sources, 20).joint.pool.size == 40
+    (some, _), (same, _) = take_texts(sources, 20), take_texts(turned, 20)
+    assert some.fingerprint == same.fingerprint
+    assert some.joint.pool.size == 40
+    groups = np.arange(60) // 3, np.arange(60) // 6
+    (_, labels) = take_texts(sources, 20, groups)
+    assert [np.unique(own, return_counts=True)[1].max() for own in labels] == [3, 6]
+    assert [len(np.unique(own)) for own in labels] == [7, 4]
+
+
+def test_what_is_needed_is_counted_in_groups_where_these_are_named(two, tmp_path):
+    labels = np.arange(120) // 4
+    how = {"metrics": "energy@given", "effort": "quick", "effect": 0.5}
+    answer = recommend(two["reference"], two["candidate"], group=(labels, 100 + labels), **how)
+    (needed,) = answer.power
+    assert needed.group_size == pytest.approx(4, abs=0.1)
+    assert needed.largest < 30
+    assert "groups of 4 texts a side" in answer.answer
+    with pytest.raises(InputError, match="group"):
+        recommend(task="clustering", data="sample:intents", group="doc")
+
+
+def test_rated_pairs_of_a_document_count_together(tmp_path):
+    pairs = read_rated("sample:graded", limit=200)
+    columns = {"left": list(pairs.left.texts), "right": list(pairs.right.texts), "rating": pairs.columns["rating"]}
+    frame = pl.DataFrame(columns | {"doc": np.repeat(np.arange(10), 20)})
+    frame.write_csv(tmp_path / "rated.csv")
+    how = {"pairs": tmp_path / "rated.csv", "rating": "rating", "metrics": "jaccard,levenshtein"}
+    grouped, alone = recommend(**how, group="doc"), recommend(**how)
+    assert grouped.power[0].difference == alone.power[0].difference
+    assert grouped.power[0].count != alone.power[0].count
 
 
 def test_drawn_pairs_keep_columns_and_references_together():
