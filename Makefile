@@ -22,7 +22,7 @@ demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data
 	@printf '\n1. Fetch models and word lists, once\n\n'
 	$(BIN)/textgauge resources fetch minilm wordllama wordnet
 	@printf '\n2. Compare two corpora, by sixteen metrics with intervals and tests\n\n'
-	$(BIN)/textgauge compare sample:banking sample:travel --limit 300 --ci -o $(DEMO)/compare.json \
+	$(BIN)/textgauge compare sample:banking sample:travel --limit 300 --ci --explain --top 3 -o $(DEMO)/compare.json \
 	  -m energy,mmd,mauve,fid,pr,dc,irpr,ahd,chi,cbdf,zipf,jsd,classifier,medoid,ttest,sliced_wasserstein
 	@printf '\n3. Put metrics to the test: mixtures, size, paraphrases, ratings, five tasks\n\n'
 	$(BIN)/textgauge run quick -j 2 --out $(DEMO)/run
@@ -33,11 +33,9 @@ demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data
 	$(BIN)/textgauge generate eda $(DEMO)/train.csv --column text -n 200 -o $(DEMO)/eda.csv
 	$(BIN)/textgauge describe $(DEMO)/eda.csv --train $(DEMO)/train.csv --test $(DEMO)/test.csv --column text \
 	  -o $(DEMO)/describe.json --per-text $(DEMO)/eda-texts.csv
-	@printf '\n5. Find the texts that make the distance\n\n'
-	$(BIN)/textgauge compare sample:banking sample:travel --limit 300 --explain-to $(DEMO)/explained.json -m energy,pr
-	@printf '\n6. Write all of it on one page\n\n'
+	@printf '\n5. Write all of it on one page\n\n'
 	$(BIN)/textgauge report $(DEMO)/run $(DEMO)/compare.json $(DEMO)/describe.json \
-	  --texts $(DEMO)/explained.json --texts $(DEMO)/eda-texts.csv \
+	  --texts $(DEMO)/eda-texts.csv \
 	  -o $(DEMO)/report.html --title "textgauge: a first look"
 
 test: $(VENV)/.dev ## run the tests

@@ -69,7 +69,6 @@ COMMANDS = (
     Command("run -j 2", f"{_RUN} -j 2", "run"),
     Command("compare -o", "compare A B -m jsd@words,cbdf@words --ci --test -o OUT", "compared.json"),
     Command("compare, vectors cached", "compare A B -m energy@wordllama -o OUT", "compared.json"),
-    Command("compare --explain-to", "compare A B -m jsd@words --explain-to OUT", "explained.json"),
     Command("score -o", "score A B -m jaccard,chrf -o OUT", "scores.json"),
     Command("describe", "describe A --train B --test C --grammar none --embedder wordllama --per-text OUT", "made.csv"),
     Command("generate eda", "generate eda A -n 60 -o OUT", "made.csv"),

@@ -14,7 +14,7 @@ from textgauge.cli import make_app
 from textgauge.encode.resources import is_available
 
 ROOT = Path(__file__).parents[2]
-STEPS = ["resources", "compare", "run", "datasets", "generate", "describe", "explain", "report"]
+STEPS = ["resources", "compare", "run", "datasets", "generate", "describe", "report"]
 PROMISED = {"ksc", "size", "distributionality", "agreement"}  # mixtures, size, paraphrases, ratings
 TASKS = {"axis", "comparisons", "robustness", "sensitivity", "clustering", "retrieval"}  # the first two are one of five
 
@@ -43,7 +43,7 @@ def commands(recipe):
     """The words of each textgauge command of the demo."""
     lines = [line for line in recipe if line.startswith("venv/bin/textgauge ")]
     words = [shlex.split(line.partition(" > ")[0])[1:] for line in lines]
-    return {"explain" if "--explain-to" in command else command[0]: command for command in words}
+    return {command[0]: command for command in words}
 
 
 def test_the_demo_has_its_steps(recipe, commands):

@@ -1,10 +1,12 @@
 """`textgauge compare --explain` as a user meets it; what comes from a corpus is text and nothing else."""
 
-import csv
 import json
 
 import numpy as np
+import polars as pl
 import pytest
+
+import textgauge
 
 HOSTILE = [
     "[red]x[/red] [link=http://x]y[/link]",
@@ -41,46 +43,46 @@ def test_the_table_is_followed_by_texts_and_words_that_do_not_act_on_the_termina
     assert r"\[red\]x" in out
 
 
-def test_json_is_one_flat_array_in_which_contributions_add_up(run, corpora):
-    code, out, _ = run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "--explain", "-f", "json")
-    rows = json.loads(out)["rows"]
+def test_a_saved_result_holds_texts_whose_contributions_add_up(run, corpora):
+    asked = "-m", METRICS, "--explain", "-f", "json", "-o", corpora / "found.json"
+    code, out, _ = run("compare", corpora / "a.txt", corpora / "b.txt", *asked)
+    printed, saved = json.loads(out), textgauge.load(corpora / "found.json")
     assert code == 0
-    assert all(not isinstance(value, dict | list) for row in rows for value in row.values())
-    of_kind = {kind: [row for row in rows if row["kind"] == kind] for kind in ("metric", "text", "token", "term")}
-    assert sum(map(len, of_kind.values())) == len(rows)
-    values = {row["metric"]: row for row in of_kind["metric"]}
+    assert [row["metric"] for row in printed["rows"]] == METRICS.split(",")
+    assert saved.texts.to_dict(as_series=False) == printed["texts"]
+    values = {row["metric"]: row for row in printed["rows"]}
     for metric, total in (
         ("ahd@levenshtein", values["ahd@levenshtein"]["value"]),
         ("chi@words", values["chi@words"]["part.statistic"]),
     ):
-        texts = [row for row in of_kind["text"] if row["metric"] == metric]
-        assert len(texts) == 63
-        assert sum(row["contribution"] for row in texts) == pytest.approx(total, abs=1e-9)
-    assert {row["term"] for row in of_kind["term"]} >= {"red", "loan", "cat"}
-
-
-@pytest.mark.parametrize("ending", ["json", "csv"])
-def test_a_file_takes_the_rows_and_standard_output_keeps_its_shape(run, corpora, ending):
-    path = corpora / "out" / f"found.{ending}"
-    code, out, _ = run(
-        "compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "--explain-to", path, "-f", "json"
+        adds = printed["texts"][f"contribution.{metric}"]
+        assert len(adds) == 63
+        assert sum(adds) == pytest.approx(total, abs=1e-9)
+    assert {row["term"] for row in printed["details"]["terms"]} >= {"red", "loan", "cat"}
+    assert "texts" not in json.loads(
+        run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "-f", "json")[1]
     )
-    assert code == 0
-    assert [row["metric"] for row in json.loads(out)["rows"]] == METRICS.split(",")
-    content = path.read_text(encoding="utf-8")
-    rows = json.loads(content)["rows"] if ending == "json" else list(csv.DictReader(content.splitlines()))
-    assert {row["kind"] for row in rows} == {"text", "token", "term"}
-    assert not set(content) & {"\x1b", "\x9b"}
 
 
-@pytest.mark.parametrize(("ending", "start"), [("html", b"<!DOCTYPE html>"), ("svg", b"<svg"), ("png", b"\x89PNG")])
-def test_figures_are_files_that_hold_texts_as_data(run, corpora, ending, start):
-    path = corpora / f"found.{ending}"
-    code, _, _ = run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "--explain-to", path, "--top", 33)
-    assert code == 0
-    content = path.read_bytes()
-    assert content.startswith(start)
-    assert b"<script>alert(1)" not in content
+def test_an_atlas_has_every_text_with_its_label_its_passage_and_its_place(run, corpora):
+    for name in "ab":
+        lines = (corpora / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+        lines += ["we saw the small red cat sit on the mat again"]
+        table = pl.DataFrame({"text": lines, "label": [f"{name}{n % 3}" for n in range(len(lines))]})
+        table.write_csv(corpora / f"{name}.csv")
+    np.save(corpora / "far.npy", np.load(corpora / "b.npy") + 50)
+    path = corpora / "out" / "atlas.parquet"
+    code, out, _ = run("compare", corpora / "a.csv", corpora / "b.csv", "-m", "chi@words", "--atlas", path)
+    atlas = pl.read_parquet(path)
+    assert (code, len(atlas)) == (0, 65)
+    assert "that contribute most" not in out
+    assert {"text", "source", "contribution", "nearest", "label", "passage"} <= set(atlas.columns)
+    assert set(atlas.filter(source="reference")["label"]) == {"a0", "a1", "a2"}
+    assert atlas["passage"].drop_nulls().to_list() == ["we saw the small red cat sit on the mat again"] * 2
+    assert run("compare", corpora / "a.npy", corpora / "far.npy", "-m", "energy,pr", "--atlas", path)[0] == 0
+    atlas = pl.read_parquet(path)
+    assert atlas.filter(source="reference")["x"].max() < 0 < atlas.filter(source="candidate")["x"].min()
+    assert run("compare", corpora / "a.txt", corpora / "b.txt", "-m", "jsd@words", "--atlas", path)[0] == 2
 
 
 def test_embeddings_are_named_by_their_place(run, corpora):
@@ -92,7 +94,7 @@ def test_embeddings_are_named_by_their_place(run, corpora):
 
 def test_a_file_that_cannot_be_written_is_said_in_one_line(run, corpora):
     (corpora / "file").write_text("x", encoding="utf-8")
-    path = corpora / "file" / "found.json"
-    code, _, err = run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "--explain-to", path)
+    path = corpora / "file" / "found.csv"
+    code, _, err = run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "--atlas", path)
     assert code == 2
     assert "cannot write" in err

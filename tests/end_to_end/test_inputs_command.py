@@ -30,12 +30,11 @@ def test_an_index_is_the_row_of_the_file_whatever_was_left_out(run, tmp_path, mo
         assert rows["text"].to_list() == [texts[index] for index in rows["index"]]
         for row in polars.read_csv("lists/near_duplicates.csv").iter_rows(named=True):
             assert (texts[row["index"]], texts[row["match_index"]]) == (row["text"], row["match"])
-        assert run("compare", "a.csv", "b.txt", "-m", "irpr@levenshtein", "--explain-to", "e.json", *limit)[0] == 0
+        assert run("compare", "a.csv", "b.txt", "-m", "irpr@levenshtein", "--explain", "-o", "e.json", *limit)[0] == 0
         sides = {"reference": texts, "candidate": Path("b.txt").read_text().splitlines()}
-        for row in textgauge.load("e.json"):
-            if row["kind"] == "text":
-                other = sides["candidate" if row["side"] == "reference" else "reference"]
-                assert (sides[row["side"]][row["index"]], other[row["nearest_index"]]) == (row["text"], row["nearest"])
+        for row in textgauge.load("e.json").texts.iter_rows(named=True):
+            other = sides["candidate" if row["source"] == "reference" else "reference"]
+            assert (sides[row["source"]][row["index"]], other[row["nearest_index"]]) == (row["text"], row["nearest"])
 
 
 def test_the_index_of_a_drawn_pair_is_the_row_of_the_file(run, tmp_path):

@@ -99,7 +99,8 @@ compare A.txt B.txt short.txt --parts --scheduler local:2 → several candidates
 compare labelled.csv:text labelled.csv:text --by label --ci --approx 50 → --by does not take --approx
 compare labelled.csv labelled.csv --by labl --column text → label
 compare fine.npy fine.npy --paired → at least 8
-compare A.txt A.txt -m jsd@words --explain-to found.exe → .html
+compare A.txt A.txt -m jsd@words --atlas found.exe → .parquet
+diff A.txt short.txt → 2 and 40
 compare A.txt A.txt -m jsd@words --explain --top 0 → top
 compar A.txt A.txt → Did you mean "compare"
 

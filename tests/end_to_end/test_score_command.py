@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+import textgauge
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -68,3 +70,29 @@ def test_items_of_a_document_count_together(run, folder, kind):
     assert grouped["warnings"] == [f"intervals and tests count 9 groups of {30 if kind == 'pairs' else 36} items"]
     spans = [max(row["high"] - row["low"] for row in found["rows"]) for found in (alone, grouped)]
     assert spans[1] > 1.5 * spans[0]
+
+
+def test_items_that_got_worse_and_better_stand_side_by_side(run, folder):
+    asked = ("--baseline", folder / "old.txt", "-m", "chrf,jaccard", "--explain", "-o", folder / "found.json")
+    code, out, _ = run("score", folder / "out.txt", folder / "ref.txt", *asked)
+    assert code == 0
+    assert "Got worse most" not in out
+    assert "Got better most, by chrf (3 of 4 items)" in out
+    texts = textgauge.load(folder / "found.json").texts
+    assert texts["text.baseline"].to_list() == (folder / "old.txt").read_text().splitlines()
+    values = textgauge.score(folder / "out.txt", folder / "ref.txt", metrics="jaccard")["jaccard"].values
+    assert texts["jaccard.candidate"].to_list() == values.tolist()
+    same = run("diff", folder / "old.txt", folder / "out.txt", "--reference", folder / "ref.txt", "-m", "chrf,jaccard")
+    assert same[1] == out
+
+
+def test_diff_shows_the_most_changed_texts_first(run, folder):
+    code, out, _ = run("diff", folder / "old.txt", folder / "out.txt", "-m", "levenshtein", "-f", "json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["answer"].startswith("3 of 4 texts changed.")
+    assert found["texts"]["levenshtein.new"] == sorted(found["texts"]["levenshtein.new"])
+    assert found["texts"]["text.old"][-1] == found["texts"]["text.new"][-1] == ""
+    out = run("diff", folder / "out.txt", folder / "out.txt", "-m", "levenshtein")[1]
+    assert out.startswith("0 of 4 texts changed.")
+    assert "Changed most" not in out

@@ -67,6 +67,7 @@ STDIN = "\0stdin"  # stands for `-`, which the parser would take for an option
 COMMANDS = {
     "compare": "textgauge.cli.compare:compare",
     "score": "textgauge.cli.score:score",
+    "diff": "textgauge.cli.score:diff",
     "describe": "textgauge.cli.describe:describe",
     "recommend": "textgauge.cli.recommend:recommend",
     "check": "textgauge.cli.check:app",
@@ -88,7 +89,7 @@ Set your own defaults in textgauge.toml, or in pyproject.toml under [tool.textga
 [compare] with metrics = "energy,mauve".
 """
 _EVERYWHERE = """Options of every command: -q, --quiet prints only the result and errors, no notes and no progress;
--v, --verbose prints the time that every step takes.
+-v, --verbose prints the time that every step takes; --digits N writes the numbers of tables with N digits.
 """
 _LONGEST = 1_000  # characters of an error
 
@@ -137,7 +138,7 @@ def main() -> None:
     from cyclopts import CycloptsError
 
     from textgauge.cli.output import DETAIL, get_option_name, note, say
-    from textgauge.core.show import shorten_line
+    from textgauge.core.show import shorten_line, use_digits
 
     def fail(text: str, code: int) -> NoReturn:
         say(f"textgauge: {shorten_line(text, _LONGEST)}", err=True)
@@ -153,9 +154,11 @@ def main() -> None:
     words = [word for word in options if word not in ("-q", "--quiet", "-v", "--verbose")] + tokens[len(options) :]
     words = [STDIN if word == "-" else word for word in words]
     try:
+        words, digits = _take_digits(words)
         app = make_app(plugins=not words or words[0] not in {*COMMANDS, "-V", "--version"})
         app.config = read_config(app, Path.cwd())
-        code = app(words, exit_on_error=False, print_error=False, verbose=False)
+        with use_digits(digits):
+            code = app(words, exit_on_error=False, print_error=False, verbose=False)
     except CycloptsError as error:
         fail(_advise(error), 2)
     except TextgaugeError as error:
@@ -169,6 +172,19 @@ def main() -> None:
     except KeyboardInterrupt:  # before or after the work of a command, which says itself what is kept
         fail("interrupted", 130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _take_digits(words: list[str]) -> tuple[list[str], int | None]:
+    """Return the words without `--digits N`, and N."""
+    place = next((n for n, word in enumerate(words) if word.partition("=")[0] == "--digits"), None)
+    if place is None:
+        return words, None
+    _, equals, value = words[place].partition("=")
+    end = place + (1 if equals else 2)
+    value = value if equals else "".join(words[place + 1 : end])
+    if not value.isdecimal():
+        raise InputError(f"--digits takes a number, not {value!r}")
+    return words[:place] + words[end:], int(value)
 
 
 def _advise(error: CycloptsError) -> str:

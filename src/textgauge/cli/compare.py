@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,18 +24,18 @@ from textgauge.cli.output import (
 )
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
-from textgauge.core.files import write_atomically, write_table
-from textgauge.core.result import TableResult, show_rows
-from textgauge.core.show import Row, format_count, make_printable, shorten_line
+from textgauge.core.files import check_table_path, write_table
+from textgauge.core.result import show_rows
+from textgauge.core.show import Row, format_count, join_words, shorten_line
 from textgauge.data.source import describe_accepted
 from textgauge.measure.compare_report import COLUMNS, IN_PARTS, CompareReport
 from textgauge.measure.comparing import DEFAULT_METRICS
 from textgauge.measure.comparing import compare as run_compare
 from textgauge.measure.explaining import Explanation
+from textgauge.measure.single_texts import ADDS
 from textgauge.metrics import Score, get_corpus_metrics
 from textgauge.metrics.registry import list_explained_metrics
 
-_FILES = (".json", ".csv", ".html", ".svg", ".png")  # of explanations
 _WIDTH = 56
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#&!])")
 
@@ -50,9 +51,13 @@ def compare(
     top: Annotated[
         int, option(min=1, help="How many texts and words of each corpus --explain shows.", group=OUTPUT)
     ] = 5,
-    explain_to: Annotated[
+    atlas: Annotated[
         Path | None,
-        option(help=f"Write the explanations to a file ({', '.join(_FILES)}) instead of printing them.", group=OUTPUT),
+        option(
+            help="Write every text with its contribution, nearest text and place on a map to a .parquet, .csv or "
+            ".jsonl file, for embedding-atlas or Spotlight.",
+            group=OUTPUT,
+        ),
     ] = None,
     output: OutputOption = None,
     form: FormatOption = Format.table,
@@ -64,10 +69,10 @@ def compare(
     textgauge compare sample:banking sample:travel -m energy,irpr --explain ·
     textgauge compare reference.txt gpt.txt llama.txt human.txt -m energy,pr
     """
-    if explain_to is not None and explain_to.suffix not in _FILES:
-        raise InputError(f"--explain-to: the file ends in one of {', '.join(_FILES)}")
-    is_printed = given["explain"] and explain_to is None
-    given["explain"] |= explain_to is not None
+    is_printed = given["explain"]
+    if atlas is not None:
+        check_table_path(atlas)
+        given["explain"] = True
     is_alone = len(candidates) == 1 and given["by"] is None
     finished: list[Score] = []
     with progress(lambda: _print_finished(finished, given["metrics"] or [DEFAULT_METRICS], form)) as watch:
@@ -77,7 +82,7 @@ def compare(
             watch.rows += show_rows([score.to_dict()], COLUMNS)
 
         report = run_compare(reference, candidates[0] if is_alone else name_sources(candidates), **given, on_score=keep)
-    print_result(_join_explanations(report) if is_printed else report, form, output)
+    print_result(report if is_printed else replace(report, explanations={}, texts=None), form, output)
     if is_printed and form.for_people:
         _print_explanations(report, top, form)
     if not report.candidates:
@@ -85,9 +90,10 @@ def compare(
         page = (
             format_this_command("-o", "found.json") if output is None else f"textgauge report {output} -o report.html"
         )
-        print_next([page] if is_printed or in_parts else [format_this_command("--explain"), page], form)
-    if explain_to is not None:
-        _write_explanations(report, explain_to, top)
+        texts = format_this_command("--explain", *(() if output else ("-o", "found.json")))
+        print_next([page] if is_printed or in_parts else [texts, page], form)
+    if atlas is not None:
+        _write_atlas(report, atlas)
     if all(score.reason for score in report.rows):
         raise SystemExit(1)
 
@@ -101,19 +107,6 @@ def _print_finished(finished: Sequence[Score], metrics: Sequence[str], form: For
     note(f"interrupted: {done}; for the others, run again with -m {','.join(left)}")
 
 
-def _join_explanations(report: CompareReport) -> TableResult:
-    rows = [{"kind": "metric", **row} for row in report.to_dicts()] + _list_explanation_rows(report)
-    return TableResult(report.command, rows, report.answer, report.warnings, report.readable())
-
-
-def _list_explanation_rows(report: CompareReport) -> list[Row]:
-    """Return all rows of all explanations; what comes from a corpus is plain text that acts on nothing."""
-    return [
-        {name: make_printable(value) if isinstance(value, str) else value for name, value in row.items()}
-        for row in report.explained_dicts()
-    ]
-
-
 def _print_explanations(report: CompareReport, top: int, form: Format) -> None:
     """Print the top texts of each metric, the texts far from all others, and the top words, as titled tables."""
     _name_unexplained(report)
@@ -124,20 +117,16 @@ def _print_explanations(report: CompareReport, top: int, form: Format) -> None:
             print_table([{name: _format_cell(value, form) for name, value in row.items()} for row in rows], form)
 
 
-def _write_explanations(report: CompareReport, path: Path, top: int) -> None:
-    """Write all rows (.json, .csv) or a figure of the top ones (.html, .svg, .png)."""
+def _write_atlas(report: CompareReport, path: Path) -> None:
     _name_unexplained(report)
-    match path.suffix:
-        case ".json":
-            TableResult(report.command, _list_explanation_rows(report), report.answer, report.warnings).save(path)
-        case ".csv":
-            write_table(path, _list_explanation_rows(report))
-        case ending:
-            from textgauge.core.charts import render_chart
-            from textgauge.report.figures.corpora import draw_explanation
-
-            write_atomically(path, render_chart(draw_explanation(report, top), ending[1:]))
-    note(f"explanations written to {path}")
+    if report.texts is None:
+        raise InputError(f"--atlas: none of the metrics has contributions of texts; {_name_explained()} have")
+    first = next(name for name in report.texts.columns if name.startswith(ADDS))
+    names = ["text", "source", "contribution", "nearest", "x", "y"]
+    table = report.texts.with_columns(report.texts[first].alias("contribution"))
+    known = [name for name in names if name in table.columns]
+    write_table(path, table.select(*known, *(name for name in table.columns if name not in names)))
+    note(f"{format_count(len(table), 'text')} written to {path}")
 
 
 def _list_sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[Row]]]:
@@ -179,5 +168,8 @@ def _format_cell(value: object, form: Format) -> object:
 def _name_unexplained(report: CompareReport) -> None:
     left = [score.metric for score in report if score.reason is None and score.metric not in report.explanations]
     if left:
-        known = ", ".join(list_explained_metrics())
-        note(f"not explained, because they have no per-text contributions: {', '.join(left)}; those that have: {known}")
+        note(f"not explained, because they have no per-text contributions: {', '.join(left)}; {_name_explained()} have")
+
+
+def _name_explained() -> str:
+    return join_words(list_explained_metrics())

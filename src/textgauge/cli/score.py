@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from textgauge.cli.door import argument, calling, option, refuse
 from textgauge.cli.output import (
@@ -24,19 +24,25 @@ from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import TableResult
-from textgauge.core.show import format_cell, join_words
+from textgauge.core.show import format_cell, format_count, join_words, shorten_line
 from textgauge.data import Corpus
 from textgauge.data.source import describe_accepted, load_aligned, load_pairs, load_references
 from textgauge.measure.dependence import find_repeating_column
 from textgauge.measure.score_report import ScoreReport
-from textgauge.measure.scoring import find_labels
+from textgauge.measure.scoring import DEFAULT_METRICS, find_labels
 from textgauge.measure.scoring import score as run_score
+from textgauge.measure.single_texts import rank_changes
+from textgauge.measure.systems import ContrastReport, score_systems
 from textgauge.measure.systems import contrast as run_contrast
-from textgauge.measure.systems import score_systems
-from textgauge.metrics import PairScores
+from textgauge.metrics import PairScores, get_pair_metrics
 from textgauge.metrics.pair.models import list_column_names
 
+if TYPE_CHECKING:
+    import polars as pl
+
 _SHOWN = 10  # pairs in a table for people
+_WIDTH = 48  # characters of a text that a table shows
+_CHANGED = "levenshtein,cosine"  # how much a text changed
 
 
 _ALONE = ("--background", "--scheduler", "--cluster", "--parts")  # options for one system
@@ -110,7 +116,7 @@ def score(
     with progress() as step:
         if baseline is not None:
             found = run_contrast(left=texts, baseline=baseline, right=references, **shared)
-            print_result(replace(found, sign=sign), form, output)
+            _print_contrast(replace(found, sign=sign), form, output)
             return
 
         def keep(scores: PairScores) -> None:
@@ -127,6 +133,69 @@ def score(
     print_next([*other, format_this_command("-o", "found.json")] if output is None else other, form)
     if all(not len(scores.defined) for scores in report):
         raise SystemExit(1)
+
+
+@calling(run_contrast, without=["left", "baseline", "right", "metrics", "explain"], kinds={"group": str | None})
+def diff(
+    given: dict[str, Any],
+    old: Annotated[str, argument(help=f"The texts as they were. {describe_accepted()}")],
+    new: Annotated[str, argument(help="The texts as they are now, line by line.")],
+    reference: Annotated[
+        list[str] | None, option(help="References (repeat for several): say which texts got worse and better.")
+    ] = None,
+    metrics: Annotated[
+        list[str] | None,
+        option("-m", "--metrics", help=f"Metrics; default: {_CHANGED}, with --reference those of `score`."),
+    ] = None,
+    output: OutputOption = None,
+    form: FormatOption = Format.table,
+) -> None:
+    """Show what changed between two versions of the same texts, item by item: the most changed, or the worst, first.
+
+    Examples: textgauge diff old.txt new.txt · textgauge diff old.txt new.txt --reference ref.txt -m chrf -o diff.json
+    """
+    if reference:
+        right = load_references(reference, column=given["column"])
+        with progress():
+            found = run_contrast(
+                left=new, baseline=old, right=right, metrics=metrics or DEFAULT_METRICS, explain=True, **given
+            )
+        _print_contrast(found, form, output)
+        return
+    with progress():
+        report = run_score(new, old, metrics=metrics or _CHANGED, explain=True, **given)
+        rows = [row.to_dict() for row in report.summary()]
+    names = {"reference": "text.old", "text.candidate": "text.new"}
+    names |= {f"{row.metric}.candidate": f"{row.metric}.new" for row in report}
+    closer = {"descending": rows[0]["closer"] == "smaller"}
+    texts = cast("pl.DataFrame", report.texts).rename(names).sort(f"{rows[0]['metric']}.new", nulls_last=True, **closer)
+    changed = texts.filter(texts["text.old"] != texts["text.new"])
+    answer = f"{len(changed):,} of {format_count(len(texts), 'text')} changed. {report.answer if len(changed) else ''}"
+    print_result(
+        TableResult("score", rows, answer.rstrip(), report.warnings, report.readable(), texts=texts), form, output
+    )
+    _print_items(f"Changed most, by {rows[0]['metric']}", changed.select("index", "text.old", "text.new"), form)
+
+
+def _print_contrast(found: ContrastReport, form: Format, output: Path | None) -> None:
+    """Print two systems, and the items that got worse and better where they were asked for."""
+    print_result(found, form, output)
+    if found.texts is None:
+        return
+    metric = found.rows[0].metric
+    items = rank_changes(found.texts, metric, larger=get_pair_metrics([metric])[0].closer == "larger")
+    worse, better = items.filter(items["change"] < 0), items.filter(items["change"] > 0).reverse()
+    for title, some in (("Got worse most", worse), ("Got better most", better)):
+        _print_items(f"{title}, by {metric} ({len(some):,} of {len(items):,} items)", some, form)
+
+
+def _print_items(title: str, items: pl.DataFrame, form: Format) -> None:
+    if form.for_people and len(items):
+        say(f"{'% ' if form is Format.latex else ''}{title}:")
+        rows = items.rename(lambda name: name.removeprefix("text.")).head(_SHOWN // 2).to_dicts()
+        print_table(
+            [{n: shorten_line(v, _WIDTH) if isinstance(v, str) else v for n, v in row.items()} for row in rows], form
+        )
 
 
 def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> None:

@@ -1,7 +1,8 @@
 """What commands and functions give back: an answer in words, rows with declared columns, warnings, details.
 
 Tables, JSON, frames and files follow from these. The JSON object of a result is
-`{"schema": 1, "version", "command", "answer", "rows", "warnings"}`, with `details` where a result holds more than rows.
+`{"schema": 1, "version", "command", "answer", "rows", "warnings"}`, with `details` where a result holds more than rows,
+and `texts`, by column, where single texts were asked for.
 `result.schema.json` next to this file says what rows of each command hold. A saved result has a `checksum` too, so that
 a number that was changed is found when the file is read.
 """
@@ -22,6 +23,7 @@ from textgauge.core.files import Damaged, seal_json, unseal_json, write_atomical
 from textgauge.core.show import (
     Row,
     Tabular,
+    drop_nonfinite,
     escape_html,
     list_columns,
     render_html,
@@ -29,9 +31,14 @@ from textgauge.core.show import (
     render_markdown,
     render_text,
     take_first_lines,
+    use_digits,
 )
 
+if TYPE_CHECKING:
+    import polars as pl
+
 SCHEMA = 1
+MOST_TEXTS = 10_000  # that a result is saved with, and a page shows
 NO_CELL = object()  # stands where a row has no cell of a column
 
 
@@ -113,6 +120,11 @@ class Result(Tabular):
         """What the result holds besides rows."""
         return {}
 
+    @property
+    def texts(self) -> pl.DataFrame | None:
+        """What is known of each single text, where that was asked for."""
+        return None
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -166,7 +178,8 @@ class Result(Tabular):
             "rows": self.to_dicts(),
             "warnings": list(self.warnings),
         }
-        return content | ({"details": dict(self.details)} if self.details else {})
+        content |= {"details": dict(self.details)} if self.details else {}
+        return content | ({} if self.texts is None else {"texts": write_columns(self.texts)})
 
     def to_json(self) -> str:
         """Return the whole result as JSON text."""
@@ -176,9 +189,10 @@ class Result(Tabular):
         """Return the table for people in Markdown."""
         return render_markdown(rows := self.readable(), list_columns(rows))
 
-    def to_latex(self) -> str:
-        """Return the table for people in LaTeX; it needs the package booktabs."""
-        return render_latex(rows := self.readable(), list_columns(rows))
+    def to_latex(self, digits: int | None = None) -> str:
+        """Return the table for people in LaTeX, numbers with so many digits; it needs the package booktabs."""
+        with use_digits(digits):
+            return render_latex(rows := self.readable(), list_columns(rows))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result to a .json file that `textgauge.load` and `textgauge report` read."""
@@ -219,6 +233,7 @@ class TableResult(Result):
     warnings: tuple[str, ...] = ()
     shown: Sequence[Row] | None = None
     extra: Row | None = None
+    texts: pl.DataFrame | None = None
 
     @property
     def details(self) -> Row:
@@ -228,6 +243,11 @@ class TableResult(Result):
     def readable(self) -> list[Row]:
         """Return the rows formatted for display."""
         return super().readable() if self.shown is None else list(self.shown)
+
+
+def write_columns(texts: pl.DataFrame) -> dict[str, list[Any]]:
+    """Return a table of texts as JSON has it: column by column, the first ten thousand rows."""
+    return {column.name: list(map(drop_nonfinite, column.to_list())) for column in texts.head(MOST_TEXTS)}
 
 
 def parse_result(text: str) -> Row:

@@ -9,12 +9,15 @@ import math
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from textgauge.core.errors import MissingExtra
+from textgauge.core.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,9 +31,18 @@ _ACTING = re.compile(
 )
 _MARKS = {"|": "\\|", "<": "&lt;", "](": "]\\("}
 _MARKED = re.compile(r"\||(?<!\\)<|\]\(")
-_TEX = str.maketrans(
-    {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"} | {sign: f"\\{sign}" for sign in "{}&%$#_"}
+# Signs that act in LaTeX, or that pdflatex knows no glyph for; brackets and stars, because they act after a line's end.
+_TEX = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", "<": r"\textless{}", ">": r"\textgreater{}"}
+_TEX |= {"|": r"\textbar{}", '"': "''", "[": "{[}", "*": "{*}", "–": "--", "…": r"\ldots{}"}
+_TEX |= {sign: f"\\{sign}" for sign in "{}&%$#_"}
+_MATH = (
+    r"- \downarrow \uparrow \rightarrow \le \ge \times \cdot \pm \infty ^2 \alpha \beta \kappa \lambda \rho \tau \chi"
 )
+_TEX |= dict(zip("−↓↑→≤≥×·±∞²αβκλρτχ", (f"${sign}$" for sign in _MATH.split()), strict=True))
+_ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327")  # that pdflatex knows
+_NUMBER = re.compile(r"(?:< )?[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?= ?[%↓↑(]|$| …|–)")
+_DIGITS: ContextVar[int | None] = ContextVar("digits", default=None)
+_MOST_DIGITS = 15
 _ROWS_SHOWN = 200
 _REPR_LINES = 20
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"  # of charts: Okabe and Ito's palette, safe for colour blindness
@@ -49,6 +61,23 @@ STATIC_PAGE_POLICY = (
     '<meta http-equiv="Content-Security-Policy" '
     "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src 'self' file: data:\">"
 )
+
+
+@contextmanager
+def use_digits(count: int | None) -> Iterator[None]:
+    """Write the numbers of tables with so many digits.
+
+    >>> with use_digits(2):
+    ...     format_cell(0.12345)
+    '0.12'
+    """
+    if count is not None and not 1 <= count <= _MOST_DIGITS:
+        raise InputError(f"numbers have 1 to {_MOST_DIGITS} digits, not {count}")
+    before = _DIGITS.set(count)
+    try:
+        yield
+    finally:
+        _DIGITS.reset(before)
 
 
 class FlatRow:
@@ -211,7 +240,7 @@ def format_cell(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else make_printable(str(value))
+    return f"{value:.{_DIGITS.get() or 4}g}" if isinstance(value, float) else make_printable(str(value))
 
 
 def format_short(value: float | None) -> str:
@@ -220,7 +249,7 @@ def format_short(value: float | None) -> str:
     >>> format_short(0.0034567), format_short(44.21), format_short(None)
     ('0.00346', '44.2', '–')
     """
-    return format_cell(None) if value is None else f"{value:.3g}"
+    return format_cell(None) if value is None else f"{value:.{_DIGITS.get() or 3}g}"
 
 
 def format_decimals(value: float | None) -> str:
@@ -229,7 +258,7 @@ def format_decimals(value: float | None) -> str:
     >>> format_decimals(0.5), format_decimals(12345.678), format_decimals(None)
     ('0.500', '1.235e+04', '–')
     """
-    return format_cell(value) if value is None or abs(value) >= _LARGE else f"{value:.3f}"
+    return format_cell(value) if value is None or abs(value) >= _LARGE else f"{value:.{_DIGITS.get() or 3}f}"
 
 
 def format_interval(low: float | None, high: float | None) -> str:
@@ -338,11 +367,45 @@ def render_markdown(rows: Sequence[Row], names: Sequence[str]) -> str:
 
 
 def render_latex(rows: Sequence[Row], names: Sequence[str]) -> str:
-    """Return these columns of rows as a LaTeX tabular; needs the package booktabs."""
+    """Return these columns of rows as a LaTeX tabular that pdflatex sets with the package booktabs.
+
+    Numbers stand to the right. Where an arrow says which way is better, or the column is `overall`, the best value is
+    bold: of a column, or of the rows of each metric. Letters that pdflatex does not know become question marks.
+    """
+    cells = {name: [format_cell(row.get(name)) for row in rows] for name in names}
+    best = {name: _find_best(name, of, [row.get("metric") for row in rows]) for name, of in cells.items()}
+    written = {
+        name: [
+            f"\\textbf{{{_escape_tex(cell)}}}" if n in best[name] else _escape_tex(cell) for n, cell in enumerate(of)
+        ]
+        for name, of in cells.items()
+    }
+    sides = "".join(
+        "r" if all(map(_NUMBER.match, _drop_dashes(of))) and any(_drop_dashes(of)) else "l" for of in cells.values()
+    )
     lines = [" & ".join(_escape_tex(make_printable(name)) for name in names) + r" \\ \midrule"]
-    lines += [" & ".join(_escape_tex(format_cell(row.get(name))) for name in names) + r" \\" for row in rows]
+    lines += [" & ".join(line) + r" \\" for line in zip(*written.values(), strict=True)]
     body = "\n".join(["\\toprule", *lines, "\\bottomrule"])
-    return f"\\begin{{tabular}}{{{'l' + 'r' * (len(names) - 1)}}}\n{body}\n\\end{{tabular}}"
+    return f"\\begin{{tabular}}{{{sides}}}\n{body}\n\\end{{tabular}}"
+
+
+def _drop_dashes(cells: Sequence[str]) -> list[str]:
+    return [cell for cell in cells if cell.strip("–- ")]
+
+
+def _find_best(name: str, cells: Sequence[str], metrics: Sequence[Any]) -> set[int]:
+    """Return the places of the best numbers of a column: of all rows, or of those of each metric."""
+    arrow = "↑" if name == "overall" else name[-1:]
+    groups: dict[Any, list[tuple[float, int]]] = {}
+    for place, cell in enumerate(cells):
+        sign = arrow if arrow in "↑↓" else cell[-1:]
+        if sign and sign in "↑↓" and (found := re.match(r"[-−]?[\d.]+(?:e[-+]?\d+)?", cell)):
+            value = float(found[0].replace("−", "-"))
+            groups.setdefault(None if sign == arrow else metrics[place], []).append(
+                (value if sign == "↑" else -value, place)
+            )
+    several = [of for of in groups.values() if len(of) > 1]
+    return {place for of in several for value, place in of if value == max(of)[0]}
 
 
 def _escape_markdown(text: str) -> str:
@@ -351,8 +414,16 @@ def _escape_markdown(text: str) -> str:
 
 
 def _escape_tex(text: str) -> str:
-    text = " ".join(text.splitlines())  # an empty line ends a cell
-    return text.translate(_TEX)
+    minus = re.sub(r"(?<![\w.])-(?=\d)", "−", " ".join(text.splitlines()))  # an empty line ends a cell
+    return "".join(_TEX.get(sign) or (sign if sign.isascii() else _write_letter(sign)) for sign in minus)
+
+
+def _write_letter(sign: str) -> str:
+    """Return a letter as pdflatex knows it, else without its accent, or a question mark."""
+    split = unicodedata.normalize("NFD", sign)
+    if sign in "æÆøØßœŒłŁ" or (split[0].isascii() and set(split[1:]) <= _ACCENTS):
+        return sign
+    return "".join(c for c in unicodedata.normalize("NFKD", sign) if c.isascii() and c.isalnum()) or "?"
 
 
 def make_printable(text: str) -> str:

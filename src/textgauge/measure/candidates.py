@@ -222,7 +222,7 @@ def _split_by_label(
     source: Source | LabelledTexts, by: str, group: str | None, column: str | None, role: str
 ) -> dict[str, list[tuple[str, str]]]:
     """Return the texts of each label, each with its group: its own place where there are none."""
-    columns = {name: _read_labelled(source, name, column, role) for name in (by, group) if name is not None}
+    columns = {name: read_labelled(source, name, column, role) for name in (by, group) if name is not None}
     texts, labels = columns[by]
     groups = map(str, range(len(texts))) if group is None else columns[group][1]
     slices: dict[str, list[tuple[str, str]]] = {}
@@ -232,9 +232,10 @@ def _split_by_label(
     return slices
 
 
-def _read_labelled(
+def read_labelled(
     source: Source | LabelledTexts, label: str, column: str | None, role: str
 ) -> tuple[Sequence[str], Sequence[Any]]:
+    """Return texts and their labels, a column of this name."""
     if isinstance(source, str | os.PathLike):
         source = load_texts(source, column=column, labels=label)
     if not isinstance(source, LabelledTexts):

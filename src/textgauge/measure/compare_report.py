@@ -45,6 +45,7 @@ from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differ
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
 
     from textgauge.measure.explaining import Explanation
     from textgauge.measure.foreign_share import ForeignShare
@@ -215,7 +216,7 @@ class CompareReport(Result):
     `is_sliced` says that the texts of each label were compared alone, `sign` that texts seem to depend on each other in
     a way that the test does not know. `foreign` is how far the corpora are as a share of foreign texts, next to the
     margin `within`, `missed` the smallest share that a metric would have found, and `foreign_name` whose texts those
-    are.
+    are. `texts`, with `explain`, is a frame of both corpora, those that contribute most to the first metric first.
     """
 
     command: ClassVar[str] = "compare"
@@ -234,6 +235,7 @@ class CompareReport(Result):
     within: float | None = None
     missed: tuple[str, float] | None = None
     foreign_name: str = ""
+    texts: pl.DataFrame | None = None
 
     @property
     def scores(self) -> tuple[Score, ...]:
@@ -257,15 +259,6 @@ class CompareReport(Result):
         """The columns of the table for people."""
         columns = _SLICE_COLUMNS if self.is_sliced else _CANDIDATE_COLUMNS if self.candidates else COLUMNS
         return (*columns[:3], _PARTS, *columns[3:]) if self.parts else columns
-
-    def explained_dicts(self) -> list[Row]:
-        """Return all that the explanations hold, as flat rows of a `kind`: `text` and `token` by metric, `term`."""
-        rows: list[Row] = []
-        for metric, explanation in self.explanations.items():
-            head = {"metric": metric, "of": explanation.of}
-            rows += [{"kind": "text", **head, **row} for row in explanation.to_dicts()]
-            rows += [{"kind": "token", **head, **row} for row in explanation.tokens]
-        return rows + [{"kind": "term", **row} for row in self.terms.to_dicts()]
 
     @property
     def answer(self) -> str:
@@ -304,13 +297,19 @@ class CompareReport(Result):
 
     @property
     def details(self) -> Row:
-        """`differences` of several candidates: one row per metric and pair; `foreign` of one."""
+        """`differences` of several candidates: one row per metric and pair; `foreign`, `tokens` and `terms` of one."""
         if self.candidates and not self.is_sliced:
             return {"differences": self.differences()}
+        found: Row = {}
         if self.foreign is not None:
             known = {"within": self.within, "foreign": self.foreign_name, **asdict(self.foreign)}
-            return {"foreign": {name: drop_nonfinite(value) for name, value in known.items()}}
-        return {} if self.missed is None else {"foreign": {"foreign": self.foreign_name, "found": self.missed[1]}}
+            found["foreign"] = {name: drop_nonfinite(value) for name, value in known.items()}
+        elif self.missed is not None:
+            found["foreign"] = {"foreign": self.foreign_name, "found": self.missed[1]}
+        if self.explanations:
+            tokens = {name: one.tokens for name, one in self.explanations.items() if one.tokens}
+            found |= {"terms": self.terms.to_dicts(), **({"tokens": tokens} if tokens else {})}
+        return found
 
     def differences(self) -> list[Row]:
         """Return one flat dictionary per metric and pair of candidates: how far `first` is ahead of `second`."""

@@ -129,7 +129,7 @@ def compare(
         no other foreign texts are named.
     explain
         Show which texts contribute most to each metric, and which words separate the corpora; for metrics that are
-        sums over texts.
+        sums over texts. A saved result then holds the texts, and its page shows them.
     by
         A column of labels: compare the texts of each label separately, and say which labels differ. A label needs 20
         texts in both corpora.
@@ -336,7 +336,13 @@ def _compare_two(
             for metric, score in zip(chosen, scores, strict=True)
             if score.reason is None and metric.explains
         }
-        return replace(report, explanations=explained)
+        texts = None
+        if explained:
+            from textgauge.measure.single_texts import list_compared_texts
+
+            given = {"sources": list(labelled.values()), "group": how["group"], "column": column}
+            texts = list_compared_texts(comparison, explained, usable, **given)
+        return replace(report, explanations=explained, texts=texts)
 
 
 def _find_size(

@@ -122,21 +122,27 @@ def list_passages(measured: MeasuredCorpus) -> pl.DataFrame:
     )
 
 
+def cut_longest_passages(corpus: Corpus, found: Passages) -> list[str | None]:
+    """Return the longest passage of each text; None where it has none."""
+    texts = corpus.texts
+    return [
+        None if at < 0 else cut_words(texts[row], int(found.starts[at]), int(found.lengths[at]))
+        for row, at in enumerate(found.longest.tolist())
+    ]
+
+
 def _make_passage_columns(measured: MeasuredCorpus) -> dict[str, Any]:
     """Return for each text its longest copied passage, the row it comes from, and how much of the text is copied."""
     found, others = get_passages(measured)
-    texts, longest = measured.corpus.texts, found.longest
+    longest = found.longest
     known = np.flatnonzero(longest >= 0)
-    at, places = longest[known], np.full(len(longest), np.nan)
-    places[known] = others.source_rows[found.others[at]]
-    passages: list[str | None] = [None] * len(longest)
-    for row, start, words in zip(known.tolist(), found.starts[at].tolist(), found.lengths[at].tolist(), strict=True):
-        passages[row] = cut_words(texts[row], start, words)
+    places = np.full(len(longest), np.nan)
+    places[known] = others.source_rows[found.others[longest[known]]]
     return {
         "longest_passage": np.append(found.lengths, 0)[longest],
         "copied_share": found.shares,
         "contained": found.is_contained,
-        "passage": passages,
+        "passage": cut_longest_passages(measured.corpus, found),
         "passage_index": places,
     }
 

@@ -35,6 +35,7 @@ from textgauge.stats.resampling import compute_percentile_interval, resample_sum
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
 
 
 _BINS = 30
@@ -215,6 +216,7 @@ class ScoreReport(Result):
     references: int
     places: Ints
     sign: str | None = None
+    texts: pl.DataFrame | None = None
 
     @cached_property
     def rows(self) -> tuple[PairScores, ...]:

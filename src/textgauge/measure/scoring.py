@@ -30,6 +30,7 @@ from textgauge.measure.score_report import (
     find_item_units,
     measure_items,
 )
+from textgauge.measure.single_texts import list_items
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 
 References: TypeAlias = "Source | Sequence[Sequence[str]]"
@@ -51,6 +52,7 @@ def score(
     resamples: int = 1_000,
     seed: int = 0,
     scheduler: str | None = None,
+    explain: bool = False,
     on_score: Callable[[PairScores], None] = lambda _: None,
 ) -> ScoreReport:
     """Score pairs of texts: candidate and reference, query and document, text and paraphrase.
@@ -85,6 +87,9 @@ def score(
     scheduler
         Use a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine. Metrics that are fitted on all
         texts are computed here in any case. The numbers are those of one process.
+    explain
+        Keep every item with its texts and values, so that a saved result shows them on its page; with a baseline,
+        print the items that got worse and better.
     on_score
         Called with the values of each metric as soon as they are known.
 
@@ -118,7 +123,8 @@ def score(
     numbers = set(np.bincount(pairs.items).tolist())
     references = numbers.pop() if len(numbers) == 1 else -1
     rows = pairs.left.source_rows[pairs.first_rows]
-    return ScoreReport(tuple(found), units, how, references, rows, sign)
+    texts = list_items({"candidate": pairs}, {one.metric.key: [one.scores] for one in found}) if explain else None
+    return ScoreReport(tuple(found), units, how, references, rows, sign, texts)
 
 
 def _measure_metric(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> ItemScores:

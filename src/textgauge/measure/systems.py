@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -37,11 +37,15 @@ from textgauge.measure.scoring import (
     make_pairs,
     require_texts,
 )
+from textgauge.measure.single_texts import list_items
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 from textgauge.metrics.uncertainty import PERMUTATION, NullValues, adjust_p_values
 from textgauge.stats.decisions import format_baseline, format_sign
 from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differences, rank_values
 from textgauge.stats.resampling import compute_percentile_interval, resample_sums, swap_sums
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +87,7 @@ class ContrastReport(Result):
     rows: tuple[Contrast, ...]
     warnings: tuple[str, ...] = ()
     sign: str | None = None
+    texts: pl.DataFrame | None = None
 
     @property
     def answer(self) -> str:
@@ -103,6 +108,7 @@ def contrast(
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
+    explain: bool = False,
 ) -> ContrastReport:
     """Compare the texts of a system with those of a baseline, both against the same references.
 
@@ -130,6 +136,8 @@ def contrast(
         Number of resamples in bootstrap and test.
     seed
         Random seed.
+    explain
+        Keep every item with its texts and values in `texts` of the report.
 
     Examples
     --------
@@ -138,7 +146,8 @@ def contrast(
     0.667
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    systems = list(load_systems({"the system": left, "the baseline": baseline}, right, column).values())
+    pairs = load_systems({"the system": left, "the baseline": baseline}, right, column)
+    systems = list(pairs.values())
     chosen = [metric.on_given(systems[0]) for metric in get_pair_metrics(metrics)]
     require_texts(systems[0], chosen)
     units, sign = find_groups(group, (left, baseline, right), *systems)
@@ -146,14 +155,16 @@ def contrast(
     for number, metric in enumerate(chosen):
         begin_step(metric.key, number, len(chosen), "scoring")
         found.append(_contrast_metric(metric, systems, units, how))
-    p = adjust_p_values([null for _, null in found])[0].tolist()
-    rows = tuple(replace(row, p_adjusted=own) for (row, _), own in zip(found, p, strict=True))
-    return ContrastReport(rows, units.notes, sign)
+    p = adjust_p_values([null for _, null, _ in found])[0].tolist()
+    rows = tuple(replace(row, p_adjusted=own) for (row, _, _), own in zip(found, p, strict=True))
+    named = dict(zip(("candidate", "baseline"), systems, strict=True))
+    texts = list_items(named, {row.metric: scores for row, _, scores in found}) if explain else None
+    return ContrastReport(rows, units.notes, sign, texts)
 
 
 def _contrast_metric(
     metric: PairMetric, systems: list[Pairs], units: ItemUnits, how: Bootstrap
-) -> tuple[Contrast, NullValues]:
+) -> tuple[Contrast, NullValues, list[PairScores]]:
     found = [measure_items(metric, pairs) for pairs in systems]
     of, (mine, yours) = align_systems(found, units)
     observed = mine.value - yours.value
@@ -176,7 +187,7 @@ def _contrast_metric(
         n=systems[0].n_items,
         signature=metric.signature,
     )
-    return contrast, null
+    return contrast, null, [one.scores for one in found]
 
 
 def resample_differences(mine: Summed, yours: Summed, how: Bootstrap) -> Floats:
@@ -233,6 +244,7 @@ class SystemsReport(Result):
     level: float = 0.95
     notes: tuple[str, ...] = ()
     sign: str | None = None
+    texts: pl.DataFrame | None = None
 
     @property
     def answer(self) -> str:
@@ -282,6 +294,7 @@ def score_systems(
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
+    explain: bool = False,
 ) -> SystemsReport:
     """Rank several systems, given by name, by the scores of their texts against the same references.
 
@@ -289,7 +302,7 @@ def score_systems(
     for every system; its interval; the differences between systems with intervals that hold together at `level` for all
     pairs and metrics; the rank ranges and tiers that follow. Items, or groups of them (`group`: a column, or the label
     of each item), are resampled for all systems and metrics alike. `right` may hold several references for each item.
-    Fitted weights come from the references.
+    Fitted weights come from the references. `explain` keeps every item with its texts and values in `texts`.
 
     >>> systems = {"a": ["a red cat", "one dog", "no"] * 9, "b": ["a cat", "two cows", "yes"] * 9}
     >>> score_systems(systems, ["a red cat", "one dog", "no"] * 9, metrics="jaccard").rankings["jaccard"].unbeaten()
@@ -336,7 +349,8 @@ def score_systems(
     if len(missing) == len(chosen):
         raise next(iter(missing.values()))
     reasons = {key: str(error) for key, error in missing.items()}
-    return SystemsReport(tuple(systems), tuple(rows), rankings, segments, reasons, level, units.notes, sign)
+    texts = list_items(pairs, segments) if explain else None
+    return SystemsReport(tuple(systems), tuple(rows), rankings, segments, reasons, level, units.notes, sign, texts)
 
 
 def load_systems(systems: Mapping[str, Source], right: References, column: str | None) -> dict[str, Pairs]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
 from textgauge.core.result import TableResult, parse_result
 from textgauge.core.show import Row
 from textgauge.data.packing import read_text
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _KEYS = ("metric", "property", "name", "candidate", "slice", "system")
 
@@ -55,7 +58,17 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
         answer=found.get("answer"),
         warnings=tuple(found.get("warnings") or ()),
         extra=found.get("details"),
+        texts=_read_texts(path, found.get("texts")),
     )
+
+
+def _read_texts(path: str | os.PathLike[str], columns: Any) -> pl.DataFrame | None:
+    import polars as pl
+
+    try:
+        return None if columns is None else pl.DataFrame(columns, strict=False, infer_schema_length=None)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        raise InputError(f"{path}: its texts are no table") from None
 
 
 def _draw_saved_scores(rows: Sequence[Row]) -> Any:

@@ -1,6 +1,9 @@
 """Results in notebooks: escaped HTML, frames that equal the rows, charts that can be drawn."""
 
 import json
+import shutil
+import string
+import subprocess
 import sys
 import types
 
@@ -9,7 +12,7 @@ import pytest
 
 from textgauge import compare, get_metric, score
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric
-from textgauge.core.errors import MissingExtra
+from textgauge.core.errors import InputError, MissingExtra
 from textgauge.core.result import Result
 from textgauge.core.show import (
     build_table,
@@ -18,6 +21,7 @@ from textgauge.core.show import (
     get_table_width,
     make_printable,
     render_html,
+    render_latex,
     render_text,
     shorten_line,
 )
@@ -136,3 +140,38 @@ def test_a_table_on_a_terminal_is_as_wide_as_it(monkeypatch):
     assert get_table_width() == 97
     monkeypatch.setattr("sys.stdout", types.SimpleNamespace(isatty=lambda: False))
     assert get_table_width() == 160
+
+
+SCORED = [
+    {"metric": "bleu", "system": "a_1", "value": "0.5 ↑", "interval": "0.4 … 0.6", "left ↓": 3.0},
+    {"metric": "bleu", "system": "b", "value": "0.75 ↑", "interval": "–", "left ↓": 2.0},
+    {"metric": "ter", "system": string.printable, "value": "-0.5 ↓", "interval": "0.4 … 0.6", "left ↓": None},
+    {"metric": "ter", "system": "[*] Größe ąđ 中 − χ²", "value": "0.25 ↓", "interval": "0.4 … 0.6", "left ↓": 2.5},
+]
+
+
+def test_latex_has_texts_left_and_the_best_value_of_each_metric_bold():
+    made = render_latex(SCORED, list(SCORED[0]))
+    assert made.startswith("\\begin{tabular}{llrrr}")
+    bold = [cell.strip() for cell in made.replace("\\\\", "&").split("&") if "textbf" in cell]
+    assert bold == [r"\textbf{0.75 $\uparrow$}", r"\textbf{2}", r"\textbf{$-$0.5 $\downarrow$}"]
+    assert "{[}{*}] Größe a? ? $-$ $\\chi$$^2$" in made
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on the path")
+def test_pdflatex_sets_what_is_printed(tmp_path):
+    head = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
+    (tmp_path / "t.tex").write_text(
+        f"{head}{render_latex(SCORED, list(SCORED[0]))}\n\\end{{document}}", encoding="utf-8"
+    )
+    asked = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", "t.tex"]
+    assert subprocess.run(asked, cwd=tmp_path, check=False, capture_output=True).returncode == 0
+
+
+def test_numbers_have_as_many_digits_as_asked_for():
+    report = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="jsd@words")
+    exact = report["jsd@words"].value
+    assert f"& {exact:.2g} &" in report.to_latex(digits=2)
+    assert f"& {exact:.6g} &" in report.to_latex(digits=6)
+    with pytest.raises(InputError, match="digits"):
+        report.to_latex(digits=0)

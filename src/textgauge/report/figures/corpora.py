@@ -1,4 +1,4 @@
-"""Figures of `compare` and `describe`: what drives distances, and generated texts in the semantic-syntactic plane."""
+"""Figures of `describe`: generated texts in the semantic-syntactic plane."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import polars as pl
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.show import VERMILION
-from textgauge.measure.compare_report import CompareReport
 from textgauge.measure.description import Description
-from textgauge.measure.explaining import Explanation, draw_term_panels, draw_text_panels
 from textgauge.metrics.properties import MeasuredCorpus
 from textgauge.report.figures.style import (
     DARK,
@@ -31,24 +29,6 @@ Points = tuple[Floats, Floats]
 _CELLS = 24
 _DARKEST = 0.98  # the quantile of all cells from which shades are alike: one full cell must not pale the rest
 _FARTHEST = 0.5  # 1 − SynSim of texts without a common word
-
-
-def draw_explanation(report: CompareReport, n: int = 10) -> alt.ConcatChart:
-    """For each metric with per-text contributions a panel per side, then the words; of a report made with `explain`."""
-    explanations = list(report.explanations.values())
-    panels = [panel for found in explanations for panel in draw_text_panels(found, n)] + draw_term_panels(
-        report.terms, n
-    )
-    if not panels:
-        raise InputError("there is nothing to draw: the report has neither per-text contributions nor words")
-    figure = join_panels(panels, "What separates the corpora", *map(_format_about, explanations))
-    figure.columns = 2
-    return figure
-
-
-def _format_about(found: Explanation) -> str:
-    part = "" if found.of == "value" else f" ({found.of})"
-    return f"{found.metric}{part} = {found.total:.4g}; nearest texts by {found.distance}"
 
 
 def collect_plane_points(measured: MeasuredCorpus) -> Points:

@@ -101,8 +101,7 @@ def test_a_report_carries_the_explanations_of_metrics_that_have_one():
     assert isinstance(found, Explanation)
     assert found.to_dicts() == alone.to_dicts()
     assert found.total == pytest.approx(report["ahd@levenshtein"].value, abs=1e-9)
-    kinds = [row["kind"] for row in report.explained_dicts()]
-    assert (kinds.count("text"), kinds.count("term")) == (13, len(report.terms))
+    assert (len(report.texts), len(report.details["terms"])) == (13, len(report.terms))
     plain = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="ahd@levenshtein")
     assert not plain.explanations
     assert plain.terms.to_dicts() == report.terms.to_dicts()

@@ -1,16 +1,13 @@
-"""Figures of compare and describe: explanations, and the semantic-syntactic plane; texts are data alone."""
-
-import json
+"""Figures of describe: the semantic-syntactic plane; texts are data alone."""
 
 import numpy as np
 import pytest
 
-from textgauge import compare
 from textgauge.core.charts import render_chart
 from textgauge.data import Corpus
 from textgauge.measure.description import Description
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches
-from textgauge.report.figures.corpora import collect_plane_cells, collect_plane_points, draw_explanation, draw_plane
+from textgauge.report.figures.corpora import collect_plane_cells, collect_plane_points, draw_plane
 
 HOSTILE = "</script><b>\x00"
 
@@ -42,31 +39,3 @@ def test_cells_hold_every_text_once():
 
 def test_a_name_cannot_leave_the_page_of_the_plane():
     assert b"</script><b>" not in render_chart(draw_plane(description(measured(HOSTILE))), "html")
-
-
-REFERENCE = ["the cat sat", "a dog ran", "a bird sang", "</script><script>alert(1)</script>\x1b"]
-CANDIDATE = ["pay the card", "a bank loan", "the cat sat", "my card"]
-
-
-@pytest.fixture(scope="module")
-def report():
-    return compare(reference=REFERENCE, candidate=CANDIDATE, metrics="ahd@levenshtein,chi@words", explain=True)
-
-
-def test_panels_are_those_of_the_explanations(report):
-    made = draw_explanation(report, 3).to_dict()
-    assert len(made["concat"]) == 2 * 2 + 1 + 1
-    assert made["columns"] == 2
-    drawn = [made["datasets"][panel["data"]["name"]] for panel in made["concat"]]
-    top = report.explanations["ahd@levenshtein"].top(3, "candidate")
-    assert [row["contribution"] for row in drawn[1]] == [row["contribution"] for row in top]
-    assert [row["token"] for row in drawn[4]] == [row["token"] for row in report.explanations["chi@words"].tokens[:3]]
-    assert [row["z"] for row in drawn[5]] == sorted(row["z"] for row in drawn[5])
-    assert "ahd@levenshtein = " in json.dumps(made["title"])
-
-
-def test_a_text_cannot_leave_the_page_it_is_drawn_on(report):
-    page = render_chart(draw_explanation(report), "html")
-    assert b"<script>alert(1)" not in page
-    assert b"\x1b" not in page
-    assert b"<script>alert" not in render_chart(draw_explanation(report), "svg")
