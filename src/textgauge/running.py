@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from textgauge.bench import Plan, Store
 from textgauge.bench.inputs import drop_none
-from textgauge.bench.judge_audit import MARGIN, JudgeAudit, audit_judge
 from textgauge.bench.leaderboard import (
     Leaderboard,
     draw_boards,
@@ -28,7 +27,7 @@ from textgauge.bench.leaderboard import (
 )
 from textgauge.bench.overall import Scope
 from textgauge.bench.plan import make_suite_or_protocol_plans
-from textgauge.bench.protocols import find_protocols, list_data_words
+from textgauge.bench.protocols import list_data_words
 from textgauge.bench.results import (
     Results,
     filter_measures,
@@ -39,11 +38,10 @@ from textgauge.bench.results import (
 from textgauge.bench.run import Progress, compute
 from textgauge.bench.sources import PairSources, TaskSources
 from textgauge.core.charts import draw_without_network
-from textgauge.core.errors import ArgumentError, InputError, warn
+from textgauge.core.errors import InputError, warn
 from textgauge.core.result import Result
 from textgauge.core.show import Row
 from textgauge.data.source import Source
-from textgauge.stats.annotators import Scale
 
 if TYPE_CHECKING:
     import altair as alt
@@ -78,11 +76,6 @@ def run(
     columns: Mapping[str, Any] | None = None,
     column: str | None = None,
     rated_only: bool = False,
-    judge: str | None = None,
-    repeat: Sequence[str] = (),
-    swapped: str | None = None,
-    margin: float = MARGIN,
-    rating_scale: Scale | None = None,
     out: Named | None = None,
     seed: int = 0,
     jobs: int = 1,
@@ -141,17 +134,6 @@ def run(
         The column of texts of a table that is a corpus.
     rated_only
         Leave out pairs without a rating.
-    judge
-        A column of a judge's scores, which is audited against the ratings and is one of the metrics (agreement).
-    repeat
-        Columns of the judge's answers to the same question again.
-    swapped
-        The column of the judge's scores with both texts exchanged.
-    margin
-        What a person's work is worth in the audit: 0.2 for experts, 0.1 for crowd workers.
-    rating_scale
-        How the audit reads ratings: as kinds, by their order, or as numbers. By default nominal for two different ones,
-        ordinal for up to ten.
     out
         A folder that keeps the run and resumes an old one; without it, results live as long as the run object.
     seed
@@ -183,21 +165,6 @@ def run(
         if value is not None and value < least:
             raise InputError(f"{name} is at least {least}, not {value}")
     chosen: Any = [metrics] if isinstance(metrics, str) else metrics
-    audit = None
-    if judge is not None:
-        kind = next((kind for kind in find_protocols(what) if kind.rated), None)
-        if kind is None or not isinstance(pairs, str | os.PathLike):
-            raise ArgumentError("{judge} is for `run agreement` with {pairs}")
-        options: dict[str, Any] = {
-            "repeat": repeat,
-            "swapped": swapped,
-            "margin": margin,
-            "scale": rating_scale,
-            "seed": seed,
-        }
-        named: Any = [rating] if isinstance(rating, str) else rating or ()
-        audit = audit_judge(pairs, rating=named, judge=judge, text=left if isinstance(left, str) else "left", **options)
-        chosen, given["rated_only"] = [*(chosen or [kind.default_metrics]), f"column:{judge}"], True
     plans = make_suite_or_protocol_plans(what, chosen, drop_none(parameters), seed, given)
     warned = tuple(dict.fromkeys(text for plan in plans for text in plan.protocol.notes(plan.sources)))
     for text in warned:
@@ -206,11 +173,11 @@ def run(
     if out is None:  # it goes when nobody holds the store any more
         weakref.finalize(store, shutil.rmtree, store.folder, ignore_errors=True)
     if dry_run:
-        return Run(store, 0, 0, (), warned, tuple(plans), audit)
+        return Run(store, 0, 0, (), warned, tuple(plans))
     report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=lambda: nullcontext(on_progress))
     for text in report.failures:
         warn(text, RuntimeWarning)
-    return Run(store, report.found, report.computed, report.failures, warned, tuple(plans), audit)
+    return Run(store, report.found, report.computed, report.failures, warned, tuple(plans))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,8 +185,7 @@ class Run(Result):
     """A run and what its folder holds: `found` results were there before, `computed` ones are new.
 
     `failures` lists trials in which a metric raised an error, `warnings` what to watch out for in the data; `plans` are
-    what was asked for, `audit` is that of the judge, if there is one. What other runs left in the folder is read with
-    it, once, when it is first needed.
+    what was asked for. What other runs left in the folder is read with it, once, when it is first needed.
     """
 
     command: ClassVar[str] = "run"
@@ -230,7 +196,6 @@ class Run(Result):
     failures: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     plans: tuple[Plan, ...] = ()
-    audit: JudgeAudit | None = None
 
     @property
     def folder(self) -> Path:

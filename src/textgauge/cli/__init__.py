@@ -70,6 +70,7 @@ COMMANDS = {
     "diff": "textgauge.cli.score:diff",
     "describe": "textgauge.cli.describe:describe",
     "recommend": "textgauge.cli.recommend:recommend",
+    "judge": "textgauge.cli.judge:judge",
     "check": "textgauge.cli.check:app",
     "watch": "textgauge.cli.check:watch",
     "run": "textgauge.cli.runs:run",

@@ -13,14 +13,13 @@ from textgauge.cli.output import (
     Format,
     FormatOption,
     OutputOption,
-    fill_line,
     format_this_command,
     name_sources,
     note,
     print_next,
     print_result,
     print_table,
-    say,
+    print_titled,
 )
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
@@ -111,10 +110,7 @@ def _print_explanations(report: CompareReport, top: int, form: Format) -> None:
     """Print the top texts of each metric, the texts far from all others, and the top words, as titled tables."""
     _name_unexplained(report)
     for title, rows in _list_sections(report, top):
-        if rows:
-            latex = f"\n% {' '.join(title.split())}"
-            say({Format.markdown: f"\n### {title}\n", Format.latex: latex}.get(form, fill_line(title)))
-            print_table([{name: _format_cell(value, form) for name, value in row.items()} for row in rows], form)
+        print_titled(title, [{name: _format_cell(value, form) for name, value in row.items()} for row in rows], form)
 
 
 def _write_atlas(report: CompareReport, path: Path) -> None:

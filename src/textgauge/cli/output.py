@@ -138,6 +138,14 @@ def print_table(rows: Sequence[Row], form: Format) -> None:
     say("")
 
 
+def print_titled(title: str, rows: Sequence[Row], form: Format) -> None:
+    """Print a table under its title, if it has rows."""
+    if rows:
+        latex = f"\n% {' '.join(title.split())}"
+        say({Format.markdown: f"\n### {title}\n", Format.latex: latex}.get(form, fill_line(title)))
+        print_table(rows, form)
+
+
 def print_next(commands: Sequence[str], form: Format) -> None:
     """Print what to do next, below a table on a terminal."""
     for number, text in enumerate(commands if form is Format.table and not DETAIL.quiet else ()):

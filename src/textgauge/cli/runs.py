@@ -47,14 +47,13 @@ from textgauge.core.show import format_cell
 from textgauge.running import Run
 from textgauge.running import run as run_protocol
 
-_WORD, _WORDS = str | None, list[str] | None
+_WORD = str | None
 
 
 @calling(
     run_protocol,
     without=["groups", "rated_only"],
-    options={"repeat": ["--judge-again"], "swapped": ["--judge-swapped"]},
-    kinds={"left": _WORD, "right": _WORD, "steps": _WORD, "rating": _WORDS, "repeat": _WORDS},
+    kinds={"left": _WORD, "right": _WORD, "steps": _WORD, "rating": list[str] | None},
 )
 def run(
     given: dict[str, Any],
@@ -84,9 +83,6 @@ def run(
     textgauge run distributionality --pairs paraphrases.csv --left a --right b -m irpr,fid --out runs/z ·
     textgauge run clustering --labelled texts.csv --columns text=body,label=topic -m cosine,jaccard --out runs/u
     """
-    if given["judge"] is None:
-        refuse("a run without --judge", "--judge-again", "--judge-swapped", "--margin", "--rating-scale")
-    given["repeat"] = given["repeat"] or ()
     parameters = drop_none({"k": k, "n": n, "repetitions": repetitions}) | dict(map(parse_setting, param or ()))
     groups = drop_none({"set": set_column, "system": system_column, "item": item_column})
     what, folder = given.pop("what"), shlex.quote(str(out))
@@ -107,10 +103,6 @@ def run(
     results = Results(finished.store)
     warned = (*finished.warnings, *list_verdict_warnings(results, results.groups()))
     print_boards(finished.leaderboards, warned, form, command="run")
-    if finished.audit is not None:
-        note(f"audit of the judge: {finished.audit.save(out / 'judge_audit.json')}")
-        if form.for_people:
-            print_result(finished.audit, form)
     print_next([f"textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"], form)
     if finished.failures:
         raise SystemExit(1)
@@ -137,7 +129,7 @@ def _run(what: str, given: dict[str, Any]) -> Run:
 
 def _run_program(suite: Any, parameters: dict[str, Any], given: dict[str, Any], out: Path, form: Format) -> None:
     """Run a suite that has no results of single metrics, and print its table."""
-    plain = ("seed", "jobs", "scheduler", "margin", "repeat")
+    plain = ("seed", "jobs", "scheduler")
     if any(value for name, value in given.items() if name not in plain):
         raise InputError(f"the suite {suite.name} sets its own data and has no metrics; it takes -n and -p")
     with progress() as step:

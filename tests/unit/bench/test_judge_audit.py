@@ -79,7 +79,7 @@ def test_biases_that_were_put_in_are_found(audit):
 def test_the_answer_says_what_the_test_says(audit):
     may = "may" if audit.test.passed else "may not"
     assert audit.answer.startswith(f"The judge {may} take the place of a person: it is as good as ")
-    assert audit.to_dict()["rows"][0]["measure"] == "kappa"
+    assert audit.to_dict()["rows"][0]["measure"] == "agreement"
     few = audit_judge(made(n=20, rated=10), rating=PEOPLE, judge="judge")
     assert "is not known: it takes 30 items of each" in few.answer
 
@@ -130,13 +130,13 @@ def test_two_ratings_are_kinds(columns):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"rating": ["ann"]}, "two people or more"),
-        ({"rating": ["ann", "ann"]}, "two people or more"),
+        ({"rating": []}, "needs people's ratings"),
+        ({"rating": "judge"}, "both 'judge'"),
         ({"judge": "jugde"}, "no column 'jugde' (did you mean 'judge'?)"),
         ({"judge": "same"}, "column 'same' is 3 for every item"),
         ({"judge": "right"}, "not a number"),
         ({"judge": "nobody"}, "holds no number"),
-        ({"judge": "late"}, "no item has the ratings of two people and a score of 'late'"),
+        ({"judge": "late"}, "no item has a rating of ann, bob and cyd and a score of 'late'"),
     ],
 )
 def test_bad_input_is_one_clear_line(columns, options, said):
@@ -158,13 +158,45 @@ def path(columns, tmp_path):
     return file
 
 
-def test_the_command_ranks_the_judge_and_audits_it(run, path, tmp_path, audit):
-    out = tmp_path / "run"
-    people = [word for name in PEOPLE for word in ("--rating", name)]
-    more = ["--judge-again", "again", "--judge-swapped", "swapped", "-m", "jaccard", "--out", out]
-    code, printed, _ = run("run", "agreement", "--pairs", path, *people, "--judge", "judge", *more)
-    assert code == 0
-    assert "column:judge" in printed
-    assert audit.answer in printed
-    kept = json.loads((out / "judge_audit.json").read_text("utf-8"))
+def test_the_command_audits_with_any_number_of_people(run, path, tmp_path, audit, columns):
+    out = tmp_path / "judge.json"
+    more = ["--repeat", "again", "--swapped", "swapped", "--text", "left", "-o", out]
+    code, printed, _ = run("judge", path, "--judge", "judge", "--rating", *PEOPLE, *more)
+    assert (code, printed.splitlines()[0]) == (0, audit.answer)
+    kept = json.loads(out.read_text("utf-8"))
     assert kept["rows"] == audit.to_dict()["rows"]
+    assert [row["line"] - 1 for row in kept["details"]["disagreements"]] == [row["row"] for row in audit.disagreements]
+    code, printed, _ = run("judge", path, "--judge", "judge", "--rating", "ann", "--top", 2)
+    assert code == 0
+    assert printed.startswith("The judge agrees with people in ")
+
+
+def test_one_person_is_enough(columns, audit):
+    texts = [f"a text that has number {row}" for row in range(120)]
+    found = audit_judge({**columns, "right": texts}, rating="ann", judge="judge")
+    person, own = (np.array([np.nan if v is None else v for v in columns[name]], float) for name in ("ann", "judge"))
+    rated = np.isfinite(person)
+    assert (found.test, found.outcome) == (None, None)
+    assert found["kappa", "judge and people"].value == pytest.approx(kappa(person, own, squared=True))
+    assert found["agreement", "judge and people"].value == pytest.approx((person == own)[rated].mean())
+    assert found["bias", "judge less people"].value == pytest.approx((own - person)[rated].mean())
+    counts = {row["people"]: row for row in found.confusion}
+    assert counts["4"]["judge 5"] == int(((person == 4) & (own == 5)).sum())
+    gaps = [abs(row["judge"] - row["ann"]) for row in found.disagreements]
+    assert gaps == sorted(gaps, reverse=True)
+    assert len(gaps) == int((person != own)[rated].sum())
+    assert found.disagreements[0]["right"].startswith("a text ")
+
+
+def test_labels_are_kinds_and_have_shares(columns, audit):
+    names = {1: "bad", 2: "bad", 3: "fair", 4: "good", 5: "good"}
+    labels = {key: [names.get(cell, "") for cell in columns[key]] for key in ("ann", "judge")}
+    codes = {key: [None if not cell else ["bad", "fair", "good"].index(cell) for cell in labels[key]] for key in labels}
+    found = audit_judge(labels, rating="ann", judge="judge")
+    same = audit_judge(codes, rating="ann", judge="judge", scale="nominal")
+    assert found["kappa", "judge and people"].value == same["kappa", "judge and people"].value
+    human = np.array([np.nan if not cell else cell == "good" for cell in labels["ann"]], float)
+    expected = estimate_prediction_powered_mean(human, np.array([cell == "good" for cell in labels["judge"]], float))
+    assert found["share of good", "people, with the judge's help"].value == pytest.approx(expected.value)
+    with pytest.raises(InputError, match="nominal"):
+        audit_judge(labels, rating="ann", judge="judge", scale="ordinal")
