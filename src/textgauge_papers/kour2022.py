@@ -10,10 +10,10 @@ from math import comb
 import numpy as np
 
 from textgauge.bench import Ksc, Metrics, Observations, Plan, Results, Size, Speed, Verdicts
-from textgauge.core import Floats, MissingExtra, ResourceError, Row
+from textgauge.core import Floats, Row
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.stats import is_ahead, is_different
-from textgauge_papers.kour2022_ifc import IfcEvidence, ifc_claims, ifc_plans
+from textgauge_papers.kour2022_ifc import IfcEvidence, ifc_claims
 from textgauge_papers.kour2022_tables import (
     KOUR_METRICS,
     MIXED,
@@ -63,17 +63,13 @@ def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
 
 def plans(request: Request) -> list[Plan]:
     """Return the suite with the metrics of every variant."""
-    found = [
+    return [
         plan
         for variant in request.variants
         for plan in make_variant_plans(
             VARIANT_METRICS[variant], variant, request.seed, request.repetitions or REPETITIONS
         )
     ]
-    try:
-        return [*found, *ifc_plans(None, request.seed)]
-    except (MissingExtra, ResourceError):  # the ledger says what its claims lack
-        return found
 
 
 Place = tuple[str, str, int | None]

@@ -51,6 +51,7 @@ def reproduce(
         Path | None,
         option("--out", help="The folder that keeps the run; with --all, it has one folder for each paper."),
     ] = None,
+    kept: Annotated[bool, option("--kept", help="Run nothing: judge what the folder of the run has.")] = False,
     repetitions: Annotated[
         int, option(min=0, help="kour2022: repetitions of mixtures; 0 is the number that the documentation has.")
     ] = 0,
@@ -73,7 +74,7 @@ def reproduce(
     chosen = [PAPERS[paper]] if paper is not None else list(PAPERS.values())
     if table is not None and table not in chosen[0].tables:
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen[0].tables)}")
-    if every:
+    if every and not kept:
         note(f"processor time of one core, where nothing is there yet: {_estimate(chosen)}")
     ledgers: list[Row] = []
     took: dict[str, float] = {}
@@ -85,7 +86,7 @@ def reproduce(
         store = Store(folder / one.name if apart else folder)
         try:
             with store.timed():
-                failed |= _compute(one, request, store, jobs)
+                failed |= not kept and _compute(one, request, store, jobs)
         except ResourceError as error:
             if not every:
                 raise

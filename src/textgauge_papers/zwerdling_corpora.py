@@ -12,33 +12,34 @@ from typing import Any
 from textgauge.core import InputError, MissingExtra, write_table
 from textgauge.data import load_texts, read_table
 from textgauge_papers.datasets import find_path
-from textgauge_papers.generate import GptSettings, VaeSettings, eda, train_language_model, train_vae
+from textgauge_papers.generate import VaeSettings, eda, train_language_model, train_vae
 from textgauge_papers.generate.settings import hash_text, make_generator, one_thread
 
 Say = Callable[[str], None]
 
 _FEWEST, _MOST = 3, 40  # words of a sentence
 _TENTH = 10
-# Texts that a model learns in all: fewer of them, more often.
-_LEARNED = {"usual": {"vae": 90_000, "lm": 60_000}, "small": {"vae": 40_000, "lm": 20_000}}
-SMALL_VAE = VaeSettings(embedding=64, hidden=128, batch=64, anneal=350)
-SMALL_GPT = GptSettings(vocabulary=2_000, layers=2, width=96, batch=64)
+# Fixed before any run: epochs, and how many texts a VAE learns at least in all of them; it has the paper's 7,000 words.
+LM_EPOCHS, VAE_EPOCHS, _VAE_LEARNED = 2, 15, 90_000
+_VAE = VaeSettings(vocabulary=7_000)
 _DRAW = 41  # the purpose of random numbers
-_CAPTIONS = "texygen_coco/texygen_coco"
+CAPTIONS = "texygen_coco"
+_CAPTIONS = f"{CAPTIONS}/{CAPTIONS}"
 _HUMAN = {"train": "human_train", "test": "human_test"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Making:
-    """What decides the corpora of a source: texts generated (0: as many as train has), texts of a source at most
-    (0: all), texts of each published generator and its test set, seed; `models` are usual or small, for a short run.
+    """What decides the corpora of a source: texts generated (0: as many as train has), those of the language model
+    (0: as many as of the others), texts of a source at most (0: all), texts of each published generator and its test
+    set, seed.
     """
 
     n: int = 0
+    lm: int = 0
     limit: int = 0
     captions: int = 1_000
     seed: int = 0
-    models: str = "usual"
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,9 @@ def make_corpora(source: Source, folder: Path, making: Making, on_step: Say, on_
     """Train, test and what is generated of train; kept in `folder`/corpora, and taken from there if it is there."""
     place = folder / "corpora" / source.name
     train, test = _split(source, place, making, on_note)
-    n = making.n or len(train)
     found = {}
     for name in ("eda", "vae", "lm"):
+        n = (making.lm if name == "lm" else 0) or making.n or len(train)
         on_step(f"{source.name}: {name}")
         path = place / f"{name}.txt"
         if not path.exists():
@@ -79,6 +80,11 @@ def make_corpora(source: Source, folder: Path, making: Making, on_step: Say, on_
             write_table(path, [{"text": text} for text in texts], exact=True)
         found[name] = _as_many(load_texts(path).texts, n, f"{source.name}: {name}", on_note)
     return Corpora(train, test, found)
+
+
+def is_finished(folder: Path, name: str) -> bool:
+    """Whether all corpora of a source are in the folder."""
+    return all((folder / "corpora" / name / f"{part}.txt").exists() for part in ("train", "test", "eda", "vae", "lm"))
 
 
 def captions(folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpora:
@@ -154,19 +160,15 @@ def _split(source: Source, place: Path, making: Making, on_note: Say) -> tuple[S
 
 
 def _generated(name: str, train: Sequence[str], kept: Path, n: int, making: Making, on_step: Say) -> list[str]:
+    seed = making.seed
     if name == "eda":
-        return eda(train, n=n, seed=making.seed)
-    small, seed = making.models == "small", making.seed
-    how: dict[str, Any] = {
-        "epochs": max(1, round(_LEARNED[making.models][name] / len(train))),
-        "seed": seed,
-        "checkpoint": kept,
-        "on_step": on_step,
-    }
+        return eda(train, n=n, seed=seed, compat="eda")
+    how: dict[str, Any] = {"seed": seed, "checkpoint": kept, "on_step": on_step}
     with one_thread():
         if name == "vae":
-            return train_vae(train, settings=SMALL_VAE if small else None, **how).generate(n, seed=seed)
-        return train_language_model(train, settings=SMALL_GPT if small else None, **how).generate(n, seed=seed)
+            epochs = max(VAE_EPOCHS, round(_VAE_LEARNED / len(train)))
+            return train_vae(train, settings=_VAE, epochs=epochs, **how).generate(n, seed=seed)
+        return train_language_model(train, epochs=LM_EPOCHS, **how).generate(n, seed=seed)
 
 
 def _as_many(texts: Sequence[str], n: int, name: str, on_note: Say) -> Sequence[str]:
@@ -182,5 +184,5 @@ NEWS = Source(
 HEALTH = Source("health", partial(read_sentences, "health_questions/health_questions", "question", first=True))
 STUDIES: dict[str, Study] = {
     **{source.name: partial(make_corpora, source) for source in (PHONE, NEWS, HEALTH)},
-    "texygen_coco": captions,
+    CAPTIONS: captions,
 }

@@ -27,9 +27,10 @@ from textgauge.core import (
 )
 from textgauge.encode import get_cached_folder
 from textgauge_papers.generate.settings import hash_texts
-from textgauge_papers.zwerdling_corpora import STUDIES, Corpora, Making, Say, Study, draw
+from textgauge_papers.generate.training import ignore_message
+from textgauge_papers.zwerdling_corpora import CAPTIONS, STUDIES, Corpora, Making, Say, Study, draw, is_finished
 
-_FORMAT = 1
+_FORMAT = 2
 _TRAIN = "train drawn"
 _NONE, _PLAUSIBLE = "none", "plausibility"
 _FAST = (_NONE, "kneser-ney")
@@ -57,7 +58,7 @@ class Backends:
     grammar: str = "harper"
     plausibility: str = "kneser-ney"
     judged: int = 0
-    draws: int = 5
+    draws: int = 10
     seed: int = 0
 
 
@@ -66,7 +67,7 @@ class Described:
     """The description of one source.
 
     `rows` are those of `describe` on whole corpora. `drawn` are means over draws that are all as large as test, with
-    their standard deviation; `test` is test at that size, and there is a corpus `train`, too.
+    the value of each; `test` is test at that size, and there is a corpus `train`, too.
     """
 
     name: str
@@ -80,7 +81,7 @@ def describe_corpora(
     name: str, corpora: Corpora, backends: Backends, folder: Path, on_step: Callable[[str], None]
 ) -> tuple[Described, bool]:
     """Return the description that is kept, or a new one, and whether it is new."""
-    path = folder / "descriptions" / f"{name}-{_fingerprint(corpora, backends)}.json"
+    path = _locate(name, corpora, backends, folder)
     kept = _read(path, name)
     if kept is not None:
         return kept, False
@@ -121,7 +122,7 @@ def _describe(
 
 
 def _plausible(corpora: Corpora, backends: Backends, on_step: Callable[[str], None]) -> list[Row]:
-    """Plausibility of draws of every corpus: a language model takes a fifth of a second for a text."""
+    """Plausibility of draws of every corpus: a language model takes a twentieth of a second for a text."""
     some = {role: draw(texts, backends.judged, backends.seed) for role, texts in _sets(corpora).items()}
     drawn = Corpora(some.pop("train"), some.pop("test"), some)
     found = _describe(drawn, backends, on_step, embedder=_NONE, grammar=_NONE)
@@ -153,18 +154,18 @@ def _describe_draws(corpora: Corpora, backends: Backends, on_step: Callable[[str
 def _mean(name: str, properties: list[Any], size: int) -> Row:
     values = [found.value for found in properties]
     row = {"corpus": "train" if name == _TRAIN else name, "property": properties[0].property, "texts": size}
-    row |= {"value": float(np.mean(values)), "deviation": float(np.std(values)), "test": properties[0].test}
-    return drop_nonfinite_values(row)
+    row |= {"value": float(np.mean(values)), "test": properties[0].test}
+    return drop_nonfinite_values(row) | {"values": [value if np.isfinite(value) else None for value in values]}
 
 
 def _sets(corpora: Corpora) -> dict[str, Any]:
     return {"train": corpora.train, "test": corpora.test, **corpora.generated}
 
 
-def _fingerprint(corpora: Corpora, backends: Backends) -> str:
+def _locate(name: str, corpora: Corpora, backends: Backends, folder: Path) -> Path:
     texts = {role: hash_texts(part) for role, part in _sets(corpora).items()}
     about = json.dumps([_FORMAT, asdict(backends), texts], sort_keys=True)
-    return hashlib.blake2b(about.encode(), digest_size=6).hexdigest()
+    return folder / "descriptions" / f"{name}-{hashlib.blake2b(about.encode(), digest_size=6).hexdigest()}.json"
 
 
 def _read(path: Path, name: str) -> Described | None:
@@ -181,49 +182,38 @@ def _read(path: Path, name: str) -> Described | None:
 class Zwerdling2021:
     """Generated corpora described as in Zwerdling et al. 2021: EDA, VAE, LM on three sources; Texygen's six.
 
-    Every generator writes `n` texts, by default as many as train has, so unique, new words and nearness to train by
-    wording are those of equal numbers. Recall grows with the number of texts and precision does not, so both, by
-    meaning and by wording, are taken at the size of test, too, as means over `draws`. `plausibility` is perplexity
-    under a model that has not seen train, so that copies of train are not rewarded; it is left out where that model is
-    not on this machine, and is of `judged` texts of each corpus (0: all). `sources` names some of phone, news, health,
-    texygen_coco; `models` are usual or small, `limit` cuts a source, `captions` is the number of texts of each of
-    Texygen's generators and of its test set.
+    EDA is as its authors have it, the VAE has 7,000 words, the language model is SmolLM2, trained further. Every
+    generator writes `n` texts, by default as many as train has, so unique, new words and nearness to train by wording
+    are those of equal numbers; the language model writes `lm`, where that is not 0. Recall grows with the number of
+    texts and precision does not, so both, by meaning and by wording, are taken at the size of test, too, as means over
+    `draws`. `plausibility` is perplexity under a model that has not seen train, so that copies of train are not
+    rewarded; it is left out where that model is not on this machine, and is of `judged` texts of each corpus (0: all).
+    `sources` names some of phone, news, health, texygen_coco; `limit` cuts a source, `captions` is the number of texts
+    of each of Texygen's generators and of its test set. Models take hours; after a kill, the same command goes on.
     """
 
     n: int = 0
+    lm: int = 0
     limit: int = 0
     captions: int = 1_000
-    draws: int = 5
+    draws: int = 10
     embedder: str = "minilm"
     grammar: str = "harper"
     plausibility: str = "smollm2"
-    judged: int = 300
-    models: str = "usual"
+    judged: int = 1_000
     sources: str = ""
 
     def __post_init__(self) -> None:
-        if min(self.n, self.limit, self.judged) < 0 or min(self.captions, self.draws) < 1:
-            raise InputError("n, limit and judged are 0 or more, captions and draws 1 or more")
-        if self.models not in ("usual", "small"):
-            raise InputError(f"models are usual or small, not {self.models!r}")
+        if min(self.n, self.lm, self.limit, self.judged) < 0 or min(self.captions, self.draws) < 1:
+            raise InputError("n, lm, limit and judged are 0 or more, captions and draws 1 or more")
 
     def run(
         self, folder: Path, *, seed: int, on_step: Say, on_note: Say, studies: Mapping[str, Study] = STUDIES
     ) -> list[Described]:
         """Describe every source that is to be had; what the folder has of it is not done again."""
-        chosen, plausibility = self._chosen(studies), self.plausibility
-        if plausibility == "smollm2" and not get_cached_folder("smollm2").exists():
+        chosen, (making, backends) = self._chosen(studies), self._settings(seed)
+        if backends.plausibility != self.plausibility:
             on_note("plausibility is left out: the model smollm2, which has not seen train, is not on this machine")
-            plausibility = _NONE
-        making = Making(n=self.n, limit=self.limit, captions=self.captions, seed=seed, models=self.models)
-        backends = Backends(
-            embedder=self.embedder,
-            grammar=self.grammar,
-            plausibility=plausibility,
-            judged=self.judged,
-            draws=self.draws,
-            seed=seed,
-        )
         found, missing = [], []
         for name in chosen:
             try:
@@ -238,6 +228,28 @@ class Zwerdling2021:
         if not found:
             raise ResourceError(missing[0])
         return found
+
+    def read_kept(self, folder: Path, *, seed: int) -> list[Described]:
+        """Return the descriptions of sources that are finished in a folder; nothing is made."""
+        making, backends = self._settings(seed)
+        found = []
+        for name in self._chosen(STUDIES):
+            if name == CAPTIONS or is_finished(folder, name):
+                corpora = STUDIES[name](folder, making, ignore_message, ignore_message)
+                found.append(_read(_locate(name, corpora, backends, folder), name))
+        return [one for one in found if one is not None]
+
+    def _settings(self, seed: int) -> tuple[Making, Backends]:
+        there = self.plausibility != "smollm2" or get_cached_folder("smollm2").exists()
+        backends = Backends(
+            embedder=self.embedder,
+            grammar=self.grammar,
+            plausibility=self.plausibility if there else _NONE,
+            judged=self.judged,
+            draws=self.draws,
+            seed=seed,
+        )
+        return Making(n=self.n, lm=self.lm, limit=self.limit, captions=self.captions, seed=seed), backends
 
     def run_rows(
         self, folder: Path, *, seed: int, on_step: Callable[[str], None], on_note: Callable[[str], None]

@@ -267,11 +267,11 @@ generate eda A.txt -o nowhere/x.txt → no folder nowhere
 generate eda A.txt -o x.txt --p-rd 3 → p_rd is a share
 generate vae A.txt -o x.txt --param hiden=3 → no setting 'hiden'
 generate vae A.txt -o x.txt --param hidden=big → is a number
-generate lm A.txt -o x.txt --param width=10 → multiple of heads
+generate lm A.txt -o x.txt --param rank=0 → rank and batch
 generate lm A.txt -o x.txt --top-p 0 → top_p
-generate lm A.txt -o x.txt --model some/model --param width=8 → brings its own sizes
+generate lm A.txt -o x.txt --model some/model → smollm2 or hf:NAME
 generate conditional A.txt -o x.csv --n 2 → has no labels
-generate steps A.txt --folder steps --model rnn → gpt, ngram or hf:NAME
+generate steps A.txt --folder steps --model rnn → smollm2 or hf:NAME
 """
 ROWS = [line.split(" → ") for line in MISTAKES.splitlines() if line]
 

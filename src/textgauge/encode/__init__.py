@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from textgauge.encode.embedders import Embedder, get_embedder, list_embedders, register_embedder
     from textgauge.encode.embedders.transformer import split_by_length
     from textgauge.encode.hugging_face import load_pretrained, pin_revision
+    from textgauge.encode.language_models.smollm2 import Llama, SmolLM2
     from textgauge.encode.resources import compute_sha256, get_cached_folder
     from textgauge.encode.token_vectors import (
         CHOSEN,
@@ -26,6 +27,8 @@ __all__ = [
     "CHOSEN",
     "Embedder",
     "Encoding",
+    "Llama",
+    "SmolLM2",
     "SplitTokenizer",
     "Synonyms",
     "TokenEncoder",
@@ -55,6 +58,7 @@ if not TYPE_CHECKING:
             "embedders": "Embedder get_embedder list_embedders register_embedder",
             "embedders.transformer": "split_by_length",
             "hugging_face": "load_pretrained pin_revision",
+            "language_models.smollm2": "Llama SmolLM2",
             "resources": "get_cache_root compute_sha256 get_cached_folder make_cache_folder",
             "token_vectors": "CHOSEN Encoding TokenEncoder TokenVectors check_layer register_token_encoder "
             "get_token_encoder",

@@ -2,16 +2,22 @@
 
 from textgauge_papers.generate.conditional import Labelled, conditional
 from textgauge_papers.generate.eda import eda
-from textgauge_papers.generate.language_model import GeneratorModel, GptSettings, train_language_model
+from textgauge_papers.generate.language_model import (
+    AdapterSettings,
+    GeneratorModel,
+    TunedSettings,
+    train_language_model,
+)
 from textgauge_papers.generate.sampling import Sampling
 from textgauge_papers.generate.steps import ifc_corpora
 from textgauge_papers.generate.vae import Vae, VaeSettings, train_vae
 
 __all__ = [
+    "AdapterSettings",
     "GeneratorModel",
-    "GptSettings",
     "Labelled",
     "Sampling",
+    "TunedSettings",
     "Vae",
     "VaeSettings",
     "conditional",

@@ -14,7 +14,6 @@ from textgauge.cli import ColumnOption, SeedOption, argument, command, note, opt
 from textgauge.core import InputError, Step, check_table_path, write_table
 from textgauge.data import describe_accepted, load_texts
 from textgauge_papers.generate import (
-    GptSettings,
     Sampling,
     VaeSettings,
     conditional,
@@ -23,7 +22,9 @@ from textgauge_papers.generate import (
     train_language_model,
     train_vae,
 )
+from textgauge_papers.generate.language_model import ADAPTED, get_settings_class
 from textgauge_papers.generate.settings import parse_settings
+from textgauge_papers.generate.steps import NGRAM
 
 app = App(name="generate", help="Generate texts from a corpus: by EDA, a sentence VAE or a language model.")
 
@@ -32,9 +33,9 @@ Out = Annotated[Path, option("--output", "-o", help="The file to write: .txt, .c
 Number = Annotated[int | None, option("--n", "-n", min=1, help="How many texts; default: as many as TRAIN has.")]
 Epochs = Annotated[int, option(min=1, help="Number of training epochs, including those of a checkpoint.")]
 Model = Annotated[
-    str | None,
+    str,
     option(
-        help="A transformers model to fine-tune: its name on the hub, or a folder; default: a small GPT from scratch."
+        help="The model to train further: smollm2 (by adapters), or hf:NAME, of transformers, by hub name or folder."
     ),
 ]
 Temperature = Annotated[float, option(min=0, help="Sampling temperature; 0 always takes the most likely token.")]
@@ -68,11 +69,9 @@ class _Training:
         """How words are drawn."""
         return Sampling(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p)
 
-    def gpt(self, model: str | None) -> GptSettings | None:
-        """Return the sizes of the small GPT; a model that is named brings its own."""
-        if model is not None and self.settings:
-            raise InputError("--param is for the small GPT; a model that is named brings its own sizes")
-        return None if model is not None else parse_settings(GptSettings, self.settings or [])
+    def choose(self, model: str) -> dict[str, Any]:
+        """Return a model and its settings."""
+        return {"model": model, "settings": parse_settings(get_settings_class(model), self.settings or [])}
 
     def given(self, step: Step) -> dict[str, Any]:
         """Return what functions that train take of it."""
@@ -148,16 +147,16 @@ def lm_command(
     train: Train,
     out: Out,
     n: Number = None,
-    epochs: Epochs = 10,
-    model: Model = None,
+    epochs: Epochs = 3,
+    model: Model = ADAPTED,
     *,
     how: _Training,
 ) -> None:
-    """Train a causal language model, by default a small GPT, and write texts with it (extras `generate`, `hf`).
+    """Train a language model further, and write texts with it (extra `generate`; `hf` for models of transformers).
 
-    Example: textgauge generate lm train.txt -o lm.txt --n 5000 --epochs 10 --checkpoint lm-model
+    Example: textgauge generate lm train.txt -o lm.txt --n 5000 --epochs 3 --checkpoint lm-model
     """
-    learn = partial(train_language_model, model=model, epochs=epochs, settings=how.gpt(model))
+    learn = partial(train_language_model, epochs=epochs, **how.choose(model))
     how.learn_and_write(learn, train, out, n)
 
 
@@ -168,10 +167,10 @@ def conditional_command(
     out: Out,
     n: Annotated[int, option("--n", "-n", min=1, help="How many texts for each label.")],
     label: Annotated[str | None, option(help="The column of labels, for tables.")] = None,
-    epochs: Epochs = 10,
+    epochs: Epochs = 3,
     candidates: Annotated[float, option(min=1, help="How many texts are written for each one that is kept.")] = 5.0,
     embedder: Annotated[str, option(help="The embedder whose vectors the classifier sees.")] = "minilm",
-    model: Model = None,
+    model: Model = ADAPTED,
     *,
     how: _Training,
 ) -> None:
@@ -180,12 +179,12 @@ def conditional_command(
     Example: textgauge generate conditional train.csv --label intent -o new.csv --n 50 --checkpoint model
     """
     _check_out(out)
-    chosen = how.gpt(model)
+    chosen = how.choose(model)
     found = load_texts(train, column=how.column, labels=label)
     if found.labels is None:
         raise InputError(f"{train} has no labels: name their column with --label")
     with show_progress() as step:
-        given: dict[str, Any] = {"model": model, "candidates": candidates, "embedder": embedder, "settings": chosen}
+        given: dict[str, Any] = {"candidates": candidates, "embedder": embedder, **chosen}
         made = conditional(found.texts, found.labels, n=n, epochs=epochs, **given, **how.given(step))
     _write(out, [{"text": row.text, "label": row.label, "confidence": row.confidence} for row in made])
 
@@ -213,7 +212,9 @@ def steps_command(
     candidates: Annotated[
         float, option(min=1, help="With --labels: how many texts are written for each one that is kept.")
     ] = 3.0,
-    model: Annotated[str, option(help="The model: gpt (small, from scratch), ngram, or hf:NAME.")] = "gpt",
+    model: Annotated[
+        str, option(help="The model: smollm2 or hf:NAME, which are trained further, or ngram, which counts.")
+    ] = ADAPTED,
     *,
     how: _Training,
 ) -> None:
@@ -222,13 +223,13 @@ def steps_command(
     Examples: textgauge generate steps train.txt --folder steps --steps 8 --per-step 1000 --passes 5 ·
     textgauge generate steps train.csv --labels intent --folder steps --steps 20 --n 300
     """
-    chosen = parse_settings(GptSettings, how.settings or [])
+    chosen = {"model": model} if model == NGRAM else how.choose(model)
     found = load_texts(train, column=how.column, labels=labels)
     if labels is not None and found.labels is None:
         raise InputError(f"{train} has no labels: --labels names their column in a table")
     out.mkdir(parents=True, exist_ok=True)
     with show_progress() as step:
-        given: dict[str, Any] = {"passes": passes, "n": n, "model": model, "settings": chosen, "candidates": candidates}
+        given: dict[str, Any] = {"passes": passes, "n": n, "candidates": candidates, **chosen}
         given |= {"labels": found.labels if labels else None, **how.given(step)}
         for number, corpus in ifc_corpora(found.texts, steps=steps, per_step=per_step, **given):
             _write(out / f"step-{number:03d}.txt", [{"text": text} for text in corpus])

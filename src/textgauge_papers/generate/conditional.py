@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.core import InputError, warn
 from textgauge.data import Corpus
-from textgauge_papers.generate.language_model import GptSettings, train_language_model
+from textgauge_papers.generate.language_model import ADAPTED, Settings, train_language_model
 from textgauge_papers.generate.sampling import Sampling
 from textgauge_papers.generate.settings import hash_text
 from textgauge_papers.generate.training import Say, ignore_message
@@ -39,10 +39,10 @@ def conditional(
     n: int,
     candidates: float = 5.0,
     embedder: str = "minilm",
-    epochs: int = 10,
+    epochs: int = 3,
     seed: int = 0,
-    model: str | None = None,
-    settings: GptSettings | None = None,
+    model: str = ADAPTED,
+    settings: Settings | None = None,
     sampling: Sampling | None = None,
     checkpoint: str | Path | None = None,
     on_step: Say = ignore_message,

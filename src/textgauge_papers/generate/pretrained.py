@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from textgauge.core import InputError
 from textgauge.encode import load_pretrained, pin_revision, replace_surrogates
-from textgauge_papers.generate.language_model import GeneratorModel
+from textgauge_papers.generate.language_model import GeneratorModel, TunedSettings
 from textgauge_papers.generate.training import Ids, Recipe
 
 _SEPARATOR = " SEP "
-
-
-@dataclass(frozen=True, kw_only=True)
-class TunedSettings:
-    """Which model, and how it is trained further."""
-
-    model: str
-    longest: int = 64
-    batch: int = 16
-    rate: float = 5e-5
-    warmup: int = 50
 
 
 class ReadyCodec:
@@ -52,23 +41,28 @@ class Pretrained(GeneratorModel):
 
     kind = "pretrained"
 
-    def __init__(self, settings: TunedSettings) -> None:
-        self.settings = settings
-        name = f"the model {settings.model}"
-        self.codec = ReadyCodec(load_pretrained(name, settings.model, "AutoTokenizer"), settings.model)
+    def __init__(self, model: str, settings: TunedSettings) -> None:
+        self.model, self.settings = model, settings
+        name = f"the model {model}"
+        self.codec = ReadyCodec(load_pretrained(name, model, "AutoTokenizer"), model)
         kind = "AutoModelForCausalLM"
-        self.network = load_pretrained(name, settings.model, kind, use_safetensors=True).float()
+        self.network = load_pretrained(name, model, kind, use_safetensors=True).float()
         places = getattr(self.network.config, "max_position_embeddings", None)
         self.longest = min(settings.longest, int(places or settings.longest))
         self.recipe = Recipe(batch=settings.batch, rate=settings.rate, warmup=settings.warmup)
 
     def described(self) -> dict[str, Any]:
         """Kind, settings, and which weights it began with: the digest of a folder, or the hub's revision."""
-        began = pin_revision(self.settings.model, self.network.config)
-        return {"kind": self.kind, "settings": asdict(self.settings), "revision": began}
+        began = pin_revision(self.model, self.network.config)
+        return {"kind": self.kind, "model": self.model, "settings": asdict(self.settings), "revision": began}
 
     def logits(self, ids: Any, memory: Any, mask: Any = None) -> tuple[Any, Any]:
         """Return the values as the model gives them."""
         attend = {} if mask is None else {"attention_mask": mask.long()}
         found = self.network(input_ids=ids, past_key_values=memory, use_cache=not self.network.training, **attend)
         return found.logits, found.past_key_values
+
+    def keep(self, memory: Any, rows: Any) -> Any:
+        """Return the memory of some rows: transformers selects them in place."""
+        memory.batch_select_indices(rows)
+        return memory

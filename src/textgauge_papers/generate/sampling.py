@@ -13,6 +13,8 @@ from textgauge_papers.generate.settings import import_torch, make_generator
 
 # From tokens (texts by places) and memory to the logits of the next token and the new memory.
 Step = Callable[[Any, Any], tuple[Any, Any]]
+# From memory and the numbers of rows to the memory of these rows.
+Keep = Callable[[Any, Any], Any]
 
 BATCH = 256
 _ATTEMPTS = 10  # for each text, before a model that writes only blank texts is refused
@@ -55,23 +57,37 @@ def draw_tokens(logits: Any, uniform: Any, sampling: Sampling) -> Any:
 
 
 def continue_texts(
-    step: Step, prompts: Any, memory: Any, uniforms: Any, *, end: int, sampling: Sampling, never: Sequence[int] = ()
+    step: Step,
+    keep: Keep,
+    prompts: Any,
+    memory: Any,
+    uniforms: Any,
+    *,
+    end: int,
+    sampling: Sampling,
+    never: Sequence[int] = (),
 ) -> list[list[int]]:
-    """Return the tokens that follow each prompt, until `end` or as many as there are random numbers; at least one."""
+    """Return the tokens that follow each prompt, until `end` or as many as there are random numbers; at least one.
+
+    A text that has ended is computed no further: `keep` takes its row out of the memory.
+    """
     torch = import_torch("generation")
-    tokens, written, done = prompts, [], torch.zeros(len(prompts), dtype=torch.bool)
+    tokens, going = prompts, torch.arange(len(prompts))
+    rows: list[list[int]] = [[] for _ in range(len(prompts))]
     for place in range(uniforms.shape[1]):
         logits, memory = step(tokens, memory)
         logits = logits.clone()
         logits[:, [*never, *([end] if place == 0 else [])]] = -torch.inf
-        chosen = draw_tokens(logits, uniforms[:, place], sampling)
-        done = done | (chosen == end)
-        written.append(torch.where(done, end, chosen))
-        if bool(done.all()):
+        chosen = draw_tokens(logits, uniforms[going, place], sampling)
+        stays = (chosen != end).nonzero()[:, 0]
+        if len(stays) < len(going):
+            going, chosen, memory = going[stays], chosen[stays], keep(memory, stays)
+        if not len(going):
             break
+        for row, token in zip(going.tolist(), chosen.tolist(), strict=True):
+            rows[row].append(token)
         tokens = chosen[:, None]
-    rows = torch.stack(written, dim=1).tolist()
-    return [row[: row.index(end)] if end in row else row for row in rows]
+    return rows
 
 
 def join_tokens(write: Callable[[list[int]], list[str]], n: int) -> list[str]:

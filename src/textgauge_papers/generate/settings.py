@@ -19,9 +19,9 @@ T = TypeVar("T")
 def parse_settings(kind: type[T], given: Sequence[str]) -> T:
     """Parse settings from `name=value` texts; what is not named is as usual.
 
-    >>> from textgauge_papers.generate import GptSettings
-    >>> parse_settings(GptSettings, ["width=64", "dropout=0"]).width
-    64
+    >>> from textgauge_papers.generate import AdapterSettings
+    >>> parse_settings(AdapterSettings, ["rank=8", "rate=1e-3"]).rank
+    8
     """
     kinds = {item.name: type(item.default) for item in fields(kind)}  # type: ignore[arg-type]
     values: dict[str, int | float] = {}

@@ -9,12 +9,12 @@ from pathlib import Path
 from textgauge.bench import write_ngram_corpora
 from textgauge.core import InputError
 from textgauge_papers.generate.conditional import check_labels, classifier, filter_texts
-from textgauge_papers.generate.language_model import GeneratorModel, GptSettings, language_model
+from textgauge_papers.generate.language_model import ADAPTED, READY, GeneratorModel, Settings, language_model
 from textgauge_papers.generate.sampling import Sampling
 from textgauge_papers.generate.settings import hash_texts, make_generator
 from textgauge_papers.generate.training import Say, Training, ignore_message
 
-NGRAM, GPT, READY = "ngram", "gpt", "hf:"
+NGRAM = "ngram"
 _ORDER = 41
 
 
@@ -28,8 +28,8 @@ def ifc_corpora(
     per_step: int = 1_000,
     n: int | None = None,
     passes: int = 1,
-    model: str = GPT,
-    settings: GptSettings | None = None,
+    model: str = ADAPTED,
+    settings: Settings | None = None,
     sampling: Sampling | None = None,
     seed: int = 0,
     checkpoint: str | Path | None = None,
@@ -39,9 +39,9 @@ def ifc_corpora(
     """Increasingly fine-tuned corpora: a model learns `per_step` texts, `passes` times over, then writes `n` texts
     (by default as many as it learned); and so on. Once all texts were used, they come again from the start.
 
-    `model` is `gpt` (small, from scratch), `hf:NAME` (a transformers model by hub name or folder), or `ngram`, which
-    learns twice as many texts at every step instead. Gives the number of each step, from 1, and its corpus; with a
-    `checkpoint` folder it resumes after the last finished step. Source: Kour et al. 2022, section 5.
+    `model` is one of `train_language_model`, or `ngram`, which learns twice as many texts at every step instead. Gives
+    the number of each step, from 1, and its corpus; with a `checkpoint` folder it resumes after the last finished step.
+    Source: Kour et al. 2022, section 5.
 
     With `labels`, one for each text, the model learns to write texts of a label; it writes `candidates` times as many
     texts of every label as are kept, and a classifier on `embedder` keeps the surest (LAMBADA): n over the number of
@@ -52,14 +52,11 @@ def ifc_corpora(
         raise InputError("steps, texts of a step, texts to write and passes are 1 or more, and there are texts")
     if model == NGRAM:
         if labels is not None:
-            raise InputError(f"{NGRAM} writes no texts of a label: use {GPT} or {READY}NAME")
+            raise InputError(f"{NGRAM} writes no texts of a label: use {ADAPTED} or {READY}NAME")
         yield from enumerate(write_ngram_corpora(texts, steps=steps, per_step=count, seed=seed), start=1)
         return
-    if model != GPT and not model.startswith(READY):
-        raise InputError(f"a model that learns step by step is {GPT}, {NGRAM} or {READY}NAME, not {model!r}")
-    ready = model.removeprefix(READY) if model.startswith(READY) else None
     known = None if labels is None else check_labels(texts, labels, count, candidates)
-    learner = language_model([*texts, *(known or [])], model=ready, settings=settings, seed=seed)
+    learner = language_model([*texts, *(known or [])], model=model, settings=settings, seed=seed)
     training = Training(
         learner,
         learner.recipe,

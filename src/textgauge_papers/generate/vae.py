@@ -107,11 +107,14 @@ class Vae:
             prompts = torch.full((len(numbers), 1), START)
 
             def step(tokens: Any, memory: Any) -> tuple[Any, Any]:
-                logits, memory = self._decoded(tokens, z, memory)
-                return logits[:, -1], memory
+                logits, state = self._decoded(tokens, *memory)
+                return logits[:, -1], (memory[0], state)
 
-            never = [PAD, START, UNKNOWN]
-            rows = continue_texts(step, prompts, self._first(z), uniforms, end=END, sampling=sampling, never=never)
+            def keep(memory: Any, rows: Any) -> Any:
+                return memory[0][rows], memory[1][:, rows]
+
+            how: dict[str, Any] = {"end": END, "sampling": sampling, "never": [PAD, START, UNKNOWN]}
+            rows = continue_texts(step, keep, prompts, (z, self._first(z)), uniforms, **how)
             return [self.vocabulary.decode(row) for row in rows]
 
         with torch.inference_mode():

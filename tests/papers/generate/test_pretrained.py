@@ -1,7 +1,5 @@
 """A transformers model trained further: a tiny GPT-2 with random weights, in a folder."""
 
-import json
-
 import pytest
 
 from textgauge.core import ResourceError
@@ -14,11 +12,14 @@ TEXTS = [f"the {how} cat {what}" for how in ("big", "old", "new") for what in ("
 def folder(tmp_path_factory):
     torch = pytest.importorskip("torch", reason="the extra `hf` is not installed")
     transformers = pytest.importorskip("transformers", reason="the extra `hf` is not installed")
-    from textgauge_papers.generate.language_model import Pieces
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     place = tmp_path_factory.mktemp("gpt2")
-    pieces = json.loads(Pieces.of(TEXTS, size=300).written)
-    (place / "tokenizer.json").write_text(json.dumps(pieces), encoding="utf-8")
+    pieces = Tokenizer(models.BPE())
+    pieces.pre_tokenizer, pieces.decoder = pre_tokenizers.ByteLevel(), decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    pieces.train_from_iterator(TEXTS, trainers.BpeTrainer(special_tokens=["<s>", "</s>"], initial_alphabet=alphabet))
+    pieces.save(str(place / "tokenizer.json"))
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_file=str(place / "tokenizer.json"), bos_token="<s>", eos_token="</s>"
     )
@@ -32,7 +33,7 @@ def folder(tmp_path_factory):
 
 
 def trained(folder, epochs, checkpoint=None, **options):
-    return train_language_model(TEXTS, model=str(folder), epochs=epochs, checkpoint=checkpoint, **options)
+    return train_language_model(TEXTS, model=f"hf:{folder}", epochs=epochs, checkpoint=checkpoint, **options)
 
 
 def test_training_goes_on_exactly_and_texts_follow_the_seed(folder, tmp_path):

@@ -10,8 +10,15 @@ torch = pytest.importorskip("torch", reason="the extra `generate` is not install
 
 from textgauge.core import InputError  # noqa: E402
 from textgauge.encode.tokenizers import split_folded_words  # noqa: E402
-from textgauge_papers.generate import GptSettings, Sampling, VaeSettings, ifc_corpora, train_language_model, train_vae  # noqa: E402
-from textgauge_papers.generate.language_model import Pieces, SmallGpt  # noqa: E402
+from textgauge_papers.generate import (  # noqa: E402
+    AdapterSettings,
+    Sampling,
+    VaeSettings,
+    ifc_corpora,
+    train_language_model,
+    train_vae,
+)
+from textgauge_papers.generate.language_model import language_model  # noqa: E402
 from textgauge_papers.generate.sampling import draw_tokens  # noqa: E402
 from textgauge_papers.generate.settings import one_thread  # noqa: E402
 from textgauge_papers.generate.training import FILE, Training, load_checkpoint, split_batches  # noqa: E402
@@ -21,15 +28,16 @@ TEXTS = [
     f"the {how} {thing} {what}." for how in ("big", "old", "new") for thing in THINGS for what in ("runs", "is lost")
 ]
 VAE = VaeSettings(embedding=8, hidden=12, latent=3, longest=8, batch=4, min_texts=1)
-GPT = GptSettings(vocabulary=300, layers=2, width=16, heads=2, longest=24, batch=4, warmup=3)
+LM = AdapterSettings(rank=2, longest=24, batch=4, rate=1e-2, warmup=3)
+pytestmark = pytest.mark.usefixtures("tiny_smollm2")
 
 
 def vae(epochs, folder=None, **options):
     return train_vae(TEXTS, epochs=epochs, settings=VAE, checkpoint=folder, **options)
 
 
-def gpt(epochs, folder=None, **options):
-    return train_language_model(TEXTS, epochs=epochs, settings=GPT, checkpoint=folder, **options)
+def lm(epochs, folder=None, **options):
+    return train_language_model(TEXTS, epochs=epochs, settings=LM, checkpoint=folder, **options)
 
 
 def weights(model):
@@ -40,7 +48,7 @@ def same(first, second):
     return all(torch.equal(first[name], second[name]) for name in first)
 
 
-@pytest.mark.parametrize("trained", [vae, gpt])
+@pytest.mark.parametrize("trained", [vae, lm])
 def test_training_goes_on_exactly_where_it_was_left(trained, tmp_path, monkeypatch):
     whole = weights(trained(3))
     assert same(whole, weights(trained(3)))
@@ -66,7 +74,7 @@ def test_training_goes_on_exactly_where_it_was_left(trained, tmp_path, monkeypat
     assert same(whole, weights(trained(3, tmp_path / "b")))
 
 
-@pytest.mark.parametrize("trained", [vae, gpt])
+@pytest.mark.parametrize("trained", [vae, lm])
 def test_training_learns_and_a_text_depends_on_seed_and_number_alone(trained, tmp_path):
     before = torch.get_rng_state()
     model = trained(12, tmp_path)
@@ -80,7 +88,7 @@ def test_training_learns_and_a_text_depends_on_seed_and_number_alone(trained, tm
     assert model.generate(20, seed=6) != made
 
 
-@pytest.mark.parametrize(("function", "own"), [(train_vae, VAE), (train_language_model, GPT)])
+@pytest.mark.parametrize(("function", "own"), [(train_vae, VAE), (train_language_model, LM)])
 def test_another_training_is_refused(function, own, tmp_path):
     asked = {"texts": TEXTS, "epochs": 2, "seed": 0, "settings": own, "checkpoint": tmp_path}
     function(**asked)
@@ -119,7 +127,7 @@ def test_a_vae_writes_words_of_the_texts_alone():
 
 
 def test_a_token_sees_what_is_before_it_from_memory_too_and_nothing_after_it():
-    model = SmallGpt(Pieces.of(TEXTS, size=300), GPT)
+    model = language_model(TEXTS, settings=LM)
     model.network.eval()
     ids = torch.tensor(model.examples(TEXTS[:1]))
     other = ids.clone()
@@ -133,14 +141,6 @@ def test_a_token_sees_what_is_before_it_from_memory_too_and_nothing_after_it():
             found, memory = model.logits(ids[:, place : place + 1], memory)
             parts.append(found)
     torch.testing.assert_close(torch.cat(parts, dim=1), whole)
-
-
-def test_pieces_give_texts_back():
-    pieces = Pieces.of(TEXTS, size=300)
-    texts = ["the big cat runs.", "Ünïcode 👍🏽 नमस्ते", "</s> is text", "\ud800"]
-    back = [pieces.decode(ids) for ids in pieces.encode(texts)]
-    assert back == ["the big cat runs.", "Ünïcode 👍🏽 नमस्ते", "</s> is text", "\ufffd"]
-    assert Pieces.of(TEXTS, size=300).written == pieces.written
 
 
 LOGITS = torch.log(torch.tensor([[0.1, 0.5, 0.15, 0.25]]))
@@ -172,7 +172,7 @@ def test_batches_hold_every_row_once_and_change_with_the_epoch():
 
 
 def steps(folder, upto):
-    options = {"per_step": 6, "passes": 2, "n": 5, "settings": GPT, "checkpoint": folder}
+    options = {"per_step": 6, "passes": 2, "n": 5, "settings": LM, "checkpoint": folder}
     return dict(ifc_corpora(TEXTS, steps=upto, **options))
 
 
@@ -191,7 +191,7 @@ def test_steps_go_on_exactly_where_they_were_left(tmp_path):
 def test_steps_of_labels_have_as_many_texts_of_each():
     labels = ["animal", "money"] * (len(TEXTS) // 2)
     texts = TEXTS[: len(labels)]
-    options = {"labels": labels, "per_step": 6, "n": 5, "candidates": 2.0, "settings": GPT}
+    options = {"labels": labels, "per_step": 6, "n": 5, "candidates": 2.0, "settings": LM}
     first, again = (dict(ifc_corpora(texts, steps=2, **options)) for _ in range(2))
     assert first == again
     assert [len(corpus) for corpus in first.values()] == [6, 6]  # 3 of each label
@@ -207,7 +207,7 @@ def test_one_thread_gives_the_same_texts_whatever_the_number_of_threads():
             torch.set_num_threads(threads)
             with one_thread():
                 assert torch.get_num_threads() == 1
-                found.append(gpt(1).generate(5, seed=0))
+                found.append(lm(1).generate(5, seed=0))
             assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)

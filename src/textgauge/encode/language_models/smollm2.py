@@ -46,6 +46,7 @@ class SmolLM2:
     """The model; loaded when it is first used, about a gigabyte in memory."""
 
     name = "smollm2"
+    separator = SEPARATOR
 
     @property
     def signature(self) -> str:
@@ -54,7 +55,8 @@ class SmolLM2:
         return f"smollm2(sha256={digest},window={WINDOW},dtype=float32,runtime=numpy,version=2)"
 
     @cached_property
-    def _parts(self) -> tuple[Any, Llama]:
+    def parts(self) -> tuple[Any, Llama]:
+        """Tokenizer and network."""
         metadata, weights = read_gguf(locate("smollm2") / FILE)
         return make_tokenizer(metadata), Llama(metadata, weights)
 
@@ -63,7 +65,7 @@ class SmolLM2:
         return score_distinct(self._surprise, texts)
 
     def _surprise(self, texts: list[str]) -> Surprise:
-        pieces, network = self._parts
+        pieces, network = self.parts
         tokens = [encoding.ids for encoding in pieces.encode_batch([replace_surrogates(text) for text in texts])]
         windows, owner = cut_windows(tokens, WINDOW, before=[pieces.token_to_id(SEPARATOR)])
         with use_one_blas_thread(), ThreadPoolExecutor(count_workers()) as pool:
