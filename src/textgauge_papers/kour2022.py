@@ -67,7 +67,7 @@ def plans(request: Request) -> list[Plan]:
         plan
         for variant in request.variants
         for plan in make_variant_plans(
-            VARIANT_METRICS[variant], variant, request.seed, request.repetitions or REPETITIONS
+            VARIANT_METRICS[variant], variant, request.seed, request.params.get("repetitions", REPETITIONS)
         )
     ]
 
@@ -348,5 +348,13 @@ _FIGURES = (
     ),
 )
 PAPER = Paper(
-    "kour2022", ("3",), ("definition", "paper"), plans, rows, ledger_rows, _FIGURES, also=compute_classifier_pairs
+    "kour2022",
+    ("3",),
+    ("definition", "paper"),
+    plans,
+    rows,
+    ledger_rows,
+    _FIGURES,
+    also=compute_classifier_pairs,
+    params={"repetitions": REPETITIONS},
 )

@@ -86,7 +86,7 @@ def compute_classifier_pairs(store: Store, request: Request) -> None:
     if "paper" not in request.variants:
         return
     (metric,) = get_corpus_metrics(_CLASSIFIER)
-    for theirs, protocol in product(OUR_DATA, _mixtures(request.repetitions or REPETITIONS)):
+    for theirs, protocol in product(OUR_DATA, _mixtures(request.params.get("repetitions", REPETITIONS))):
         plan = Plan(protocol, read_kour_sources(theirs, "paper"), [metric], request.seed)
         path = store.folder / _PAIRS / f"{plan.cell(0, metric).name}.json"
         kept: dict[str, Any] = {"data": plan.sources.name, "k": protocol.k, "seed": request.seed, "values": []}

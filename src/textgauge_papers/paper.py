@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from textgauge.bench import Plan, Program, Protocol, Results, Store
-from textgauge.core import Row
+from textgauge.core import InputError, Row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,16 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What a user wants of a reproduction.
-
-    `word_vectors` stands in for vectors that are the users' own files; `repetitions` of mixtures are those of the
-    reproduction where it is 0.
-    """
+    """What a user wants of a reproduction; `params` are sizes and models that differ from the paper's usual ones."""
 
     variants: tuple[str, ...] = ("definition",)
     seed: int = 0
-    word_vectors: str = "wordvec"
-    repetitions: int = 0
+    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,7 +45,8 @@ class Paper:
     Both are given results with the seed of the request alone. `fed` says that rows also hold the paper's own numbers
     fed through our formulas, which needs no data. `program`, not plans, makes what rows are read
     from where there is one; `also` computes into the store what plans cannot say. `not_drawn` are protocols that the
-    paper's figures do not have. `minutes` of processor time are what all of it took on one core.
+    paper's figures do not have. `minutes` of processor time are what all of it took on one core. `params` are sizes
+    and models that a request may change, with their usual values.
     """
 
     name: str
@@ -65,6 +61,20 @@ class Paper:
     not_drawn: tuple[Protocol, ...] = ()
     also: Callable[[Store, Request], None] | None = None
     minutes: float = 0.0
+    params: Mapping[str, int | str] = field(default_factory=dict)
+
+    def read_params(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """Return the usual values with those given in their place; names of no value here are left out."""
+        read: dict[str, Any] = dict(self.params)
+        for name, usual in self.params.items():
+            if name in given:
+                try:
+                    read[name] = type(usual)(given[name])
+                except ValueError:
+                    raise InputError(f"{name} is a number, not {given[name]!r}") from None
+                if isinstance(usual, int) and read[name] < 1:
+                    raise InputError(f"{name} is at least 1, not {given[name]}")
+        return read
 
 
 def bind_suite(suite: Callable[[None, int], list[Plan]]) -> Callable[[Request], list[Plan]]:

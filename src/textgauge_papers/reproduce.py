@@ -44,17 +44,21 @@ def reproduce(
         str,
         option(help="ackerman2023: definition (the rules as written), paper (what the authors computed), or both."),
     ] = "both",
-    word_vectors: Annotated[
-        str, option(help="Word vectors to use instead of fastText's: wordvec, glove-50d, or a file.")
-    ] = "wordvec",
     out: Annotated[
         Path | None,
         option("--out", help="The folder that keeps the run; with --all, it has one folder for each paper."),
     ] = None,
     kept: Annotated[bool, option("--kept", help="Run nothing: judge what the folder of the run has.")] = False,
     repetitions: Annotated[
-        int, option(min=0, help="kour2022: repetitions of mixtures; 0 is the number that the documentation has.")
-    ] = 0,
+        int | None, option(min=1, help="kour2022: repetitions of mixtures, 40 by default; the same as --param.")
+    ] = None,
+    param: Annotated[
+        tuple[str, ...],
+        option(
+            help="NAME=VALUE, another size or model than the usual one. kour2022: repetitions; ackerman2023: samples; "
+            "usmb: encoders, queries; yamshchikov2020: word2vec, fasttext (word vectors), elmo (a folder of weights)."
+        ),
+    ] = (),
     seed: Annotated[int, option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[int, option("-j", "--jobs", min=1, help="Number of local processes.")] = 1,
     form: FormatOption = Format.table,
@@ -74,13 +78,14 @@ def reproduce(
     chosen = [PAPERS[paper]] if paper is not None else list(PAPERS.values())
     if table is not None and table not in chosen[0].tables:
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen[0].tables)}")
+    given = _parse_params(chosen, param, repetitions)
     if every and not kept:
         note(f"processor time of one core, where nothing is there yet: {_estimate(chosen)}")
     ledgers: list[Row] = []
     took: dict[str, float] = {}
     failed = False
     for one in chosen:
-        request = Request(_variants(variant, one.variants), seed, word_vectors, repetitions)
+        request = Request(_variants(variant, one.variants), seed, one.read_params(given))
         folder = out or make_cache_folder(get_cache_root() / "runs")
         apart = every or out is None or (folder / one.name).is_dir()
         store = Store(folder / one.name if apart else folder)
@@ -106,6 +111,22 @@ def reproduce(
     _print_ledger(ledgers, took, form)
     if failed:
         raise SystemExit(1)
+
+
+def _parse_params(papers: list[Paper], params: tuple[str, ...], repetitions: int | None) -> dict[str, str]:
+    """Return values by name; refuse a name that no chosen paper has.
+
+    >>> from textgauge_papers import PAPERS
+    >>> _parse_params([PAPERS["kour2022"]], ("repetitions=5",), None)
+    {'repetitions': '5'}
+    """
+    given = dict(part.partition("=")[::2] for part in params)
+    given |= {} if repetitions is None else {"repetitions": str(repetitions)}
+    for name in given:
+        known = {one for paper in papers for one in paper.params}
+        if name not in known:
+            raise InputError(f"no --param {name!r}; what can be changed: {', '.join(sorted(known)) or 'nothing'}")
+    return given
 
 
 def _estimate(papers: list[Paper]) -> str:
