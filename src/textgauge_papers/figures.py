@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from textgauge.bench import Results
 from textgauge.core import STATIC_PAGE_POLICY, write_atomically
 from textgauge.metrics import get_metrics
 from textgauge.report import Figure, draw_figures, draw_planes, render_chart
-from textgauge_papers.paper import Paper, Request
+from textgauge_papers.paper import Paper
 
-PLANE, DEVIATIONS = "plane", "deviations"  # drawn here, not by the kinds of a run
+PLANE = "plane"  # drawn here, not by the kinds of a run
+DEVIATIONS = "deviations"  # drawn for each rule for prototypes
 INDEX = "index.html"
 _LOOK = "body{font:16px/1.5 sans-serif;max-width:44rem;margin:2rem auto}figure{margin:2rem 0}img{max-width:100%}"
 
@@ -82,26 +83,6 @@ def _planes(folder: Path) -> Iterator[Figure]:
 
 def _deviations(paper: Paper, results: Results) -> Iterator[Figure]:
     """Yield the deviations of all metrics from both prototypes, by each rule for prototypes."""
-    import altair as alt
-    import polars as pl
-
-    columns = {"deviation_energy": "energy", "deviation_ahd": "AHD"}
-    rows = paper.rows(results, Request(paper.variants))
-    for rule in dict.fromkeys(row["variant"] for row in rows):
-        cells = [
-            {"metric": row["metric"], "from": name, "deviation": row[column]}
-            for row in rows
-            for column, name in columns.items()
-            if row["variant"] == rule and row[column] is not None
-        ]
-        chart = (
-            alt.Chart(pl.DataFrame(cells), title=f"Deviation from both prototypes ({rule})")
-            .mark_point(filled=True, size=60)
-            .encode(
-                alt.X("deviation:Q"),
-                alt.Y("metric:N", sort=None),
-                alt.Color("from:N"),
-                alt.Shape("from:N", title="from"),
-            )
-        )
-        yield Figure(f"{DEVIATIONS}-{rule}", chart)
+    for rule in paper.variants:
+        for figure in draw_figures(results.groups({"prototypes": rule}), kinds=[DEVIATIONS]):
+            yield replace(figure, name=f"{figure.name}-{rule}")

@@ -11,7 +11,7 @@ from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report.figures import KINDS
 from textgauge_papers import PAPERS
-from textgauge_papers.figures import DEVIATIONS, INDEX, PLANE, paper_figures, write_figures
+from textgauge_papers.figures import INDEX, PLANE, paper_figures, write_figures
 from textgauge_papers.paper import PaperFigure
 
 LISTED = {
@@ -41,7 +41,7 @@ def figures_of(*listed):
 def test_every_figure_of_the_paper_has_a_kind_and_a_caption(paper):
     listed = PAPERS[paper].figures
     assert {figure.number for figure in listed} == LISTED[paper]
-    assert all(figure.kind in (*KINDS, PLANE, DEVIATIONS) for figure in listed)
+    assert all(figure.kind in (*KINDS, PLANE) for figure in listed)
     assert all(figure.caption.endswith(".") for figure in listed)
 
 

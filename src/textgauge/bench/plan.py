@@ -164,6 +164,8 @@ def _list_parameters(kind: Any, name: str, given: Mapping[str, Any]) -> dict[str
 
 def _convert(kind: type[Any], value: Any) -> Any:
     """Return a value as its protocol keeps it, so that 1, 1.0 and "1" of a fraction name the same cells."""
+    if kind is bool and isinstance(value, str):
+        return {"true": True, "false": False}.get(value.lower(), value)
     if kind is int and not isinstance(value, str | np.integer):
         return value
     try:

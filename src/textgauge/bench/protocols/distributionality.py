@@ -83,7 +83,7 @@ class Distributionality(Protocol):
         "nearest neighbours (−1)?"
     )
     data = Paraphrases()
-    figures = ("trajectory", "density", "step_boxes", "component")
+    figures = ("trajectory", "deviations", "density", "step_boxes", "component")
     measures = _declare_measures("energy", "ahd")
     judging = ("samples", "distributional", "neighbours", "prototypes")
     ranges = (Range("k", 2), Range("repetitions", 1), Range("samples", 1))

@@ -51,8 +51,9 @@ class Ksc(Protocol):
     `draw=lottery` draws every corpus again, so that corpora may share texts (Ackerman et al. 2023). Measures: accuracy
     and weighted accuracy of judgements, Spearman's ρ of distance and step ℓ (monotonicity), ω² of an analysis of
     variance by ℓ (separability), R² of the line over ℓ (linearity; `linearity=r` gives r, as the paper's table).
-    `order=paper` lists the same corpora from all B to all A, as the authors' code does: metrics that are not symmetric
-    see their roles exchanged.
+    Every different text is drawn from once; `distinct=false` draws from all rows, repeated texts as often as they stand
+    there, as the authors' code does. `order=paper` lists the same corpora from all B to all A, as the authors' code
+    does: metrics that are not symmetric see their roles exchanged.
     `judgements=paper` counts judgements as often as the authors' code; `ties` is how equal distances count;
     `sample` takes that many judgements at random (0: all). Distances that differ by rounding alone are equal.
     """
@@ -64,7 +65,7 @@ class Ksc(Protocol):
     common = "the measures of ksc are functions of one matrix of distances, so they are not independent evidence"
     figures = ("distance", "tree", "radar", "box")
     judging = ("judgements", "ties", "linearity", "sample")
-    tacit = ("order",)
+    tacit = ("order", "distinct")
     ranges = (Range("k", 3), Range("repetitions", 1), Range("sample", 0))
     measures = (
         Measure(
@@ -85,6 +86,7 @@ class Ksc(Protocol):
     repetitions: int = 20
     draw: Literal["spread", "disjoint", "lottery"] = "spread"
     order: Literal["definition", "paper"] = "definition"
+    distinct: bool = True
     judgements: Which = "distinct"
     ties: Ties = "half"
     linearity: Literal["r2", "r"] = "r2"
@@ -104,7 +106,10 @@ class Ksc(Protocol):
             raise InputError(
                 f"{self.k} corpora differ from each other only with at least {self.k - 1} texts each, not {self.n}"
             )
-        sources.check_different(self._needed(), f"k={self.k} corpora of n={self.n} need")
+        for role, count in self._needed().items():
+            have, what = len(self._list_rows(sources, role)), "different texts" if self.distinct else "texts"
+            if have < count:
+                raise InputError(f"source {role} has {have} {what}, but k={self.k} corpora of n={self.n} need {count}")
 
     def pool_share(self, sources: Sources) -> float:
         """Return the larger share of both sources; of a lottery, the share that at least one corpus draws.
@@ -112,7 +117,7 @@ class Ksc(Protocol):
         Where repetitions are spread over the texts, two of one round share none: the mean over every two of them.
         """
         first = compute_shares(self.k, self.n)
-        counts = {role: len(sources.distinct(role)) for role in ("a", "b")}
+        counts = {role: len(self._list_rows(sources, role)) for role in ("a", "b")}
         if self.draw != "lottery":
             share = max(needed / counts[role] for role, needed in self._needed().items())
             whole, rest = divmod(self.repetitions, self._sets(sources))
@@ -124,10 +129,11 @@ class Ksc(Protocol):
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """Yield one batch per repetition: all pairs of the k corpora."""
         same = replace(self, order="definition")  # the texts drawn do not depend on the order
-        sets = self._sets(sources)
+        sets, start = self._sets(sources), len(sources.corpora["a"])
+        both = self._list_rows(sources, "a"), self._list_rows(sources, "b") + start
         for number in range(self.repetitions):
             turn, place = divmod(number, sets)
-            members = self._members(sources.sides, make_generator(same, sources, seed, turn), place)
+            members = self._members(both, make_generator(same, sources, seed, turn), place)
             members = members[::-1] if self.order == "paper" else members
             i, j = list_corpus_pairs(self.k)
             sides = [(members[a], members[b]) for a, b in zip(i, j, strict=True)]
@@ -174,10 +180,14 @@ class Ksc(Protocol):
             return {"a": self.n, "b": self.n}
         return {"a": int(first.sum()), "b": int((self.n - first).sum())}
 
+    def _list_rows(self, sources: Sources, role: str) -> Ints:
+        """Return the rows that texts are drawn from, in an order of their content alone."""
+        return sources.distinct(role) if self.distinct else np.argsort(sources.corpora[role].keys, kind="stable")
+
     def _sets(self, sources: Sources) -> int:
         """Return how many repetitions are made of one shuffle of the texts."""
         spread = self.draw == "spread"
-        return min(len(sources.distinct(role)) // n for role, n in self._needed().items()) if spread else 1
+        return min(len(self._list_rows(sources, role)) // n for role, n in self._needed().items()) if spread else 1
 
     def _members(self, sides: tuple[Ints, Ints], rng: np.random.Generator, place: int) -> list[Ints]:
         """Return the rows of each corpus, from this place of the shuffled texts on."""

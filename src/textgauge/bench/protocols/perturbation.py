@@ -79,13 +79,17 @@ def draw_sample(A: Floats, B: Floats, blob: Ints, rng: np.random.Generator, *, d
 @register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Perturbation(Protocol):
-    """How soon and how far distances rise when a group of points is moved away; needs no data.
+    """How soon and how far distances rise when a group of points is moved away; needs no data, and takes a corpus.
 
     A: n points in three Gaussian blobs of spread 1 in q dimensions. B: the same points, each with noise of deviation
     `sigma`. B': y* in B and its nearest neighbours, round(p·n) points in all, moved together by δ away from the
     centroid of the blob that y* comes from (`direction=random`: anywhere). A and B are drawn once for each q, y* in
     every repetition. Sweeps of d(A, B'): δ from 0 (unperturbed) to `largest_delta` in `steps`, at p; p up to
     `largest_p`, at δ = `delta`; q up to `largest_q`, at p and `delta`.
+
+    With a corpus (`source_a`), A are n of its different texts as `embedder` embeds them, or of its embeddings, centred,
+    and scaled to the distance from the centroid that blobs have in two dimensions, √2 as a root mean square: δ and
+    `sigma` mean the same as there. Groups move away from the centroid of all points; dimensions are not swept.
 
     Measures, of the mean over repetitions along the sweep of δ, r(δ) = d(δ) − d(0), with intervals from resampling
     repetitions (other y* of the same A and B). Each is in the range of its own distance, without unit:
@@ -131,6 +135,8 @@ class Perturbation(Protocol):
     largest_delta: float = 6.0
     steps: int = 24
     direction: Literal["outward", "random"] = "outward"
+    embedder: str = "minilm"
+    tacit = ("embedder",)
     version = 2
 
     @classmethod
@@ -140,6 +146,8 @@ class Perturbation(Protocol):
     def check(self, sources: Sources) -> None:
         if self.q > self.largest_q:
             raise InputError(f"dimensions rise from q to largest_q: q={self.q}, largest_q={self.largest_q}")
+        if sources.corpora and (have := len(sources.distinct("a"))) < self.n:
+            raise InputError(f"{sources.name} has {have} different texts, but n={self.n} points are needed")
         smallest = min(self.p, self.largest_p / _P_STEPS)
         if np.rint(smallest * self.n) < 1:
             raise InputError(f"the smallest share p ({smallest:g} of {self.n}) is at least 1 point")
@@ -165,21 +173,41 @@ class Perturbation(Protocol):
     def drawn(self, q: int, repetition: int, seed: int) -> PointSample:
         """Return the points of one repetition in q dimensions: what its trials compare."""
         points = draw_blobs(make_generator(self, POINTS, seed, self._number(q, 0)), n=self.n, q=q, sigma=self.sigma)
+        return self._draw_group(points, POINTS, q, repetition, seed)
+
+    def _draw_group(
+        self, points: tuple[Floats, Floats, Ints], sources: Sources, q: int, repetition: int, seed: int
+    ) -> PointSample:
         after = self._number(self.largest_q + 1, 0)  # numbers of the draws of y*
-        rng = make_generator(self, POINTS, seed, after + self._number(q, repetition))
+        rng = make_generator(self, sources, seed, after + self._number(q, repetition))
         return draw_sample(*points, rng, direction=self.direction)
 
     def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
-        return range(self._number(self.largest_q + 1, 0))
+        return range(self.repetitions if sources.corpora else self._number(self.largest_q + 1, 0))
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """Yield one batch per repetition and number of dimensions; only the first number is swept over δ and p."""
         across = {(self.p, 0.0), (self.p, self.delta)}
         whole = across | {(self.p, delta) for delta in self.deltas} | {(share, self.delta) for share in self.shares}
-        for q in range(self.q, self.largest_q + 1):
+        own = self._embed(sources, seed) if sources.corpora else None
+        for q in range(self.q, (self.q if own else self.largest_q) + 1):
             for repetition in range(self.repetitions):
                 trials = sorted(whole if q == self.q else across)
-                yield _make_batch(self._number(q, repetition), self.drawn(q, repetition, seed), trials)
+                drawn = self._draw_group(own, sources, q, repetition, seed) if own else self.drawn(q, repetition, seed)
+                yield _make_batch(self._number(q, repetition), drawn, trials, q)
+
+    def _embed(self, sources: Sources, seed: int) -> tuple[Floats, Floats, Ints]:
+        """Return points of a corpus, their jittered copy, and one blob for all."""
+        rng = make_generator(self, sources, seed, 0)
+        corpus = sources.corpora["a"].take(rng.permutation(sources.distinct("a"))[: self.n])
+        on = GIVEN if corpus.pool.has_given else self.embedder
+        found = np.asarray(corpus.pool.embeddings(on)[corpus.index], dtype=np.float64)
+        A = found - found.mean(axis=0)
+        spread = np.sqrt((A**2).sum(axis=1).mean() / 2)
+        if not spread > 0:
+            raise InputError(f"{sources.name}: all points are the same")
+        A /= spread
+        return A, A + rng.normal(0.0, self.sigma * np.sqrt(2 / A.shape[1]), A.shape), np.zeros(self.n, dtype=np.int64)
 
     def judge(self, observations: Observations) -> list[Verdict]:
         deltas, curves, left_out = select_rising_curves(observations, q=self.q, p=self.p)
@@ -263,7 +291,7 @@ def get_point_metrics(metrics: str | Iterable[str | Metric]) -> Sequence[CorpusM
     return list(dict.fromkeys(moved))
 
 
-def _make_batch(number: int, drawn: PointSample, trials: list[tuple[float, float]]) -> CorpusBatch:
+def _make_batch(number: int, drawn: PointSample, trials: list[tuple[float, float]], q: int) -> CorpusBatch:
     """Make one corpus of A and B and the moved group of every trial, for distances that several trials share."""
     n = len(drawn.A)
     moved = [drawn.moved(p, delta) if delta else drawn.B[:0] for p, delta in trials]
@@ -274,7 +302,7 @@ def _make_batch(number: int, drawn: PointSample, trials: list[tuple[float, float
         right[trial, starts[trial] : starts[trial + 1]] = True
         right[trial, n + drawn.group(p)] = not delta
     p, delta = np.array(trials).T
-    columns = {"q": np.full(len(trials), drawn.A.shape[1]), "p": p, "delta": delta}
+    columns = {"q": np.full(len(trials), q), "p": p, "delta": delta}
     return CorpusBatch(number, Corpus.of(np.concatenate([drawn.A, drawn.B, *moved])), Draws(left, right), columns)
 
 

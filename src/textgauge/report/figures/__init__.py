@@ -112,6 +112,7 @@ _KINDS = (
     FigureKind("bump", pairs.draw_groups_of_sets(pairs.draw_bump)),
     FigureKind("scatter", draw_each_group(pairs.draw_scatter), "spearman"),
     FigureKind("trajectory", draw_each_group(distributionality.draw_trajectory), "distributionality"),
+    FigureKind("deviations", draw_each_group(distributionality.draw_deviation), "distributionality"),
     FigureKind("density", distributionality.draw_densities),
     FigureKind("component", draw_each_group(distributionality.draw_component)),
     FigureKind("step_boxes", distributionality.draw_step_boxes),

@@ -1,6 +1,6 @@
 """How metrics move over the steps between corpora, with two prototypes, part by part, and as boxes of their values.
 
-Source: Ackerman et al. 2023; boxes are its figures 8, 12 and 13.
+Source: Ackerman et al. 2023; boxes are its figures 8 and 13, deviations its figure 12.
 """
 
 from __future__ import annotations
@@ -222,6 +222,44 @@ def _draw_component_panel(rows: pl.DataFrame) -> alt.LayerChart:
     exact = make_tooltips("k", "step", "mean", "low", "high")
     layers = draw_band(base, low, "mean", opacity=0.15, exact=exact, line={"point": {"size": 14}})
     return draw_panel(layers, rows["component"][0])
+
+
+def collect_deviation_rows(group: Group) -> pl.DataFrame:
+    """Return one row per metric and prototype: its deviation with the interval, those nearest to the first on top."""
+    measures = [measure.name for measure in group.protocol.measures]
+    judged = {metric: of for metric, of in group.verdicts.items() if not np.isnan(of[measures[2]].value)}
+    rows = [
+        (metric, name.removeprefix("deviation_"), of[name].value, of[name].low, of[name].high)
+        for metric, of in sorted(judged.items(), key=lambda item: -item[1][measures[2]].value)
+        for name in measures[:2]
+    ]
+    schema = {"metric": pl.String, "prototype": pl.String, **dict.fromkeys(("deviation", "low", "high"), pl.Float64)}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def draw_deviation(group: Group) -> alt.ConcatChart | None:
+    """Draw how far every metric is from both prototypes, with intervals; None where no metric is judged."""
+    rows = collect_deviation_rows(group)
+    if not len(rows):
+        return None
+    names = rows["prototype"].unique(maintain_order=True).to_list()
+    colour = alt.Scale(domain=names, range=[BLUE, VERMILION])
+    legend = alt.Legend(title="deviation from", orient="bottom")
+    y = alt.Y("metric:N", sort=None, title=None, axis=alt.Axis(grid=True, labelLimit=260))
+    offset = alt.YOffset("prototype:N", sort=None, scale=alt.Scale(paddingOuter=0.6))
+    base = make_chart(rows).encode(y, alt.Color("prototype:N", scale=colour, legend=legend), yOffset=offset)
+    exact = make_tooltips("metric:N", "prototype:N", "deviation", "low", "high")
+    layers = [
+        base.mark_rule(strokeWidth=1.5).encode(alt.X("low:Q", title="deviation"), alt.X2("high:Q")),
+        base.mark_point(filled=True, size=55, opacity=1).encode(
+            alt.X("deviation:Q", scale=alt.Scale(zero=True)),
+            shape=alt.Shape("prototype:N", scale=alt.Scale(domain=names), legend=legend),
+            tooltip=exact,
+        ),
+    ]
+    panel = draw_panel(layers, "", width=360, height=20 * rows["metric"].n_unique())
+    line = "Point and line: the deviation and its 95 % interval; a metric is of the class of the nearer prototype."
+    return join_panels([panel], "Deviation from both prototypes", group, line)
 
 
 def draw_densities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:

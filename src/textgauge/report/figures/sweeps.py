@@ -18,6 +18,7 @@ import polars as pl
 
 from textgauge.bench.protocols import Sensitivity
 from textgauge.bench.protocols.document_tasks import compute_ideal_similarity
+from textgauge.bench.protocols.perturbation import POINTS
 from textgauge.bench.protocols.size import ASYMPTOTE
 from textgauge.bench.results import Group
 from textgauge.bench.transformations import PLACES
@@ -271,7 +272,7 @@ def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
 def draw_perturbation(group: Group, over: Over) -> alt.ConcatChart:
     """One panel per metric: d(A, B') over δ, p or q, with the 95 % band of its mean, and the unperturbed level."""
     title, across = OVERS[over]
-    setting = _format_setting(require_protocol(group, "drawn"), over)
+    setting = _format_setting(require_protocol(group, "drawn"), over, own=group.data != POINTS.name)
     line = "Line and band: mean over repetitions and its 95 % interval (these points); dashed: unperturbed."
     draw = partial(_draw_perturbation_panel, across=across)
     return draw_metrics(group, partial(collect_perturbation_rows, over=over), "mean", draw, title, setting, line)
@@ -287,9 +288,9 @@ def sample_figure(group: Group, *, repetition: int = 0) -> alt.ConcatChart:
     return join_panels(panels, "Points and the group that is moved", group, line, shared=True)
 
 
-def _format_setting(protocol: Any, over: Over) -> str:
+def _format_setting(protocol: Any, over: Over, *, own: bool) -> str:
     fixed = {"delta": f"δ = {protocol.delta:g}", "p": f"p = {protocol.p:g}", "q": f"q = {protocol.q}"}
-    said = ", ".join(text for name, text in fixed.items() if name != over)
+    said = ", ".join(text for name, text in fixed.items() if name != over and not (own and name == "q"))
     return f"{protocol.n} points, {protocol.repetitions} repetitions, {said}, noise {protocol.sigma:g}."
 
 
@@ -322,10 +323,12 @@ def _draw_scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
 def draw_perturbations(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
     """Yield a chart for each sweep, and the points themselves where they have two dimensions."""
     for group in groups:
+        own = group.data != POINTS.name  # points of a corpus have one number of dimensions, and stay with it
         for over in OVERS:
-            yield [over, *group_words(group)], draw_perturbation(group, over)
+            if not (own and over == "q"):
+                yield [over, *group_words(group)], draw_perturbation(group, over)
         protocol = require_protocol(group, "drawn")
-        if protocol.q == 2 and repetition < protocol.repetitions:
+        if not own and protocol.q == 2 and repetition < protocol.repetitions:
             yield ["points", *group_words(group)], sample_figure(group, repetition=repetition)
 
 

@@ -86,6 +86,19 @@ def test_disjoint_draws_use_no_text_twice_and_all_they_need(k, n, draw):
     assert drawn[0] != drawn[1]
 
 
+def test_repeated_texts_are_drawn_as_often_as_they_stand_there_where_wanted():
+    some = sources(6, 6, copies=3)
+    with pytest.raises(InputError, match="6 different texts"):
+        Ksc(k=3, n=6).check(some)
+    protocol = Ksc(k=3, n=6, repetitions=2, draw="disjoint", distinct=False)
+    protocol.check(some)
+    texts = Counter(text for batch in protocol.trials(some, 0) for text in batch.joint.texts)
+    assert max(texts.values()) > 2  # more often than once a repetition
+    again = list(protocol.trials(sources(6, 6, copies=3, order=1), 0))
+    assert [sorted(batch.joint.texts) for batch in again] == [sorted(b.joint.texts) for b in protocol.trials(some, 0)]
+    assert Ksc().key == Ksc(distinct=True).key != Ksc(distinct=False).key
+
+
 def test_lottery_draws_may_share_texts_but_hold_none_twice():
     k, n = 7, 20
     (batch,) = Ksc(k=k, n=n, repetitions=1, draw="lottery").trials(sources(n, n), seed=0)

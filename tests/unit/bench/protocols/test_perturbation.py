@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Perturbation
+from textgauge.bench.protocols import Perturbation, Sources
 from textgauge.bench.protocols.base import RESAMPLES, Observations
 from textgauge.bench.protocols.perturbation import POINTS, draw_blobs, draw_sample, get_point_metrics, measure_rise
 from textgauge.core.errors import InputError
+from textgauge.data import Corpus
 from textgauge.metrics import list_metrics
 from textgauge.stats.resampling import resample_sums
 
@@ -182,6 +183,22 @@ def test_every_metric_of_embeddings_runs_and_nothing_runs_twice(tmp_path):
     assert run([plan], store).computed == 0
     undefined = [m.key for m in metrics for b in range(4) if store.read(plan.cell(b, m))["value"].is_nan().any()]
     assert undefined == []
+
+
+def test_points_of_a_corpus_are_moved_on_the_scale_of_blobs():
+    vectors = np.random.default_rng(0).normal(5.0, 40.0, (60, 16))
+    own = Sources("mine", {"a": Corpus.of(vectors)})
+    batches = list(TINY.trials(own, 0))
+    assert [batch.number for batch in batches] == list(TINY.batch_numbers(own, 0)) == [0, 1]
+    points = np.asarray(batches[0].joint.pool.embeddings("given"))
+    A, B = points[:30], points[30:60]
+    assert np.sqrt((A**2).sum(axis=1).mean()) == pytest.approx(2**0.5)
+    assert np.sqrt(((A - B) ** 2).sum(axis=1).mean()) == pytest.approx(0.1 * 2**0.5, rel=0.2)
+    assert {int(q) for batch in batches for q in batch.columns["q"]} == {2}
+    with pytest.raises(InputError, match="60 different texts, but n=61"):
+        Perturbation(n=61).check(own)
+    with pytest.raises(InputError, match="the same"):
+        list(TINY.trials(Sources("mine", {"a": Corpus.of(np.ones((30, 4)))}), 0))
 
 
 @pytest.mark.parametrize("name", ["jsd", "energy@chrf", "irpr@words:cosine"])

@@ -19,9 +19,11 @@ from textgauge.report.figures.distributionality import (
     METRIC,
     collect_component_rows,
     collect_density_rows,
+    collect_deviation_rows,
     collect_trajectory_rows,
     draw_component,
     draw_density,
+    draw_deviation,
     draw_trajectory,
     standardise_distances,
     step_quartiles,
@@ -53,6 +55,7 @@ def steps_of(values, *, sample=None, parts=None):
     rows = np.atleast_2d(np.asarray(values, dtype=float))
     i, j = np.triu_indices(PAPER.k + 1, 1)
     columns = {"i": np.tile(i, len(rows)), "j": np.tile(j, len(rows)), "sample": np.zeros(rows.size, dtype=int)}
+    columns["repetition"] = np.repeat(np.arange(len(rows)), len(i))
     return Observations(rows.ravel(), np.repeat(np.arange(len(rows)), len(i)), columns | (parts or {}))
 
 
@@ -159,10 +162,23 @@ def test_chosen_metrics_keep_their_prototypes(compared):
     names = [figure.name for figure in draw.draw_figures([compared], metrics={"fid"})]
     assert names == [
         "trajectory-pairs-distributionality",
+        "deviations-pairs-distributionality",
         "density-pairs-distributionality-fid",
         "step-boxes-metrics-pairs-distributionality",
     ]
     assert not list(draw.draw_figures([compared], metrics={"mauve"}))
+
+
+def test_deviations_are_those_of_the_verdicts_the_most_distributional_first(compared):
+    rows = collect_deviation_rows(compared)
+    assert rows["metric"][0] == PROTOTYPES[0]
+    assert rows["metric"][-1] == PROTOTYPES[1]
+    fid = compared.verdicts["fid"]
+    own = rows.filter(pl.col("metric") == "fid")
+    assert dict(own.select("prototype", "deviation").iter_rows()) == {
+        name: fid[f"deviation_{name}"].value for name in ("energy", "ahd")
+    }
+    assert draw_deviation(Group("d", PAPER, 0, "", {"fid": compared.observed["fid"]})) is None
 
 
 def test_degenerate_distances_are_drawn_or_named():
