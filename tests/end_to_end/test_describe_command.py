@@ -77,6 +77,12 @@ def test_ratings_from_a_column(describe, corpora):
     assert code == 0, err
     assert "rho" in out
     assert len(pl.read_csv(corpora / "l" / "ratings.csv")) == 3
+    frame.with_columns(pl.lit(4).alias("fluency")).write_csv(corpora / "rated.csv")
+    asked = ("--column", "sentence", "--rating", "stars,fluency", "--grammar", "none", "--lists", corpora / "l")
+    assert describe(corpora / "rated.csv", *asked)[0] == 0
+    marks = pl.read_csv(corpora / "l" / "marks.csv").rows_by_key("question", named=True, unique=True)
+    assert marks["fluency"]["high"] == 1.0
+    assert marks["stars"]["high"] is None  # from 0 to 4
 
 
 ALONE = ("--embedder", "letters", "--grammar", "none", "--plausibility", "none")

@@ -56,7 +56,7 @@ _WIDTH = 60  # characters of a text that a table shows
     run_describe,
     without=["near_copy"],
     options={"held_out": ["--test"], "ratings": ["--rating"]},
-    kinds={"ratings": str | None},
+    kinds={"ratings": list[str] | None},
 )
 def describe(
     given: dict[str, Any],
@@ -120,6 +120,8 @@ def describe(
     textgauge describe generated.txt --train train.txt --test test.txt --near-copies 0.9
     """
     has_train = given["train"] is not None
+    if given["ratings"] is not None:
+        given["ratings"] = [name for one in given["ratings"] for name in one.split(",")]
     if clean_to is not None:
         _check_clean(clean_to, generated, given)
     files = _Files(output, per_text, pick, pick_to, plausible, near_copies, lists, figure, has_train)
@@ -221,6 +223,7 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
         for name, frame in found.lists().items():
             _print_examples(_TITLES.get(name, name.replace("_", " ")), frame, form)
         return
+    print_table(found.marks.to_dicts(), form)
     print_table(found.links.to_dicts(), form)
     if len(found.generated) > 1:
         print_table(show_rows(found.differences.to_dicts(), _DIFFERENCES), form)

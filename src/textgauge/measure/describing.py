@@ -27,7 +27,7 @@ from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.dependence import LabelSource, read_labels, read_side_labels
 from textgauge.measure.description import NO_TEST, Description, measure_properties
 from textgauge.measure.findings import find_warnings
-from textgauge.measure.lists import check_threshold
+from textgauge.measure.lists import RATING, check_threshold
 from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.properties.base import (
     NEAR_COPY,
@@ -338,7 +338,7 @@ def describe(
     against: Source | None = None,
     column: str | None = None,
     group: LabelSource | None = None,
-    ratings: str | Ratings | Mapping[str, Ratings] | None = None,
+    ratings: str | Sequence[str] | Ratings | Mapping[str, Ratings | Mapping[str, Ratings]] | None = None,
     embedder: str | None = "minilm",
     grammar: str | None = "harper",
     plausibility: str | None = "kneser-ney",
@@ -377,7 +377,8 @@ def describe(
         The column of what texts belong together by, such as their document or user: intervals and what is called worse
         count groups. In Python also the labels of the texts of all corpora, in their order or by name.
     ratings
-        People's ratings, one for each generated text; for files the name of their column.
+        People's ratings, one for each generated text; for files the name of their column, or of several, one for each
+        question. In Python also by corpus, and for several questions by corpus and question.
     embedder
         The embedder that compares meanings, or `none`.
     grammar
@@ -461,21 +462,24 @@ def _load_generated(
     sources: dict[str, Source], column: str | None, ratings: Any, limit: int | None, seed: int
 ) -> tuple[dict[str, Source], Any]:
     """Return the corpora by name, and their ratings, which may be a column of their files."""
-    if limit is None and not isinstance(ratings, str):
+    several = isinstance(ratings, list | tuple) and len(ratings) > 0 and all(isinstance(one, str) for one in ratings)
+    questions: list[str] = [ratings] if isinstance(ratings, str) else list(ratings) if several else []
+    if limit is None and not questions:
         return sources, ratings
-    labels = ratings if isinstance(ratings, str) else None
-    marks = {}
+    marks: dict[str, dict[str, list[float]]] = {}
     for name, source in sources.items():
         if isinstance(source, str | os.PathLike):
-            part = load_texts(source, column=column, labels=labels, limit=limit, seed=seed)
-            sources[name] = Corpus.of(part.texts, source_rows=part.rows)
-            if labels is not None:
-                marks[name] = [_parse_rating(mark, name) for mark in part.labels or ()]
-        elif labels is not None:
+            for question in questions or (None,):
+                part = load_texts(source, column=column, labels=question, limit=limit, seed=seed)
+                sources[name] = Corpus.of(part.texts, source_rows=part.rows)
+                if question is not None:
+                    values = [_parse_rating(mark, name) for mark in part.labels or ()]
+                    marks.setdefault(name, {})[question if len(questions) > 1 else RATING] = values
+        elif questions:
             raise ArgumentError("a column of {ratings} is for files; give the ratings themselves")
         else:
             sources[name] = load_corpus(source, column=column, limit=limit, seed=seed)
-    return sources, marks if labels is not None else ratings
+    return sources, marks if questions else ratings
 
 
 def _parse_rating(mark: str, name: str) -> float:
@@ -564,20 +568,22 @@ def _load_checked(source: Source, role: str, column: str | None) -> Corpus:
     return corpus
 
 
-def _check_ratings(sets: CorpusSets, ratings: Ratings | Mapping[str, Ratings] | None) -> dict[str, NDArray[np.float64]]:
-    """Return ratings by corpus, one for each text; a missing one is NaN."""
+def _check_ratings(sets: CorpusSets, ratings: Any) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return ratings by corpus and question, one for each text; a missing one is NaN."""
     if ratings is None:
         return {}
     if not isinstance(ratings, Mapping):
         if len(sets.generated) > 1:
             raise InputError("ratings of several generated corpora are given by their names")
         ratings = {next(iter(sets.generated), GENERATED): ratings}
-    found = {}
-    for name, values in ratings.items():
+    found: dict[str, dict[str, NDArray[np.float64]]] = {}
+    for name, given in ratings.items():
         if name not in sets.generated:
             raise InputError(f"ratings for {name!r}, but the generated corpora are {', '.join(sets.generated)}")
-        found[name] = np.asarray(values, dtype=np.float64)
-        if found[name].shape != (len(sets.generated[name]),):
-            texts = f"{len(sets.generated[name])} texts (blank ones are left out)"
-            raise InputError(f"{name}: {texts} but {found[name].size} ratings")
+        for question, values in (given if isinstance(given, Mapping) else {RATING: given}).items():
+            marks = np.asarray(values, dtype=np.float64)
+            if marks.shape != (len(sets.generated[name]),):
+                texts = f"{len(sets.generated[name])} texts (blank ones are left out)"
+                raise InputError(f"{name}: {texts} but {marks.size} ratings")
+            found.setdefault(name, {})[question] = marks
     return found

@@ -25,6 +25,7 @@ from textgauge.measure.findings import (
     find_worse,
     format_answer,
     format_answer_alone,
+    summarise_ratings,
 )
 from textgauge.measure.lists import (
     check_threshold,
@@ -171,7 +172,7 @@ class Description(Result):
     held_out: MeasuredCorpus | None = None
     train: MeasuredCorpus | None = None
     warnings: tuple[str, ...] = ()
-    ratings: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    ratings: Mapping[str, Mapping[str, NDArray[np.float64]]] = field(default_factory=dict)
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     level: float = 0.95
     seed: int = 0
@@ -236,7 +237,7 @@ class Description(Result):
     @cached_property
     def per_text(self) -> pl.DataFrame:
         """One row per text: its values, and the texts it is nearest to."""
-        return self._join_frames(lambda one: list_texts(one, self._test, self.ratings.get(one.name)))
+        return self._join_frames(lambda one: list_texts(one, self._test, self.ratings.get(one.name, {})))
 
     def lists(self) -> dict[str, pl.DataFrame]:
         """Return the texts and tests behind the properties, by name."""
@@ -251,7 +252,7 @@ class Description(Result):
                 "outliers": self.outliers(),
                 "languages": self.languages(),
             }
-        tests = {"differences": self.differences, "ratings": self.links}
+        tests = {"differences": self.differences, "ratings": self.links, "marks": self.marks}
         return {
             "near_copies": self.near_copies(),
             "passages": self.passages(),
@@ -329,12 +330,17 @@ class Description(Result):
     @cached_property
     def differences(self) -> pl.DataFrame:
         """Tests between all corpora, and of each against held-out texts, text by text; see `compute_differences`."""
-        return compute_differences([*self.generated, *([] if self.held_out is None else [self.held_out])])
+        return compute_differences([*self.generated, *([] if self.held_out is None else [self.held_out])], self.ratings)
 
     @cached_property
     def links(self) -> pl.DataFrame:
         """Spearman's ρ of each per-text property and the ratings of the same texts, with its bootstrap interval."""
         return correlate_ratings(self.generated, self.ratings, level=self.level, seed=self.seed)
+
+    @property
+    def marks(self) -> pl.DataFrame:
+        """People's ratings of each corpus, one row a question; see `summarise_ratings`."""
+        return summarise_ratings(self.ratings)
 
     @cached_property
     def curve(self) -> pl.DataFrame:

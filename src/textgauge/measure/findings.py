@@ -14,6 +14,7 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.core.show import Row, format_cell, format_count, format_percent, join_words
 from textgauge.data import Corpus
+from textgauge.measure.lists import name_rating
 from textgauge.metrics.numerics.passages import PASSAGE, Passages
 from textgauge.metrics.properties.base import (
     TOKENIZER,
@@ -296,8 +297,8 @@ def _compute_unknown_share(corpus: Corpus, known: Corpus) -> float:
     return compute_unknown_share(corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
 
 
-def compute_differences(corpora: Sequence[MeasuredCorpus]) -> pl.DataFrame:
-    """Test all pairs of corpora under every property that both have, text by text: means and p-values.
+def compute_differences(corpora: Sequence[MeasuredCorpus], ratings: Mapping[str, Mapping[str, Floats]]) -> pl.DataFrame:
+    """Test all pairs of corpora under every property and rating that both have, text by text: means and p-values.
 
     Welch's unpaired t-test and the Mann-Whitney test, each corrected over all its tests by Holm's method. Plausibility
     is the surprise per token, the logarithm of perplexity. What does not exist is null; texts of named groups, which
@@ -305,7 +306,12 @@ def compute_differences(corpora: Sequence[MeasuredCorpus]) -> pl.DataFrame:
     """
     import polars as pl
 
-    columns = {measured.name: measured.text_values() for measured in corpora if measured.groups is None}
+    columns = {
+        measured.name: measured.text_values()
+        | {name_rating(question): values for question, values in ratings.get(measured.name, {}).items()}
+        for measured in corpora
+        if measured.groups is None
+    }
     cases = [
         (name, first, second)
         for first, second in combinations(columns, 2)
@@ -323,17 +329,17 @@ def compute_differences(corpora: Sequence[MeasuredCorpus]) -> pl.DataFrame:
 
 
 def correlate_ratings(
-    corpora: Sequence[MeasuredCorpus], ratings: Mapping[str, Floats], *, level: float, seed: int
+    corpora: Sequence[MeasuredCorpus], ratings: Mapping[str, Mapping[str, Floats]], *, level: float, seed: int
 ) -> pl.DataFrame:
-    """Correlate each per-text property with the ratings of the same texts, for every corpus that has them.
+    """Correlate each per-text property with the ratings of the same texts, for every corpus and question.
 
     Spearman's ρ with its bootstrap interval; null where it does not exist.
     """
     import polars as pl
 
     rows = []
-    for measured in (one for one in corpora if one.name in ratings):
-        given = ratings[measured.name]
+    asked = [(one, *of) for one in corpora for of in ratings.get(one.name, {}).items()]
+    for measured, question, given in asked:
         order = np.argsort(measured.corpus.keys, kind="stable")  # draws do not depend on the order of the texts
         for name, values in measured.text_values().items():
             known = order[find_complete_rows(values, given)[order]]
@@ -341,9 +347,29 @@ def correlate_ratings(
             ends = estimate_correlation_interval(
                 spearman, given[known], values[known], level=level, seed=seed, cluster=cluster
             )
-            rows.append((measured.name, name, spearman(given[known], values[known]), *ends, len(known)))
-    kinds = {"corpus": pl.String, "property": pl.String} | dict.fromkeys(("rho", "low", "high"), pl.Float64)
+            rows.append((measured.name, question, name, spearman(given[known], values[known]), *ends, len(known)))
+    kinds = dict.fromkeys(("corpus", "question", "property"), pl.String) | dict.fromkeys(
+        ("rho", "low", "high"), pl.Float64
+    )
     return pl.DataFrame(rows, schema=kinds | {"n": pl.Int64}, orient="row").fill_nan(None)
+
+
+def summarise_ratings(ratings: Mapping[str, Mapping[str, Floats]]) -> pl.DataFrame:
+    """Return one row for each corpus and question: how many were rated, the mean, the share of high ones.
+
+    High are 4 and 5 where all ratings of a question are whole numbers from 1 to 5; on other scales the share is null.
+    """
+    import polars as pl
+
+    rows = []
+    for question in dict.fromkeys(question for of in ratings.values() for question in of):
+        known = {name: of[question][np.isfinite(of[question])] for name, of in ratings.items() if question in of}
+        five = all(np.isin(marks, np.arange(1.0, 6.0)).all() for marks in known.values())
+        for name, marks in known.items():
+            share = float((marks >= 4).mean()) if five and len(marks) else None
+            rows.append((name, question, len(marks), float(marks.mean()) if len(marks) else None, share))
+    kinds = {"corpus": pl.String, "question": pl.String, "n": pl.Int64, "mean": pl.Float64, "high": pl.Float64}
+    return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
 def _compute_p_values(first: Floats, second: Floats) -> tuple[float, float, float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,19 @@ def get_texts(corpus: Corpus, rows: Ints) -> list[str]:
     return [texts[row] for row in corpus.index[rows].tolist()]
 
 
-def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Floats | None) -> pl.DataFrame:
+RATING = "rating"  # the question of ratings that name none
+
+
+def name_rating(question: str) -> str:
+    """Return the name that the ratings of a question have among other values of texts.
+
+    >>> name_rating("rating"), name_rating("fluency")
+    ('rating', 'rating_fluency')
+    """
+    return question if question == RATING else f"{RATING}_{question}"
+
+
+def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Mapping[str, Floats]) -> pl.DataFrame:
     """Return one row per text: its values, and the texts it is nearest to; null where a value does not exist."""
     import polars as pl
 
@@ -73,8 +86,7 @@ def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Float
         "words": words,
         "perplexity": perplexity,
     }
-    if ratings is not None:
-        columns["rating"] = ratings
+    columns |= {name_rating(question): values for question, values in ratings.items()}
     schema = {"nearest_test": pl.String, "nearest_train": pl.String, "passage": pl.String}
     frame = pl.DataFrame(columns, schema_overrides=schema, nan_to_null=True)
     return frame.with_columns(pl.col("grammar_errors", "words", "passage_index").cast(pl.Int64))

@@ -60,3 +60,23 @@ def test_ratings_of_several_corpora_go_by_name_and_missing_ones_are_left_out(bac
     found = run(generated={"one": ONE, "two": TWO}, ratings=ratings, train=TRAIN, held_out=TEST, embedder="letters")
     assert set(found.links["corpus"]) == {"two"}
     assert set(found.links["n"]) == {len(TWO) - 1}
+
+
+def test_questions_are_summarised_correlated_and_compared_each_by_itself(backends):
+    likes = {
+        "one": [5, 4] * (len(ONE) // 2) + [1] * (len(ONE) % 2),
+        "two": [1, 2] * (len(TWO) // 2) + [2] * (len(TWO) % 2),
+    }
+    ratings = {name: {"fluency": marks, "stars": [mark * 2.5 for mark in marks]} for name, marks in likes.items()}
+    found = run(generated={"one": ONE, "two": TWO}, ratings=ratings, train=TRAIN, held_out=TEST, embedder="letters")
+    marks = {(row["corpus"], row["question"]): row for row in found.marks.to_dicts()}
+    assert marks["two", "fluency"]["high"] == 0.0
+    assert marks["one", "fluency"]["high"] == pytest.approx(np.mean(np.array(likes["one"]) >= 4))
+    assert marks["one", "fluency"]["mean"] == pytest.approx(np.mean(likes["one"]))
+    assert marks["one", "stars"]["high"] is None  # not on a scale from 1 to 5
+    assert set(found.links["question"]) == {"fluency", "stars"}
+    (row,) = [row for row in found.differences.to_dicts() if row["property"] == "rating_fluency"]
+    expected = stats.mannwhitneyu(likes["one"], likes["two"], method="asymptotic").pvalue
+    assert (row["first"], row["second"]) == ("one", "two")
+    assert row["p_mann_whitney"] == pytest.approx(expected)
+    assert {"rating_fluency", "rating_stars"} <= set(found.per_text.columns)
