@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from textgauge.bench.judge_audit import JudgeAudit, audit_judge
     from textgauge.bench.learned.stack import Stack, ensemble
     from textgauge.bench.recommend import Recommendation, recommend
+    from textgauge.bench.scores import ScoreBoard, leaderboard
     from textgauge.core.errors import TextgaugeError
     from textgauge.data import Comparison, Corpus, Pairs
     from textgauge.measure import (
@@ -43,6 +44,7 @@ __all__ = [
     "Run",
     "SavedResult",
     "Score",
+    "ScoreBoard",
     "ScoreReport",
     "Stack",
     "TextgaugeError",
@@ -53,6 +55,7 @@ __all__ = [
     "ensemble",
     "explain",
     "get_metric",
+    "leaderboard",
     "list_metrics",
     "load",
     "recommend",
@@ -69,6 +72,7 @@ _get = export_lazily(
         "bench.judge_audit": "JudgeAudit audit_judge",
         "bench.learned.stack": "Stack ensemble",
         "bench.recommend": "Recommendation recommend",
+        "bench.scores": "ScoreBoard leaderboard",
         "core.errors": "TextgaugeError",
         "data": "Comparison Corpus Pairs",
         "measure": "CompareReport Contrast Description Explanation ScoreReport "

@@ -61,6 +61,7 @@ def calling(
     without: Iterable[str] = (),
     options: Mapping[str, Sequence[str]] | None = None,
     kinds: Mapping[str, Any] | None = None,
+    also: Sequence[Callable[..., Any]] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a command of a function whose first argument takes the parameters of the public `function` as a dict.
 
@@ -75,6 +76,8 @@ def calling(
         here is an option too.
     kinds
         Types of parameters, where a terminal offers less than Python.
+    also
+        Further functions whose keyword-only parameters are options, for a command that calls one of several.
     """
     named = options or {}
     names = _NAMES | dict(named)
@@ -82,17 +85,23 @@ def calling(
     def make(terminal: Callable[..., Any]) -> Callable[..., Any]:
         own, pack = _get_own_parameters(terminal)
         known = {parameter.name for parameter in own}
-        texts = parse_parameter_texts(function)
-        signature = inspect.signature(function).parameters
+        parameters = [(function, parameter) for parameter in inspect.signature(function).parameters.values()]
+        parameters += [
+            (one, parameter)
+            for one in also
+            for parameter in inspect.signature(one).parameters.values()
+            if parameter.kind is parameter.KEYWORD_ONLY
+        ]
+        texts = {one: parse_parameter_texts(one) for one in (function, *also)}
         taken = [
             _make_terminal_parameter(
                 parameter.replace(kind=parameter.KEYWORD_ONLY) if parameter.name in named else parameter,
-                function,
-                texts.get(parameter.name, ""),
+                of,
+                texts[of].get(parameter.name, ""),
                 names.get(parameter.name, ()),
                 (kinds or {}).get(parameter.name),
             )
-            for parameter in signature.values()
+            for of, parameter in parameters
             if parameter.kind is not parameter.VAR_KEYWORD
             and not parameter.name.startswith("on_")
             and parameter.name not in {*without, *known}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import warnings
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,10 +27,12 @@ from textgauge.bench.results import (
     list_verdict_warnings,
     list_verdicts,
 )
+from textgauge.bench.scores import leaderboard as rank_scores
 from textgauge.cli.door import argument, calling, command, option, parse_setting, refuse
 from textgauge.cli.output import (
     Format,
     FormatOption,
+    OutputOption,
     note,
     print_answer,
     print_next,
@@ -44,10 +47,16 @@ from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
 from textgauge.core.result import TableResult
 from textgauge.core.show import format_cell
+from textgauge.data.formats import is_glob
 from textgauge.running import Run
 from textgauge.running import run as run_protocol
 
 _WORD = str | None
+_OF_SCORES = [name for name, one in signature(rank_scores).parameters.items() if one.kind is one.KEYWORD_ONLY]
+_OF_RUNS = (
+    "--weights", "--measures", "--scope", "--judgements", "--ties", "--linearity", "--detail", "--tests", "--on",
+    "--ceiling",
+)  # fmt: skip
 
 
 @calling(
@@ -138,10 +147,13 @@ def _run_program(suite: Any, parameters: dict[str, Any], given: dict[str, Any], 
     print_result(TableResult("run", rows, shown=shown), form)
 
 
-@calling(Run.leaderboard, without=["self"], kinds={"measures": str | None})
+@calling(Run.leaderboard, without=["self"], kinds={"measures": str | None}, also=[rank_scores])
 def leaderboard(
     given: dict[str, Any],
-    folder: Annotated[Path, argument(help="The folder of a run.")],
+    sources: Annotated[
+        list[str],
+        argument(help="The folder of a run; or scores of single items: tables, logs of harnesses, folders of them."),
+    ],
     detail: Annotated[
         bool, option("--detail", help="Print one row for each data set, protocol, metric and measure.")
     ] = False,
@@ -158,13 +170,26 @@ def leaderboard(
     ceiling: Annotated[
         bool, option("--ceiling", help="Rated pairs: print how well raters agree with each other.")
     ] = False,
+    output: OutputOption = None,
     form: FormatOption = Format.table,
 ) -> None:
-    """Rank the metrics of a run, with rank ranges and tiers that hold for all metrics together.
+    """Rank the metrics of a run, or any systems by scores of single items: who is first, who is tied with whom.
 
-    Protocols that rank mostly the same metrics share a table; a run with several kinds of metrics has a table for each.
-    Nothing is computed again: --judgements, --ties and --linearity only change how stored values are judged.
+    Rank ranges and ties hold for all metrics or systems together. Scores are tables in long form (system, item, score)
+    or wide form (a column for each system), and logs of Inspect, lm-evaluation-harness, promptfoo, DeepEval, HELM, mteb
+    and every_eval_ever. Of a run nothing is computed again: --judgements, --ties and --linearity only change how stored
+    values are judged.
+
+    Examples: textgauge leaderboard runs/x · textgauge leaderboard scores.csv --group document ·
+    textgauge leaderboard logs/*.eval --score includes
     """
+    table = {name: given.pop(name) for name in _OF_SCORES}
+    if not _is_run(sources):
+        refuse("a table of scores", *_OF_RUNS)
+        print_result(rank_scores(sources, **drop_none(table)), form, output)
+        return
+    refuse("the leaderboard of a run", "--output", "-o", *(f"--{name.replace('_', '-')}" for name in _OF_SCORES))
+    folder = Path(sources[0])
     if not tests:
         refuse("a leaderboard without --tests", "--on")
     if tests or ceiling or detail:
@@ -188,6 +213,14 @@ def leaderboard(
         return
     boards = rank_by_kind(groups, _parse_weights(weights or {}), scope=scope)
     print_boards(boards, warned, form)
+
+
+def _is_run(sources: Sequence[str]) -> bool:
+    """Whether this is the folder of a run, or would be called so; anything else is a table of scores."""
+    name, path = sources[0], Path(sources[0])
+    if len(sources) > 1 or is_glob(name) or ":" in name:
+        return False
+    return bool(Store(path).manifests()) if path.is_dir() else not path.exists() and not path.suffix
 
 
 def print_boards(

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from textgauge.core.errors import InputError, MissingExtra, warn
 from textgauge.core.settings import FILE_BYTES, TEXT_CHARACTERS, cap_size, open_stored, split_into_blocks
 from textgauge.core.show import shorten_line
+from textgauge.data.logs import list_logs, read_archive, read_log
 from textgauge.data.packing import (
     PACKINGS,
     STDIN,
@@ -203,6 +204,8 @@ def _read_folder(folder: Path) -> TextTable:
     if tables := arrows or [path for path in paths if is_table(path)]:
         FILE_BYTES.check(sum(path.stat().st_size for path in arrows), f"{name}: a dataset")
         return _join_files(name, tables)
+    if logs := list_logs(folder):
+        return TextTable.join(name, [read_table(log) for log in logs])
     if splits := sorted({path.parent for path in folder.glob("*/*.arrow")}):
         places = ", ".join(map(format_path, splits))
         raise InputError(f"{name}: a saved dataset with splits; give one of them: {places}")
@@ -377,6 +380,7 @@ def _parse_json_lines(text: str, name: str, first_line: int = 1) -> TextTable:
     """Parse lines that hold a JSON object or text each; blank ones are left out."""
     numbered = [(n, line) for n, line in enumerate(split_lines(text), first_line) if line.strip()]
     records = [_check_record(_parse_json(line, f"{name}: line {n}"), f"{name}: line {n}") for n, line in numbered]
+    records = read_log(records, name) or records
     return _make_table(name, records, [n for n, _ in numbered], "line")
 
 
@@ -388,6 +392,9 @@ def _read_json(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable
         yield _parse_json_lines(text, name)  # as many a .json file
         return
     value = _parse_json(text, name)
+    if rows := read_log(value if isinstance(value, list) else [value], path):
+        yield _make_table(name, rows, range(1, len(rows) + 1), "sample")
+        return
     if isinstance(value, dict):
         lists = {key: cells for key, cells in value.items() if isinstance(cells, list)}
         columns = lists or {key: list(cells.values()) for key, cells in value.items() if isinstance(cells, dict)}
@@ -406,6 +413,11 @@ def _read_json(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable
         )
     records = [_check_record(item, f"{name}: item {n}") for n, item in enumerate(value, 1)]
     yield _make_table(name, records, range(1, len(records) + 1), "item")
+
+
+def _read_archive(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
+    rows = read_log(read_archive(path), path) or []
+    yield _make_table(format_path(path), rows, range(1, len(rows) + 1), "sample")
 
 
 def _parse_json(text: str, place: str) -> object:
@@ -502,6 +514,7 @@ FORMATS = (
     FileFormat(".tsv", "columns", _read_tsv),
     FileFormat(".jsonl", "columns", _read_json_lines, (".ndjson",)),
     FileFormat(".json", "columns", _read_json, batches=False),
+    FileFormat(".eval", "columns", _read_archive, batches=False),
     FileFormat(".parquet", "columns", _read_parquet),
     FileFormat(".arrow", "columns", _read_arrow, (".feather", ".ipc")),
     FileFormat(".xlsx", "columns", _read_excel, batches=False),

@@ -105,6 +105,13 @@ def load_columns(source: object) -> Mapping[str, Sequence[Any]]:
     return get_columns(source) if is_frame(source) else {}
 
 
+def load_table(source: object) -> TextTable:
+    """Return the table of a file, a folder or a log by its path or name, or of a frame or records in memory."""
+    if isinstance(source, str | os.PathLike):
+        return _load_table(os.fspath(source))
+    return TextTable.of("the table", get_columns(source))
+
+
 def load_aligned(source: Source, *, column: str | None = None) -> TextsLike:
     """Read texts (or embeddings) whose place matters: blank ones are kept, a missing one is refused.
 

@@ -347,3 +347,29 @@ def format_slices(differing: Sequence[str], count: int) -> str:
     verb = "differs" if len(differing) == 1 else "differ"
     rest = " In the others no difference was found." if len(differing) < count else ""
     return f"{len(differing)} of {count} slices {verb} ({rate}): {_join_codes(differing)}.{rest}"
+
+
+def format_board(counts: Mapping[str, Any], first: Sequence[str], scope: str, level: float = 0.95) -> str:
+    """Say of a leaderboard of systems who comes first, and how many neighbours in rank cannot be separated.
+
+    `first` are the systems that no other is better than, `counts` those of a `ScoreBoard`.
+
+    >>> counts = {"metric": "score", "systems": 13, "neighbours": 12, "tied": 7, "items": 500, "items_needed": 2310}
+    >>> format_board(counts | {"second": "b"}, ["a", "b"], "new items")[:78]
+    'First: a and b, tied; 7 of 12 neighbours cannot be separated (95 % joint confi'
+    """
+    by = "" if counts["metric"] == "score" else f" by {counts['metric']}"
+    others, leader, needed = counts["systems"] - 1, first[0], counts["items_needed"]
+    if len(first) == 1:
+        who = f"{leader}, better than {counts['second'] if others == 1 else f'all {others} others'}"
+    else:
+        who = (
+            f"{join_words(first)}, tied" if len(first) <= _NAMED + 1 else f"{leader}, tied with {len(first) - 1} others"
+        )
+    pairs = f"{counts['tied'] or 'none'} of {counts['neighbours']} neighbours cannot be separated"
+    held = f"({100 * level:g} % joint confidence, {scope})"
+    said = f"First{by}: {who}{'' if others == 1 else f'; {pairs}'} {held}."
+    if needed is None:
+        return said
+    enough = f"About {float(f'{needed:.2g}'):,.0f}" if needed < _COUNTLESS else "Many millions of"
+    return f"{said} {enough} items, not {counts['items']:,}, would separate {leader} from {counts['second']}."

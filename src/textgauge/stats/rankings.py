@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from textgauge.core.arrays import Floats, Ints, Masks
+from textgauge.core.settings import split_into_blocks
 from textgauge.core.show import Row, drop_nonfinite
 from textgauge.stats.decisions import ALPHA, format_leaders, is_ahead, is_different
 from textgauge.stats.resampling import adjust_by_holm
 
+_CELLS = 2**21  # at once
 _MULTIPLIERS = 4_000  # draws from which it follows how far intervals reach that hold together
 _SEED = 7
 
@@ -230,31 +232,37 @@ def rank_values(values: Floats, errors: Floats, draws: Floats, *, freedom: float
     gaps = values[None, :] - values[:, None]
     # A difference that did not vary at all on parts of the data says nothing about how much it varies on all of them.
     known = np.isfinite(gaps) & np.isfinite(errors) & ((errors > 0) | (gaps == 0))
-    first, second = np.triu_indices(len(values), 1)
-    reach = compute_joint_reach(draws[:, first] - draws[:, second], freedom=freedom, level=level) * errors
+    reach = compute_pair_reach(draws, freedom=freedom, level=level) * errors
     return Ranking(values, np.where(known, gaps - reach, np.nan), np.where(known, gaps + reach, np.nan))
 
 
-def compute_joint_reach(draws: Floats, *, freedom: float, level: float) -> float:
-    """Return how many standard errors the intervals of all columns reach, so that all hold together at `level`.
+def compute_pair_reach(draws: Floats, *, freedom: float, level: float) -> float:
+    """Return how many standard errors the intervals of all differences of two columns reach, to hold together.
 
-    The largest of the columns' normal deviates, with the correlations that the draws have (Gaussian multipliers), its
+    The largest normal deviate of the differences, with the correlations that the draws have (Gaussian multipliers), its
     tail carried over to Student's t; never more than Bonferroni's correction.
 
     >>> from scipy.stats import norm
-    >>> alone = np.random.default_rng(0).normal(size=(500, 1))
-    >>> bool(abs(compute_joint_reach(alone, freedom=1e6, level=0.95) - norm.ppf(0.975)) < 0.1)
+    >>> two = np.random.default_rng(0).normal(size=(500, 2))
+    >>> bool(abs(compute_pair_reach(two, freedom=1e6, level=0.95) - norm.ppf(0.975)) < 0.1)
     True
     """
     from scipy.special import ndtr, stdtrit
 
-    usable = draws[:, np.isfinite(draws).all(axis=0)]
-    spread = np.sqrt((usable**2).mean(axis=0))
-    usable = usable[:, spread > 0] / spread[spread > 0]
-    tests = max(usable.shape[1], 1)
-    bound = (1.0 - level) / (2 * tests)
-    if usable.shape[1]:
-        weights = np.random.default_rng(_SEED).normal(size=(_MULTIPLIERS, len(usable)))
-        largest = np.abs(weights @ usable / np.sqrt(len(usable))).max(axis=1)
+    usable = draws[:, np.isfinite(draws).all(axis=0)].T
+    products = usable @ usable.T
+    squares = np.add.outer(np.diag(products), np.diag(products))
+    spread = np.triu(squares - 2 * products, 1)
+    varying = spread > 1e-12 * squares  # others are equal but for rounding
+    tests = int(varying.sum())
+    bound = (1.0 - level) / (2 * max(tests, 1))
+    if tests:
+        scale = np.divide(1.0, np.sqrt(np.abs(spread)), out=np.zeros_like(spread), where=varying)
+        rng, largest = np.random.default_rng(_SEED), np.zeros(_MULTIPLIERS)
+        for block in split_into_blocks(_MULTIPLIERS, _CELLS, max(usable.shape)):
+            deviates = usable @ rng.normal(size=(block.stop - block.start, usable.shape[1])).T
+            for one, row in enumerate(deviates[:-1]):
+                ratios = np.abs(deviates[one + 1 :] - row) * scale[one, one + 1 :, None]
+                np.maximum(largest[block], ratios.max(axis=0), out=largest[block])
         bound = max(bound, float(ndtr(-np.quantile(largest, level))))
     return float(-stdtrit(freedom, bound))

@@ -9,7 +9,7 @@ from scipy.stats import norm, studentized_range
 from scipy.stats import t as student
 
 from textgauge.stats.rankings import (
-    compute_joint_reach,
+    compute_pair_reach,
     compute_smallest_gap,
     compute_student_interval,
     find_better,
@@ -157,20 +157,19 @@ def test_two_repetitions_can_be_tested_and_one_cannot():
 
 def test_reach_of_all_pairs_of_independent_things_is_that_of_tukey():
     draws = np.random.default_rng(1).normal(size=(1_000, 6))
-    first, second = np.triu_indices(6, 1)
-    found = compute_joint_reach(draws[:, first] - draws[:, second], freedom=np.inf, level=0.95)
+    found = compute_pair_reach(draws, freedom=np.inf, level=0.95)
     assert abs(found - studentized_range.ppf(0.95, 6, np.inf) / np.sqrt(2)) < 0.08
 
 
 def test_reach_never_exceeds_bonferroni_and_never_falls_below_one_interval():
     draws = np.random.default_rng(1).normal(size=(50, 20))
-    found = compute_joint_reach(draws, freedom=1e9, level=0.95)
-    assert norm.ppf(0.975) < found <= norm.ppf(1 - 0.025 / 20) + 1e-9
+    found = compute_pair_reach(draws, freedom=1e9, level=0.95)
+    assert norm.ppf(0.975) < found <= norm.ppf(1 - 0.025 / 190) + 1e-9
 
 
 def test_columns_that_are_one_another_count_once():
-    column = np.random.default_rng(1).normal(size=(500, 1))
-    found = compute_joint_reach(np.repeat(column, 20, axis=1), freedom=1e9, level=0.95)
+    columns = np.random.default_rng(1).normal(size=(500, 2))
+    found = compute_pair_reach(np.repeat(columns, 10, axis=1), freedom=1e9, level=0.95)
     assert abs(found - norm.ppf(0.975)) < 0.1
 
 
@@ -210,8 +209,8 @@ def test_ranks_follow_from_what_is_better(values, error):
 
 def test_without_a_column_that_varies_one_interval_is_what_is_left():
     for draws in (np.zeros((30, 3)), np.full((30, 2), np.nan)):
-        assert abs(compute_joint_reach(draws, freedom=1e9, level=0.95) - norm.ppf(0.975)) < 1e-6
-    assert abs(compute_joint_reach(np.zeros((30, 3)), freedom=4.0, level=0.9) - student.ppf(0.95, 4)) < 1e-9
+        assert abs(compute_pair_reach(draws, freedom=1e9, level=0.95) - norm.ppf(0.975)) < 1e-6
+    assert abs(compute_pair_reach(np.zeros((30, 3)), freedom=4.0, level=0.9) - student.ppf(0.95, 4)) < 1e-9
 
 
 def test_pairs_name_the_first_and_say_better_only_where_it_is_sure():
