@@ -165,12 +165,11 @@ def write_page(lines: list[Cell]) -> str:
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for one in boards:
-        needed = f"{float(f'{one['items_needed']:.2g}'):,.0f}" if one["items_needed"] else "–"
+        needed = format(float(f"{one['items_needed']:.2g}"), ",.0f") if one["items_needed"] else "–"
         share = f"{one['separated']:,} of {one['pairs']:,} ({100 * one['separated'] / one['pairs']:.0f} %)"
         counts = [f"{one[name]} of {one['neighbours']}" for name in ("tied_singly", "tied")]
-        tables.append(
-            f"| {one['board']} | {one['systems']} | {one['items']} | {' | '.join(counts)} | {one['first']} | {share} | {needed} |"
-        )
+        row = [one["board"], one["systems"], one["items"], *counts, one["first"], share, needed]
+        tables.append(f"| {' | '.join(map(str, row))} |")
     notes = [f"- **{one['board']}**: {one['note']}" for one in boards if one["note"]]
     simulations = [
         "| scores | systems | groups × items | group | one first | any pair separated | boards |",
