@@ -1,10 +1,12 @@
 """Copied passages in a million short texts and in 200 MB of documents: CPU time, memory, what is found; and peers.
 
-Texts are sentences or whole documents of BBC News and 20 Newsgroups (TEXTGAUGE_DATA) with their words in another order,
-so that none is a copy of another. In the candidate, 1 text in 50 is a copy of a reference text, and 1 in 50 holds a
-passage of one: 12 words in a sentence, 40 in a document. Each search runs in a process of its own, reads both files and
-says which candidate texts are copied, or hold copied words. Peers: MinHash of runs of 8 words (datasketch, rensa; 128
-permutations, threshold 0.8), and the script that many use: a set of all runs of 13 words of the reference.
+Short texts are sentences of BBC News and 20 Newsgroups (TEXTGAUGE_DATA) with their words in another order. Documents
+are 10 to 50 sentences of these and of the essays, news and stories of Ghostbuster, drawn at random: those of the
+candidate are other sentences than those of the reference, and share no run of 8 words with them. In the candidate,
+1 text in 50 is a copy of a reference text, and 1 in 50 holds a passage of one: 12 words in a sentence, 40 in a
+document. Each search runs in a process of its own, reads both files and says which candidate texts are copied, or hold
+copied words. Peers: MinHash of runs of 8 words (datasketch, rensa; 128 permutations, threshold 0.8), and the script
+that many use: a set of all runs of 13 words of the reference.
 Run: TEXTGAUGE_DATA=... python -m benchmarks.passages short|documents [n, or megabytes] [searches]
 """
 
@@ -21,29 +23,54 @@ from pathlib import Path
 
 import numpy as np
 
+from textgauge.bench.pieces import sentence_spans
 from textgauge.data import Corpus, Pool, find_data_table, load_texts
 from textgauge.metrics.properties.repeats import find_copied_passages
 
-SHORT, DOCUMENTS = "short", "documents"
+SHORT = "short"
+BBC, NEWSGROUPS, ESSAYS = "bbc_news/bbc_news", "newsgroups20/newsgroups20_sample", "ghostbuster/human_vs_machine"
 PLANTED = 50
 THRESHOLD, PERMUTATIONS, BANDS = 0.8, 128, 16
 Search = Callable[[list[str], list[str]], list[bool]]
 
 
-def draw_texts(kind: str, size: int, seed: int) -> Iterator[str]:
-    """Yield so many sentences, or documents of so many bytes, with their words in random order."""
-    tables = [find_data_table(name) for name in ("bbc_news/bbc_news", "newsgroups20/newsgroups20_sample")]
-    if None in tables:
-        raise SystemExit("TEXTGAUGE_DATA has no bbc_news and newsgroups20")
-    known = [text for table in tables for text in load_texts(str(table), column="text").texts]
-    if kind == SHORT:
-        known = [part for text in known for part in text.split(". ") if 10 <= len(part.split()) <= 40]
-    words = [np.array(text.split(), dtype=object) for text in known]
+def load_documents(*names: str) -> list[str]:
+    """Return the texts of data sets of TEXTGAUGE_DATA."""
+    tables = {name: find_data_table(name) for name in names}
+    absent = [name for name, table in tables.items() if table is None]
+    if absent:
+        raise SystemExit(f"TEXTGAUGE_DATA has no {', '.join(absent)}")
+    return [text for table in tables.values() for text in load_texts(str(table), column="text").texts]
+
+
+def draw_short(size: int, seed: int) -> Iterator[str]:
+    """Yield so many sentences, with their words in random order."""
+    known = [part for text in load_documents(BBC, NEWSGROUPS) for part in text.split(". ")]
+    words = [np.array(part.split(), dtype=object) for part in known if 10 <= len(part.split()) <= 40]
+    rng = np.random.default_rng(seed)
+    for _ in range(size):
+        yield " ".join(rng.permutation(words[int(rng.integers(len(words)))]))
+
+
+def draw_documents(size: int, seed: int) -> Iterator[str]:
+    """Yield documents of so many bytes in all, made of the sentences of one of two sides."""
+    parts = [text[start:end] for text in load_documents(BBC, NEWSGROUPS, ESSAYS) for start, end in sentence_spans(text)]
+    known = sorted({" ".join(part.split()) for part in parts if 10 <= len(part.split()) <= 60})
+    sides = np.random.default_rng(0).permutation(np.array(known, dtype=object))
+    own, others = (sides[start::2].tolist() for start in (seed, 1 - seed))
+    if seed == 0:  # the candidate: without what stands in the reference
+        runs = {run for text in others for run in _split_runs(text)}
+        own = [text for text in own if runs.isdisjoint(_split_runs(text))]
     rng, made = np.random.default_rng(seed), 0
     while made < size:
-        text = " ".join(rng.permutation(words[int(rng.integers(len(words)))]))
-        made += 1 if kind == SHORT else len(text) + 1
+        text = " ".join(own[place] for place in rng.integers(0, len(own), int(rng.integers(10, 51))))
+        made += len(text.encode()) + 1
         yield text
+
+
+def _split_runs(text: str) -> list[tuple[str, ...]]:
+    words = re.findall(r"[^\W_]+", text.lower())
+    return [tuple(words[place : place + 8]) for place in range(len(words) - 7)]
 
 
 def plant(texts: list[str], others: list[str], run: int) -> tuple[list[str], list[str]]:
@@ -122,7 +149,10 @@ def read_peak() -> float:
 
 
 def measure(name: str, folder: Path) -> dict[str, object]:
-    sides = [(folder / file).read_text("utf-8").split("\n") for file in ("texts.txt", "others.txt")]
+    sides = []
+    for file in ("texts.txt", "others.txt"):
+        with (folder / file).open(encoding="utf-8", newline="\n") as stream:
+            sides.append([line.removesuffix("\n") for line in stream])
     start = time.process_time()
     found = SEARCHES[name](*sides)
     seconds = time.process_time() - start
@@ -134,10 +164,11 @@ def measure(name: str, folder: Path) -> dict[str, object]:
 
 
 def main(kind: str, size: int, names: list[str]) -> None:
-    size = size if kind == SHORT else size * 1_000_000
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        texts, others = (list(draw_texts(kind, size, seed)) for seed in (0, 1))
+        texts, others = (
+            list(draw_short(size, seed) if kind == SHORT else draw_documents(size * 1_000_000, seed)) for seed in (0, 1)
+        )
         texts, kinds = plant(texts, others, 12 if kind == SHORT else 40)
         (folder / "texts.txt").write_text("\n".join(texts), "utf-8")
         (folder / "others.txt").write_text("\n".join(others), "utf-8")

@@ -75,6 +75,7 @@ def run(
     beir: Named | TaskSources | None = None,
     columns: Mapping[str, Any] | None = None,
     column: str | None = None,
+    planted: Named | None = None,
     rated_only: bool = False,
     out: Named | None = None,
     seed: int = 0,
@@ -132,6 +133,9 @@ def run(
         Which columns of a task's table hold what, such as text=body,summary=abstract.
     column
         The column of texts of a table that is a corpus.
+    planted
+        Copies: a .csv, .jsonl or .parquet file for the planted texts, written where it is not there; what another
+        detector says of them is a column of it, and `column:NAME` a metric.
     rated_only
         Leave out pairs without a rating.
     out

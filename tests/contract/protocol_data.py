@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from textgauge.bench.inputs import Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora, format_step_role
+from textgauge.bench.inputs import (
+    Paraphrases,
+    PlantedCorpora,
+    RatedPairs,
+    StepsAndReference,
+    TaskTable,
+    TwoCorpora,
+    format_step_role,
+)
 from textgauge.bench.sources import PairSources, Sources
 from textgauge.data import Corpus
 from textgauge.testing.protocol_checks import ProtocolCase
@@ -58,6 +66,7 @@ def _rated():
 
 _MADE = {
     TwoCorpora: _two_corpora,
+    PlantedCorpora: _two_corpora,
     StepsAndReference: _steps,
     RatedPairs: _rated,
     Paraphrases: _pairs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ from textgauge.bench.ngrams import write_ngram_corpora
 from textgauge.bench.sources import Data, PairSources, Sources, TaskSources
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import ArgumentError, InputError, ResourceError
+from textgauge.core.files import check_table_path
 from textgauge.data import Corpus, load_pairs, load_texts
 from textgauge.data.datasets import list_data_folders
 from textgauge.data.folders import is_metric_folder, load_metric_folder
@@ -64,11 +65,37 @@ class TwoCorpora(DataKind):
     """Two corpora, as `compare` takes them."""
 
     needs = ("source_a", "source_b")
-    takes = ("column",)
+    takes: tuple[str, ...] = ("column",)
     about = "two corpora: {source_a} and {source_b}"
 
     def load(self, given: Given, seed: int) -> Sources:
         return read_two(given["source_a"], given["source_b"], column=given.get("column"))
+
+
+class PlantedCorpora(TwoCorpora):
+    """Two corpora, and a file of the copies that are planted, to which other detectors add columns."""
+
+    takes = ("column", "planted", "scores")
+
+    def load(self, given: Given, seed: int) -> Sources:
+        sources, columns = super().load(given, seed), given.get("scores", ())
+        if "planted" not in given:
+            if columns:
+                raise ArgumentError(f"column:{columns[0]} is a column of {{planted}}, which is not named")
+            return sources
+        path = Path(given["planted"])
+        check_table_path(path)
+        if not path.exists():
+            if columns:
+                raise InputError(f"{path} is not there: a run without column:{columns[0]} writes it")
+            return replace(sources, planted=path)
+        table, flags = read_table(path), {"true": 1, "false": 0}
+        named = {name: table.columns[table.find_column(name)] for name in columns}
+        table = table.with_columns(
+            **{name: [flags.get(str(cell).lower(), cell) for cell in cells] for name, cells in named.items()}
+        )
+        scores = {name: np.array(cells) for name, cells in table.get_scores(columns).items()}
+        return replace(sources, planted=path, texts=[text or "" for text in table.get_texts("text")], scores=scores)
 
 
 class StepsAndReference(DataKind):

@@ -32,7 +32,7 @@ from textgauge.bench.protocols import (
     list_tasks,
 )
 from textgauge.bench.protocols.base import CORPUS_METRICS
-from textgauge.bench.sources import Data, PairSources
+from textgauge.bench.sources import Data, sign_metric
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.core.registry import Registry
 from textgauge.core.show import Row
@@ -108,7 +108,7 @@ class Plan:
             self.seed,
             batch,
             metric.key,
-            self.sources.signature(metric) if isinstance(self.sources, PairSources) else metric.signature,
+            sign_metric(metric, self.sources),
         )
 
     def cells(self) -> list[Cell]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, reduce
 from operator import or_
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,10 +24,16 @@ Data: TypeAlias = "Sources | PairSources | TaskSources"
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """The data of a run: corpora by role, under the name that results carry."""
+    """The data of a run: corpora by role, under the name that results carry.
+
+    `planted` is the file of planted copies, if there is one, with its texts and the columns that `column:NAME` reads.
+    """
 
     name: str
     corpora: Mapping[str, Corpus]
+    planted: Path | None = None
+    texts: Sequence[str] = ()
+    scores: Mapping[str, Column] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -94,16 +101,6 @@ class PairSources:
         scores = {name: column[places] for name, column in self.scores.items()}
         return Pairs(self.left.take(places), self.right, items=self.items, columns=scores)
 
-    def signature(self, metric: Metric) -> str:
-        """Return what decides a metric's numbers on these pairs: its signature, and the content of the column it reads.
-
-        A column is not part of the fingerprint, so that it can be added to a run without computing the rest again.
-        """
-        if metric.needs != "column" or metric.on not in self.scores:
-            return metric.signature
-        content = np.ascontiguousarray(self.scores[metric.on], dtype=np.float64).tobytes()
-        return f"{metric.signature}|values={hashlib.blake2b(content, digest_size=8).hexdigest()}"
-
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of all texts and columns, in order."""
@@ -131,6 +128,18 @@ class TaskSources:
         """A short hash of all content; the order of the rows does not matter."""
         rows = sorted(hashlib.blake2b(repr(row).encode(), digest_size=16).digest() for row in _list_rows(self.data))
         return hashlib.blake2b(b"".join(rows), digest_size=8).hexdigest()
+
+
+def sign_metric(metric: Metric, sources: Data) -> str:
+    """Return what decides a metric's numbers on these data: its signature, and the content of the column it reads.
+
+    A column is not part of the fingerprint, so that it can be added to a run without computing the rest again.
+    """
+    scores = {} if isinstance(sources, TaskSources) else sources.scores
+    if metric.needs != "column" or metric.on not in scores:
+        return metric.signature
+    content = np.ascontiguousarray(scores[metric.on], dtype=np.float64).tobytes()
+    return f"{metric.signature}|values={hashlib.blake2b(content, digest_size=8).hexdigest()}"
 
 
 def _list_rows(data: Any) -> Iterator[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +29,6 @@ from textgauge.data.source import describe_accepted, split_column
 from textgauge.measure.cleaning import CLEANABLE, CLEANED
 from textgauge.measure.describing import describe as run_describe
 from textgauge.measure.description import Description
-from textgauge.measure.lists import check_threshold
 
 if TYPE_CHECKING:
     import polars as pl
@@ -122,25 +120,49 @@ def describe(
     has_train = given["train"] is not None
     if given["ratings"] is not None:
         given["ratings"] = [name for one in given["ratings"] for name in one.split(",")]
+    _check_picks(has_train, {"--pick": pick, "--near-copies": near_copies, "--figure": figure}, pick_to, plausible)
+    for path in filter(None, (per_text, pick_to, clean_to)):
+        check_table_path(path)
+    if figure is not None and figure.suffix not in (".html", ".svg", ".png"):
+        raise InputError(f"{figure}: a figure is .html, .svg or .png")
     if clean_to is not None:
         _check_clean(clean_to, generated, given)
-    files = _Files(output, per_text, pick, pick_to, plausible, near_copies, lists, figure, has_train)
     only = "generated" if has_train else "corpus"
     if near_copies is not None:
         given["near_copy"] = near_copies
     with progress():
         description = run_describe({only: generated[0]} if len(generated) == 1 else name_sources(generated), **given)
     _print(description, form, near_copies)
-    files.write(description)
+    if output is not None:
+        description.save(output)
+    if per_text is not None:
+        write_table(per_text, description.per_text)
+    if pick is not None and pick_to is not None:
+        write_table(pick_to, description.pick(pick, plausible=plausible), exact=True)
+    if lists is not None:
+        for name, frame in description.lists().items():
+            write_table(lists / f"{name}.csv", frame)
+    if figure is not None:
+        _draw(description, figure)
     if clean_to is not None:
         _write_clean(description, clean_to, generated[0], [name.strip() for name in clean.split(",")])
     more = [] if lists else [format_this_command("--lists", "lists")]
     print_next([*more, *([] if output else [format_this_command("-o", "found.json")])], form)
 
 
+def _check_picks(has_train: bool, needing: dict[str, Any], pick_to: Path | None, plausible: bool) -> None:
+    """Refuse options that need train or each other."""
+    named = next((name for name, value in needing.items() if value is not None), None)
+    if not has_train and named is not None:
+        raise InputError(f"{named} needs --train")
+    if (needing["--pick"] is None) != (pick_to is None):
+        raise InputError("--pick N and --pick-to FILE belong together")
+    if plausible and pick_to is None:
+        raise InputError("--plausible is for --pick")
+
+
 def _check_clean(path: Path, generated: list[str], given: dict[str, Any]) -> None:
     """Refuse to write over what is read, and to clean what is not one whole file."""
-    check_table_path(path)
     source, _ = split_column(generated[0])
     if len(generated) > 1 or not os.path.isfile(source) or given["limit"] is not None:
         raise InputError("--clean-to is for one file, without --limit")
@@ -165,52 +187,6 @@ def _write_clean(found: Description, path: Path, source: str, drop: list[str]) -
     write_table(path, frame.filter(~rows), exact=True)
     write_table(_name_removed(path), removed)
     say(f"{path}: {frame.height - removed.height:,} of {frame.height:,} rows; {_name_removed(path)} has the others")
-
-
-@dataclass(frozen=True)
-class _Files:
-    """The files to write; their names are checked before anything is computed."""
-
-    output: Path | None
-    per_text: Path | None
-    pick: int | None
-    pick_to: Path | None
-    plausible: bool
-    near_copies: float | None
-    lists: Path | None
-    figure: Path | None
-    has_train: bool
-
-    def __post_init__(self) -> None:
-        with_train = {"--pick": self.pick, "--near-copies": self.near_copies, "--figure": self.figure}
-        named = next((name for name, value in with_train.items() if value is not None), None)
-        if not self.has_train and named is not None:
-            raise InputError(f"{named} needs --train")
-        if (self.pick is None) != (self.pick_to is None):
-            raise InputError("--pick N and --pick-to FILE belong together")
-        if self.plausible and self.pick is None:
-            raise InputError("--plausible is for --pick")
-        if self.near_copies is not None:
-            check_threshold(self.near_copies)
-        for path in (self.per_text, self.pick_to):
-            if path is not None:
-                check_table_path(path)
-        if self.figure is not None and self.figure.suffix not in (".html", ".svg", ".png"):
-            raise InputError(f"{self.figure}: a figure is .html, .svg or .png")
-
-    def write(self, found: Description) -> None:
-        """Write all of them."""
-        if self.output is not None:
-            found.save(self.output)
-        if self.per_text is not None:
-            write_table(self.per_text, found.per_text)
-        if self.pick is not None and self.pick_to is not None:
-            write_table(self.pick_to, found.pick(self.pick, plausible=self.plausible), exact=True)
-        if self.lists is not None:
-            for name, frame in found.lists().items():
-                write_table(self.lists / f"{name}.csv", frame)
-        if self.figure is not None:
-            _draw(found, self.figure)
 
 
 def _print(found: Description, form: Format, near_copies: float | None) -> None:

@@ -119,7 +119,15 @@ def read_labels(
     return dict(zip(corpora, np.split(numbers, cuts), strict=True))
 
 
-def read_side_labels(corpus: Corpus, source: Source | LabelledTexts, label: Any, column: str | None, role: str) -> Any:
+def read_side_labels(
+    corpus: Corpus,
+    source: Source | LabelledTexts,
+    label: Any,
+    column: str | None,
+    role: str,
+    *,
+    blank: bool = False,
+) -> Any:
     """Return the label of each text of a corpus as a string, from a column of its source or as given."""
     if isinstance(label, str):
         if isinstance(source, str | os.PathLike):
@@ -127,18 +135,18 @@ def read_side_labels(corpus: Corpus, source: Source | LabelledTexts, label: Any,
         elif isinstance(source, LabelledTexts):
             found = source
         elif is_frame(source):
-            return _take_labels(corpus, get_cells(source, label), label, role)
+            return _take_labels(corpus, get_cells(source, label), label, role, blank)
         else:
             found = None
         if found is None or found.labels is None:
             raise InputError(f"the {role} has no column {label!r}: give a table with it, or the labels of its texts")
         rows = found.rows or range(len(found.labels))
         cells = dict(zip(rows, found.labels, strict=True))
-        return _take_labels(corpus, cells, label, role)
-    return _take_labels(corpus, list(label), "its labels", role)
+        return _take_labels(corpus, cells, label, role, blank)
+    return _take_labels(corpus, list(label), "its labels", role, blank)
 
 
-def _take_labels(corpus: Corpus, cells: Any, label: str, role: str) -> Any:
+def _take_labels(corpus: Corpus, cells: Any, label: str, role: str, blank: bool) -> Any:
     places = (
         range(len(corpus)) if len(cells) == len(corpus) and isinstance(cells, list) else corpus.source_rows.tolist()
     )
@@ -146,10 +154,11 @@ def _take_labels(corpus: Corpus, cells: Any, label: str, role: str) -> Any:
         labels = [cells[row] for row in places]
     except (IndexError, KeyError):
         raise InputError(f"the {role} has {len(corpus)} texts, but not a label of {label} for each") from None
-    missing = next((place for place, cell in enumerate(labels) if cell is None or not str(cell).strip()), None)
-    if missing is not None:
+    labels = ["" if cell is None else str(cell) for cell in labels]
+    missing = next((place for place, cell in enumerate(labels) if not cell.strip()), None)
+    if missing is not None and not blank:
         raise InputError(f"the {role}: text {missing} has no {label}")
-    return np.array([str(cell) for cell in labels])
+    return np.array(labels)
 
 
 def _find_places(corpus: Corpus, source: Source | LabelledTexts) -> Ints:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.parallel import map_parts, open_dask_executor
 from textgauge.core.progress import begin_step, name_counts
 from textgauge.core.settings import split_into_blocks
-from textgauge.data import Corpus, load_corpus, load_texts
+from textgauge.data import Corpus, load_corpus
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
 from textgauge.data.units import FEWEST_GROUPS
@@ -427,12 +426,16 @@ def describe(
     check_threshold(near_copy)
     if passage < 2:
         raise InputError(f"a passage has 2 words or more, not {passage}")
-    sources, rated = _load_generated(_name_sources(generated, train), column, ratings, limit, seed)
-    sets = load_sets(sources, train, held_out, validation, against=against, column=column)
+    sources = _name_sources(generated, train)
+    drawn = sources
+    if limit is not None:
+        drawn = {name: load_corpus(source, column=column, limit=limit, seed=seed) for name, source in sources.items()}
+    sets = load_sets(drawn, train, held_out, validation, against=against, column=column)
     if group is not None:
-        given = _name_sources(generated, train) | {"train": train, "test": held_out}
+        given = sources | {"train": train, "test": held_out}
         sets = replace(sets, groups=_read_groups(sets, given, group, column))
-    labels = {} if label is None else _read_label_cells(sets, _name_sources(generated, train), label, column)
+    labels = _read_cells(sets, sources, label, column)
+    rated = _read_ratings(sets, sources, ratings, column)
     known = None if representative is None else load_source_texts(representative, "representative", column=column)
     named_backends = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
     backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
@@ -451,35 +454,11 @@ def describe(
             held_out=yardstick,
             train=learned,
             warnings=tuple(find_warnings(corpora, yardstick, learned)),
-            ratings=_check_ratings(sets, rated),
+            ratings=rated,
             labels=labels,
             level=level,
             seed=seed,
         )
-
-
-def _load_generated(
-    sources: dict[str, Source], column: str | None, ratings: Any, limit: int | None, seed: int
-) -> tuple[dict[str, Source], Any]:
-    """Return the corpora by name, and their ratings, which may be a column of their files."""
-    several = isinstance(ratings, list | tuple) and len(ratings) > 0 and all(isinstance(one, str) for one in ratings)
-    questions: list[str] = [ratings] if isinstance(ratings, str) else list(ratings) if several else []
-    if limit is None and not questions:
-        return sources, ratings
-    marks: dict[str, dict[str, list[float]]] = {}
-    for name, source in sources.items():
-        if isinstance(source, str | os.PathLike):
-            for question in questions or (None,):
-                part = load_texts(source, column=column, labels=question, limit=limit, seed=seed)
-                sources[name] = Corpus.of(part.texts, source_rows=part.rows)
-                if question is not None:
-                    values = [_parse_rating(mark, name) for mark in part.labels or ()]
-                    marks.setdefault(name, {})[question if len(questions) > 1 else RATING] = values
-        elif questions:
-            raise ArgumentError("a column of {ratings} is for files; give the ratings themselves")
-        else:
-            sources[name] = load_corpus(source, column=column, limit=limit, seed=seed)
-    return sources, marks if questions else ratings
 
 
 def _parse_rating(mark: str, name: str) -> float:
@@ -501,21 +480,46 @@ def _read_groups(sets: CorpusSets, sources: Mapping[str, Any], group: LabelSourc
     return numbers
 
 
-def _read_label_cells(
-    sets: CorpusSets, sources: Mapping[str, Any], label: LabelSource, column: str | None
+def _read_cells(
+    sets: CorpusSets, sources: Mapping[str, Any], given: Any, column: str | None, *, blank: bool = False
 ) -> dict[str, NDArray[Any]]:
-    given: Any = label
-    if not isinstance(label, Mapping):
-        names = list(sets.generated)
-        given = (
-            dict.fromkeys(names, label)
-            if isinstance(label, str) or len(names) == 1
-            else dict(zip(names, label, strict=True))
-        )
+    """Return labels or ratings of texts by corpus: a column of its file, or the cells as given, by name or in order."""
+    names = list(sets.generated)
+    if given is None:
+        return {}
+    if isinstance(given, str) or (len(names) == 1 and not isinstance(given, Mapping)):
+        given = dict.fromkeys(names, given)
+    elif not isinstance(given, Mapping):
+        given = dict(zip(names, given, strict=False)) if len(given) == len(names) else {"": given}
+    unknown = next((name for name in given if name not in names), None)
+    if unknown is not None:
+        raise InputError(f"labels and ratings are given for each of {', '.join(names)}, not for {unknown!r}")
     return {
-        name: read_side_labels(corpus, sources[name], given[name], column, name)
-        for name, corpus in sets.generated.items()
+        name: read_side_labels(sets.generated[name], sources[name], cells, column, name, blank=blank)
+        for name, cells in given.items()
     }
+
+
+def _read_ratings(
+    sets: CorpusSets, sources: Mapping[str, Any], ratings: Any, column: str | None
+) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return ratings by corpus and question, one for each text; a missing one is NaN."""
+    names = [ratings] if isinstance(ratings, str) else ratings
+    if isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
+        questions = {name if len(names) > 1 else RATING: name for name in names}
+    elif isinstance(ratings, Mapping) and any(isinstance(values, Mapping) for values in ratings.values()):
+        every = dict.fromkeys(question for values in ratings.values() for question in values)
+        questions = {
+            question: {name: values[question] for name, values in ratings.items() if question in values}
+            for question in every
+        }
+    else:
+        questions = {RATING: ratings}
+    found: dict[str, dict[str, NDArray[np.float64]]] = {}
+    for question, given in questions.items():
+        for name, cells in _read_cells(sets, sources, given, column, blank=True).items():
+            found.setdefault(name, {})[question] = np.array([_parse_rating(cell, name) for cell in cells])
+    return found
 
 
 def load_sets(
@@ -566,24 +570,3 @@ def _load_checked(source: Source, role: str, column: str | None) -> Corpus:
     if (longest := max(map(len, texts))) > MOST_CHARACTERS:
         raise InputError(f"{role}: a text of {longest:,} characters; the limit is {MOST_CHARACTERS:,}")
     return corpus
-
-
-def _check_ratings(sets: CorpusSets, ratings: Any) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Return ratings by corpus and question, one for each text; a missing one is NaN."""
-    if ratings is None:
-        return {}
-    if not isinstance(ratings, Mapping):
-        if len(sets.generated) > 1:
-            raise InputError("ratings of several generated corpora are given by their names")
-        ratings = {next(iter(sets.generated), GENERATED): ratings}
-    found: dict[str, dict[str, NDArray[np.float64]]] = {}
-    for name, given in ratings.items():
-        if name not in sets.generated:
-            raise InputError(f"ratings for {name!r}, but the generated corpora are {', '.join(sets.generated)}")
-        for question, values in (given if isinstance(given, Mapping) else {RATING: given}).items():
-            marks = np.asarray(values, dtype=np.float64)
-            if marks.shape != (len(sets.generated[name]),):
-                texts = f"{len(sets.generated[name])} texts (blank ones are left out)"
-                raise InputError(f"{name}: {texts} but {marks.size} ratings")
-            found.setdefault(name, {})[question] = marks
-    return found

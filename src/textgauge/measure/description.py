@@ -22,9 +22,11 @@ from textgauge.measure.cleaning import CLEANED, list_label_conflicts, list_remov
 from textgauge.measure.findings import (
     compute_differences,
     correlate_ratings,
+    find_recall,
     find_worse,
     format_answer,
     format_answer_alone,
+    format_recall,
     summarise_ratings,
 )
 from textgauge.measure.lists import (
@@ -191,17 +193,26 @@ class Description(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why values next to train are missing, one sentence for each reason."""
+        """Why values next to train are missing, one sentence for each reason; and what limits find of copies."""
         reasons: dict[tuple[str, str], list[str]] = {}
         for row in self.to_dicts() if self.train is not None else ():
             gaps = {row["corpus"]: ("value", "reason")} | {name: (name, f"{name}_reason") for name in self._yardsticks}
             for corpus, (value, reason) in gaps.items():
                 if row[value] is None and row[reason]:
                     reasons.setdefault((corpus, row[reason]), []).append(row["property"])
-        return tuple(
-            f"no value for {corpus}: {join_words(dict.fromkeys(names))} ({reason})"
-            for (corpus, reason), names in reasons.items()
+        return (
+            *(
+                f"no value for {corpus}: {join_words(dict.fromkeys(names))} ({reason})"
+                for (corpus, reason), names in reasons.items()
+            ),
+            *(format_recall(found) for found in self.details.values()),
         )
+
+    @property
+    def details(self) -> Row:
+        """What the limits of near copies and passages found of planted copies (see docs/performance.md)."""
+        found = find_recall(self.generated[0])
+        return {"planted_copies": found} if found else {}
 
     @property
     def _yardsticks(self) -> tuple[str, ...]:

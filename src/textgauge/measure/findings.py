@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from functools import cache
+from importlib.resources import files
 from itertools import combinations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -15,7 +18,7 @@ from textgauge.core.arrays import Floats
 from textgauge.core.show import Row, format_cell, format_count, format_percent, join_words
 from textgauge.data import Corpus
 from textgauge.measure.lists import name_rating
-from textgauge.metrics.numerics.passages import PASSAGE, Passages
+from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.properties.base import (
     TOKENIZER,
     CorpusProperty,
@@ -26,8 +29,7 @@ from textgauge.metrics.properties.base import (
 from textgauge.metrics.properties.repeats import (
     compute_repetition,
     find_duplicates_within,
-    find_passages_across,
-    find_passages_within,
+    get_passages,
     modes,
 )
 from textgauge.metrics.properties.texts import count_scripts, count_words
@@ -54,14 +56,13 @@ _SENTENCES = {
     "plausibility": "perplexity {}, where smaller is more plausible",
 }
 _PARTS = ("_precision", "_recall", "syntactic_f1")  # what F1 and near_copies say in short
-TRAIN_PASSAGES = ("copied_passages", "longest_passage")
-AGAINST_PASSAGES = ("shared_passages", "longest_shared")
-OWN_PASSAGES = ("repeated_passages", "longest_repeated")
+PASSAGES = {"copied_passages": "train", "shared_passages": "the other file", "repeated_passages": "another text"}
 _COPIED = 0.1
 _REPEATED, _TIMES_TRAIN = 0.01, 5.0  # share of pairs that are alike, and its ratio to that of train
 _UNKNOWN, _TIMES_YARDSTICK = 0.4, 2.0
 _FAR, _OFF_TOPIC = 0.05, 0.5  # share of train that is as far from test, share of generated texts that are
 _FEW_TEXTS = 50
+_SHORT = 50  # words; shorter texts are sentences
 _SIZE_RATIO = 2.0
 
 
@@ -80,22 +81,58 @@ def format_answer_alone(measured: MeasuredCorpus, values: Mapping[str, float]) -
         text += f" They are as diverse as {values['vendi']:.3g} texts with nothing in common."
     if measured.against is not None:
         text += f" {count(round(values['shared'] * n))} have a near duplicate in the other file."
-        text += f" {format_passages(values, n, measured.passage, 'the other file', AGAINST_PASSAGES)}"
-        return text
-    return f"{text} {format_passages(values, n, measured.passage, 'another text', OWN_PASSAGES)}"
+    return f"{text} {format_passages(values, n, measured.passage)}"
 
 
-def format_passages(values: Mapping[str, float], size: int, words: int, where: str, names: tuple[str, str]) -> str:
+def format_passages(values: Mapping[str, float | None], size: int, words: int) -> str:
     """Say how many texts contain a passage that stands elsewhere, and how long the longest is.
 
-    >>> names = "copied_passages", "longest_passage"
-    >>> format_passages({names[0]: 1.0, names[1]: 41.0}, 96, 8, "train", names)
+    >>> format_passages({"copied_passages": 1.0, "longest_passage": 41.0}, 96, 8)
     '96 of 96 contain a passage of 8 or more words of train; the longest has 41.'
     """
-    number = round(values[names[0]] * size)
+    name = next((name for name in PASSAGES if values.get(name) is not None), None)
+    if name is None:
+        return ""
+    number = round((values[name] or 0.0) * size)
     said = f"{number:,} of {size:,} contain" if number else "None contain"
-    longest = f"; the longest has {values[names[1]]:,.0f}" if number else ""
-    return f"{said} a passage of {words} or more words of {where}{longest}."
+    longest = f"; the longest has {values['longest_passage']:,.0f}" if number else ""
+    return f"{said} a passage of {words} or more words of {PASSAGES[name]}{longest}."
+
+
+@cache
+def read_planted_copies() -> list[dict[str, str]]:
+    """Return what limits find of planted copies (`python -m benchmarks.planted_copies --write`), the largest last."""
+    return list(csv.DictReader((files("textgauge.measure") / "planted_copies.csv").read_text("utf-8").splitlines()))
+
+
+def find_recall(measured: MeasuredCorpus) -> dict[str, Any]:
+    """Return what the limits of near copies and passages found of planted copies, in texts about as long.
+
+    For limits that were not tried, it is what the next stricter ones found: no more than these would have.
+    """
+    if measured.others is None:
+        return {}
+    kind = "sentences" if np.median(count_words(measured)) < _SHORT else "documents"
+    for row in read_planted_copies():
+        near, words = float(row["near_copy"] or 0), int(row["passage"])
+        is_strict = words >= measured.passage and (near >= measured.near_copy if measured.train else not near)
+        if row["texts"] == kind and is_strict:
+            names = ("recall", "least_recall", "alarms")
+            return {**row, "near_copy": near or None, "passage": words, **{name: float(row[name]) for name in names}}
+    return {}
+
+
+def format_recall(found: Mapping[str, Any]) -> str:
+    """Say what limits find of planted copies.
+
+    >>> limits = {"texts": "sentences", "near_copy": 0.9, "passage": 8, "planted": "80"}
+    >>> format_recall(limits | {"recall": 0.725, "least": "embedded", "least_recall": 0.09, "alarms": 0.0})
+    'similarity 0.9 and passages of 8 words find 72.5 % of 80 planted copies of sentences (embedded 9 %), 0 % of others'
+    """
+    near = "near duplicates" if found["near_copy"] is None else f"similarity {found['near_copy']:g}"
+    recall, least, alarms = (f"{100 * found[name]:.3g} %" for name in ("recall", "least_recall", "alarms"))
+    planted = f"{found['planted']} planted copies of {found['texts']} ({found['least']} {least})"
+    return f"{near} and passages of {found['passage']} words find {recall} of {planted}, {alarms} of others"
 
 
 def format_answer(rows: Sequence[Row], sizes: dict[str, int], words: int = PASSAGE) -> str:
@@ -122,9 +159,7 @@ def _list_sentences(rows: Sequence[Row], size: int, words: int) -> Iterator[str]
         kind = "is a near copy" if number == 1 else "are near copies"
         are = f"{number or 'None'} of {format_count(size, 'text')} {kind}"
         yield f"{are} of {'a train text' if number == 1 else 'train texts'} ({100 * copies['value']:.3g} %{of_test})."
-    values = {row["property"]: row["value"] for row in rows}
-    if values.get(TRAIN_PASSAGES[0]) is not None:
-        yield format_passages(values, size, words, "train", TRAIN_PASSAGES)
+    yield from filter(None, [format_passages({row["property"]: row["value"] for row in rows}, size, words)])
     worse = [text for row in rows if row is not copies and (text := _format_worse(row))]
     if worse or any(row["low"] is not None for row in rows):
         yield format_properties(worse, copies_said=copies is not None)
@@ -202,10 +237,10 @@ def find_warnings(
             yield from _check_scripts(measured)
             if not measured.derive(find_duplicates_within).complete:
                 yield f"{measured.name}: too many texts are alike to list all near duplicates"
-            yield from _check_passages(measured, find_passages_within)
+            yield from _check_passages(measured)
         return
     for measured in generated:
-        yield from _check_passages(measured, find_passages_across)
+        yield from _check_passages(measured)
     yield from _check_samples(train, "of its {} texts, enough for a yardstick")
     if test is not None:
         yield from _check_copies(test, train)
@@ -219,8 +254,8 @@ def find_warnings(
         yield from _check_sizes(measured, test, train)
 
 
-def _check_passages(measured: MeasuredCorpus, find: Callable[[MeasuredCorpus], Passages]) -> Iterator[str]:
-    if not measured.derive(find).complete:
+def _check_passages(measured: MeasuredCorpus) -> Iterator[str]:
+    if not get_passages(measured)[0].complete:
         yield f"{measured.name}: some passages stand in so many places that the longest may be longer than said"
 
 

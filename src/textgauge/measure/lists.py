@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from textgauge.encode.tokenizers import compute_offsets, split_alphanumeric
 from textgauge.metrics.numerics.passages import Passages
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.meaning import find_nearest_other, find_outlying
-from textgauge.metrics.properties.repeats import find_duplicates_within, find_passages_across, find_passages_within
+from textgauge.metrics.properties.repeats import find_duplicates_within, get_passages
 from textgauge.metrics.properties.repeats import modes as modes_of
 from textgauge.metrics.properties.texts import count_words
 from textgauge.metrics.properties.wording import RUN, find_templates
@@ -31,10 +31,18 @@ def check_threshold(threshold: float) -> None:
         raise InputError(f"SynSim lies between 0.5 and 1; {threshold} is not a threshold for near copies")
 
 
-def get_texts(corpus: Corpus, rows: Ints) -> list[str]:
+def get_texts(corpus: Corpus, rows: Ints | Sequence[int]) -> list[str]:
     """Return the texts at these places."""
-    texts = corpus.pool.texts
-    return [texts[row] for row in corpus.index[rows].tolist()]
+    return list(corpus.take(rows).texts)
+
+
+def make_frame(corpus: str, **columns: Any) -> pl.DataFrame:
+    """Return columns next to the name of the corpus: arrays, or lists of texts; null where a number does not exist."""
+    import polars as pl
+
+    names = [corpus] * len(next(iter(columns.values())))
+    texts = {name: pl.String for name, cells in columns.items() if isinstance(cells, list)}
+    return pl.DataFrame({"corpus": names, **columns}, schema_overrides={"corpus": pl.String, **texts}, nan_to_null=True)
 
 
 RATING = "rating"  # the question of ratings that name none
@@ -58,7 +66,7 @@ def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Mappi
     errors, words = (nothing, nothing) if measured.grammar is None else measured.grammar
     logs = measured.text_values().get("plausibility")
     perplexity = nothing if logs is None else np.exp(np.minimum(logs, 700.0))
-    columns: dict[str, Any] = {"corpus": [measured.name] * n, "index": corpus.source_rows, "text": list(corpus.texts)}
+    columns: dict[str, Any] = {"index": corpus.source_rows, "text": list(corpus.texts)}
     if measured.train is None:
         duplicate = measured.derive(find_duplicates_within)
         has_meaning = measured.embedder is not None
@@ -72,8 +80,7 @@ def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Mappi
             "grammar_errors": errors,
             "perplexity": perplexity,
         }
-        frame = pl.DataFrame(columns, schema_overrides={"passage": pl.String}, nan_to_null=True)
-        return frame.with_columns(pl.col("duplicate", "passage_index").cast(pl.Int64))
+        return make_frame(measured.name, **columns).with_columns(pl.col("duplicate", "passage_index").cast(pl.Int64))
     _, place, times = np.unique(measured.forms, return_inverse=True, return_counts=True)
     groups = measured.derive(modes_of)
     columns |= {
@@ -87,9 +94,8 @@ def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Mappi
         "perplexity": perplexity,
     }
     columns |= {name_rating(question): values for question, values in ratings.items()}
-    schema = {"nearest_test": pl.String, "nearest_train": pl.String, "passage": pl.String}
-    frame = pl.DataFrame(columns, schema_overrides=schema, nan_to_null=True)
-    return frame.with_columns(pl.col("grammar_errors", "words", "passage_index").cast(pl.Int64))
+    whole = pl.col("grammar_errors", "words", "passage_index").cast(pl.Int64)
+    return make_frame(measured.name, **columns).with_columns(whole)
 
 
 def cut_words(text: str, start: int, count: int) -> str:
@@ -104,33 +110,18 @@ def cut_words(text: str, start: int, count: int) -> str:
     return text[pieces[first].start() : pieces[last].end()]
 
 
-def get_passages(measured: MeasuredCorpus) -> tuple[Passages, Corpus]:
-    """Return the passages of a corpus that stand elsewhere, and the texts in which they do."""
-    others = measured.against if measured.train is None else measured.train.corpus
-    if others is None:
-        return measured.derive(find_passages_within), measured.corpus
-    return measured.derive(find_passages_across), others
-
-
 def list_passages(measured: MeasuredCorpus) -> pl.DataFrame:
     """Return one row per copied passage: its text, its words, and where it stands in both corpora."""
-    import polars as pl
-
     found, others = get_passages(measured)
-    columns = (found.texts.tolist(), found.starts.tolist(), found.lengths.tolist())
-    texts = measured.corpus.texts
-    return pl.DataFrame(
-        {
-            "corpus": pl.Series([measured.name] * len(found.texts), dtype=pl.String),
-            "index": measured.corpus.source_rows[found.texts],
-            "start": found.starts,
-            "words": found.lengths,
-            "passage": pl.Series(
-                [cut_words(texts[row], *at) for row, *at in zip(*columns, strict=True)], dtype=pl.String
-            ),
-            "match_index": others.source_rows[found.others],
-            "match_start": found.places,
-        }
+    texts, columns = measured.corpus.texts, (found.texts.tolist(), found.starts.tolist(), found.lengths.tolist())
+    return make_frame(
+        measured.name,
+        index=measured.corpus.source_rows[found.texts],
+        start=found.starts,
+        words=found.lengths,
+        passage=[cut_words(texts[row], start, count) for row, start, count in zip(*columns, strict=True)],
+        match_index=others.source_rows[found.others],
+        match_start=found.places,
     )
 
 
@@ -176,8 +167,6 @@ def list_matches(
 
     `matched` are texts, their matches, the texts that these are of, and the marks. A `match` comes with its place.
     """
-    import polars as pl
-
     nowhere = np.empty(0, dtype=np.int64)
     index, places, similarity, texts, others = nowhere, nowhere, np.empty(0), list[str](), list[str]()
     if matched is not None:
@@ -186,49 +175,40 @@ def list_matches(
         nearest, similarity = matches.index[rows], matches.similarity[rows]
         index, places = queries.source_rows[rows], documents.source_rows[nearest]
         texts, others = get_texts(queries, rows), get_texts(documents, nearest)
-    values = {"corpus": [name] * len(texts), "index": index, columns[0]: texts, columns[1]: similarity}
+    values = {"index": index, columns[0]: texts, columns[1]: similarity}
     values |= {"match_index": places} if columns[2] == "match" else {}
-    kinds = {"corpus": pl.String, columns[0]: pl.String, columns[1]: pl.Float64, columns[2]: pl.String}
-    return pl.DataFrame(values | {columns[2]: others}, schema_overrides=kinds)
+    return make_frame(name, **values, **{columns[2]: others})
 
 
 def list_modes(measured: MeasuredCorpus, least: int) -> pl.DataFrame:
     """Return the groups of at least `least` equal or nearly equal texts, each with its most frequent text."""
-    import polars as pl
-
     groups = measured.derive(modes_of)
     group, sizes = groups.group, groups.sizes
     large = np.flatnonzero(sizes >= least)
     forms, first = np.unique(measured.forms, return_index=True)  # group g is named after form g in this order
     different = np.bincount(group[first], minlength=len(forms))
-    columns = {
-        "corpus": [measured.name] * len(large),
-        "texts": sizes[large],
-        "share": sizes[large] / len(measured.corpus),
-        "different": different[large],
-        "example": get_texts(measured.corpus, first[large]),
-    }
-    kinds = (pl.String, pl.Int64, pl.Float64, pl.Int64, pl.String)
-    return pl.DataFrame(columns, schema=dict(zip(columns, kinds, strict=True)))
+    return make_frame(
+        measured.name,
+        texts=sizes[large],
+        share=sizes[large] / len(measured.corpus),
+        different=different[large],
+        example=get_texts(measured.corpus, first[large]),
+    )
 
 
 def list_templates(measured: MeasuredCorpus) -> pl.DataFrame:
     """Return the runs of four words that many texts hold, the most frequent first, with an example of each."""
-    import polars as pl
-
     counts, first, _ = measured.derive(find_templates)
     tokens = measured.corpus.tokens(TOKENIZER)
     rows = np.searchsorted(tokens.offsets, first, side="right") - 1
     runs = [tokens.ids[place : place + RUN].tolist() for place in first.tolist()]
-    columns = {
-        "corpus": [measured.name] * len(runs),
-        "template": [" ".join(tokens.vocabulary[token] for token in run) for run in runs],
-        "texts": counts,
-        "share": counts / len(measured.corpus),
-        "example": get_texts(measured.corpus, rows.astype(np.int64)),
-    }
-    kinds = (pl.String, pl.String, pl.Int64, pl.Float64, pl.String)
-    return pl.DataFrame(columns, schema=dict(zip(columns, kinds, strict=True)))
+    return make_frame(
+        measured.name,
+        template=[" ".join(tokens.vocabulary[token] for token in run) for run in runs],
+        texts=counts,
+        share=counts / len(measured.corpus),
+        example=get_texts(measured.corpus, rows),
+    )
 
 
 def pick_texts(measured: MeasuredCorpus, n: int, *, plausible: bool) -> Ints:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from textgauge.bench.inputs import TwoCorpora
+from textgauge.bench.inputs import PlantedCorpora
 from textgauge.bench.pieces import sentence_spans
 from textgauge.bench.protocols.base import (
     RESAMPLES,
@@ -27,6 +27,8 @@ from textgauge.bench.protocols.task import divide_known
 from textgauge.bench.sources import Column, Sources
 from textgauge.bench.transformations import compose, get_transformation
 from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError
+from textgauge.core.files import write_table
 from textgauge.data import Corpus
 from textgauge.metrics import PairMetric, Range
 from textgauge.metrics.base import VALUE
@@ -42,20 +44,25 @@ _EDITED = 20  # of so many words one is exchanged
 
 @dataclass(frozen=True, eq=False)
 class BestMatchBatch(MatrixBatch):
-    """Trials that are texts: the value of each is that of the nearest one of other texts."""
+    """Trials that are texts: the value of each is that of the nearest one of other texts, or that of a column."""
+
+    scores: Mapping[str, Column] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def compute(self, metric: PairMetric) -> Values:
+        if metric.needs == "column":
+            return {VALUE: self.scores[metric.on]}
         return {metric.part or VALUE: metric.find_best(self.rows, self.others or self.rows)}
 
     def compact(self, metrics: Sequence[PairMetric]) -> BestMatchBatch:
         rows, background, others = self._compact_views(metrics)
-        return BestMatchBatch(self.number, rows, others, self.columns, background)
+        return BestMatchBatch(self.number, rows, others, self.columns, background, self.scores)
 
     def _take(self, trial: int) -> BestMatchBatch:
-        return BestMatchBatch(0, self.rows.take([trial]), self.others, {}, self.background)
+        scores = {name: cells[[trial]] for name, cells in self.scores.items()}
+        return BestMatchBatch(0, self.rows.take([trial]), self.others, {}, self.background, scores)
 
 
 @register_protocol
@@ -75,8 +82,10 @@ class Copies(Protocol):
     - `threshold`: that similarity; `recall_at_50` and `alarms_at_50` are the share of copies and of other texts with a
       similarity of 0.5 or more, and so on: the curve from which to choose another one.
 
-    A detector that is no metric is judged by its flags: `plant` gives the texts, and `judge` takes
-    `Observations(flags, batch, columns)` with the columns `kind` and `copy` of `plant`. Source: textgauge.
+    A detector that is no metric is judged by its flags. A run with `planted` writes the training texts and the texts to
+    judge to that file where it is not there; with a column of flags, or of similarities, added to it, `column:NAME` is
+    a metric of the next run. In Python `plant` gives the texts and `judge` takes `Observations(flags, batch, columns)`
+    with the columns `kind` and `copy` of `plant`. Source: textgauge.
     """
 
     name = "copies"
@@ -84,7 +93,7 @@ class Copies(Protocol):
     question = "Does it find copies of training texts, and only these?"
     purpose = "Finding copies"
     of = "pairs"
-    data = TwoCorpora()
+    data = PlantedCorpora()
     default_metrics = f"copied(words={PASSAGE}),jaccard,rouge1,cosine"
     similarities = True
     resampled = "texts"
@@ -132,8 +141,21 @@ class Copies(Protocol):
     def trials(self, sources: Sources, seed: int) -> Iterator[BestMatchBatch]:
         train, texts, columns = self.plant(sources, seed)
         joint = Corpus.of([*texts, *train])
+        if sources.planted is not None and not sources.texts:
+            kinds = [*columns["kind"].tolist(), *["train"] * len(train)]
+            flags = [*columns["copy"].tolist(), *[None] * len(train)]
+            rows = zip(joint.texts, kinds, flags, strict=True)
+            write_table(sources.planted, [{"text": a, "kind": b, "copy": c} for a, b, c in rows], exact=True)
+        elif sources.planted is not None and [text.split() for text in sources.texts] != list(
+            map(str.split, joint.texts)
+        ):
+            raise InputError(
+                f"{sources.planted} does not hold the texts that this run plants, in their order: its sources, seed, n "
+                "and train are those of the run that wrote it"
+            )
+        scores = {name: cells[: len(texts)] for name, cells in sources.scores.items()}
         others = joint.take(np.arange(len(texts), len(joint)))
-        yield BestMatchBatch(0, joint.take(np.arange(len(texts))), others, columns, others)
+        yield BestMatchBatch(0, joint.take(np.arange(len(texts))), others, columns, others, scores)
 
     def judge(self, observations: Observations) -> list[Verdict]:
         known = np.isfinite(observations.value)

@@ -1,15 +1,12 @@
 """Runs of words that stand in other texts too, all of them and exact.
 
-Windows of k words are hashed to 64 bits and sorted, a part of all hashes at a time, so that memory is bounded. Windows
-that both sides have, one after the other, make a stretch. Its rarest window is looked up at its places on the other
-side, and from there words are compared one by one to the left and to the right. What does not hold this window lies
-left or right of it, and is searched in the same way. Hashes only say where to look: two windows with one hash that
-differ would be noticed, and the search begun anew with other hashes.
+Windows of k words are hashed to 64 bits and looked up on the other side, a part of all hashes at a time, so that memory
+is bounded. Where a window stands there after another word, a run begins, and words are compared one by one. Hashes only
+say where to look.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +23,6 @@ _SORTED = 1 << 24  # windows sorted at a time: a quarter of a gigabyte
 _CELLS = 1 << 21  # pairs of places, or words, compared at a time
 _TRIED = 256  # places at which a window is looked up
 _BASE = np.uint64(0x9E3779B97F4A7C15)
-_INVERSE = np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,180 +86,127 @@ def find_passages(rows: Tokens, others: Tokens | None = None, *, words: int = PA
     """
     if words < 2:
         raise ValueError(f"a passage has 2 words or more, not {words}")
-    seed = 0
-    while not ((found := _Search(rows, others, words, seed).find()).lengths >= words).all():
-        seed += 1
-    return found
+    within = others is None
+    others = rows if others is None else others
+    where, windows, places, offsets = _match_windows(rows, others, words, within)
+    counts = offsets[windows + 1] - offsets[windows]
+    is_many = counts > _TRIED
+    follows_many = (np.diff(where, prepend=-2) == 1) & np.append(False, is_many)[:-1]
+    found = [np.empty((0, 4), dtype=np.int64)]
+    for block in split_into_runs(np.minimum(counts, _TRIED), _CELLS >> 3):
+        sizes = np.minimum(counts[block], _TRIED)
+        window = np.repeat(np.arange(len(sizes)), sizes)
+        turn = np.arange(len(window)) - compute_offsets(sizes)[window]
+        # Both ends are among those tried: of one text alone they cannot be.
+        turn = turn * (counts[block] - 1)[window] // np.maximum(sizes - 1, 1)[window]
+        here, there = where[block][window], places[offsets[windows[block]][window] + turn].astype(np.int64)
+        mine, theirs = _find_owners(rows, here), _find_owners(others, there)
+        if within:
+            columns = (window, here, there, mine, theirs)
+            window, here, there, mine, theirs = (column[mine != theirs] for column in columns)
+        begins = (here == rows.offsets[mine]) | (there == others.offsets[theirs])
+        begins |= rows.ids[here - 1] != others.ids[there - 1]
+        # Of many places the one where a run begins may not be among those tried: what is found then is a part of it.
+        is_part = (follows_many[block][window] | (is_many[block][window] & (np.diff(window, prepend=-1) > 0))) & ~begins
+        tried = np.flatnonzero(begins | is_part)
+        window, here, there, mine, theirs = (column[tried] for column in (window, here, there, mine, theirs))
+        room = np.minimum(rows.offsets[mine + 1] - here, others.offsets[theirs + 1] - there)
+        length = _count_equal(rows, others, here, there, room)
+        order = np.lexsort((there, -length, window))
+        best = order[np.flatnonzero(np.diff(window[order], prepend=-1))]
+        best = best[length[best] >= words]
+        found.append(np.column_stack([here[best], length[best], there[best], is_part[tried[best]]]))
+    start, length, place, is_part = _drop_nested(np.concatenate(found)).T
+    mine, theirs = _find_owners(rows, start), _find_owners(others, place)
+    return Passages(
+        mine,
+        start - rows.offsets[mine],
+        length,
+        theirs,
+        place - others.offsets[theirs],
+        rows.lengths,
+        others.lengths,
+        complete=not is_part.any(),
+    )
 
 
-class _Search:
-    """One search: the windows of `rows` that stand in `others`, and the places where they stand there."""
+def _find_owners(side: Tokens, places: Ints) -> Ints:
+    return np.searchsorted(side.offsets, places, side="right") - 1
 
-    def __init__(self, rows: Tokens, others: Tokens | None, words: int, seed: int) -> None:
-        self.rows, self.others, self.within, self.words = (
-            rows,
-            rows if others is None else others,
-            others is None,
-            words,
-        )
-        width = max(int(side.ids.max(initial=-1)) for side in (rows, self.others)) + 1
-        self.values = np.random.default_rng(seed).integers(0, 1 << 64, width, dtype=np.uint64)
-        self.windows = np.full(len(rows.ids), -1, dtype=np.int32)  # the number of the window that begins at each word
-        total = len(rows.ids) + (0 if self.within else len(self.others.ids))
-        bits = max(-(-total // cap_size(_SORTED)) - 1, 0).bit_length()
-        parts, sizes, known = [np.empty(0, np.int32)], [np.empty(0, np.int64)], 0
-        for part in range(1 << bits):
-            places, counts = self._join_windows(part, bits, known)
-            parts.append(places)
-            sizes.append(counts)
-            known += len(counts)
-        self.places, self.offsets = np.concatenate(parts), compute_offsets(np.concatenate(sizes))
 
-    def _join_windows(self, part: int, bits: int, known: int) -> tuple[NDArray[np.int32], Ints]:
-        """Give numbers to windows of a part of the hashes that both sides have; return their places and how many."""
-        sides = [self.rows] if self.within else [self.rows, self.others]
-        hashed = [list(self._hash_windows(side, part, bits)) for side in sides]
-        own = sum(len(places) for _, places in hashed[0])
-        blocks = [block for side in hashed for block in side]
-        hashes = np.concatenate([np.empty(0, np.uint64), *(block[0] for block in blocks)])
-        places = np.concatenate([np.empty(0, np.int32), *(block[1] for block in blocks)])
-        del hashed, blocks
-        order = np.argsort(hashes)
-        hashes = hashes[order]
-        starts = np.flatnonzero(np.concatenate([np.ones(min(len(order), 1), bool), hashes[1:] != hashes[:-1]]))
-        counts = np.diff(np.append(starts, len(order)))
-        if self.within:
-            chosen = counts > 1
+def _match_windows(
+    rows: Tokens, others: Tokens, words: int, within: bool
+) -> tuple[Ints, Ints, NDArray[np.int32], Ints]:
+    """Return where windows of rows begin that stand on the other side too, their numbers, and the places of each."""
+    width = max(int(side.ids.max(initial=-1)) for side in (rows, others)) + 1
+    values = np.random.default_rng(0).integers(0, 1 << 64, width, dtype=np.uint64)
+    total = len(rows.ids) + (0 if within else len(others.ids))
+    bits = max(-(-total // cap_size(_SORTED)) - 1, 0).bit_length()
+    numbers = np.full(len(rows.ids), -1, dtype=np.int32)
+    places, sizes, known = [np.empty(0, np.int32)], [np.empty(0, np.int64)], 0
+    for part in range(1 << bits):
+        hashes, at = _hash_windows(rows, values, words, part, bits)
+        if within:
+            common, counts = np.unique(hashes, return_counts=True)
+            common, sought, there = common[counts > 1], hashes, at
         else:
-            mine = np.add.reduceat(order < own, starts, dtype=np.int64) if len(starts) else counts
-            chosen = (mine > 0) & (mine < counts)
-        here = np.repeat(chosen, counts)
-        number = np.repeat(np.arange(chosen.sum()), counts[chosen])
-        order, places = order[here], places[order[here]]
-        if self.within:  # only windows that two texts have
-            texts = np.searchsorted(self.rows.offsets, places, side="right")
-            starts = np.append(0, np.cumsum(counts[chosen]))[:-1]
-            several = (
-                np.maximum.reduceat(texts, starts) > np.minimum.reduceat(texts, starts) if len(starts) else chosen[:0]
-            )
-            here = several[number]
-            number, order, places = (np.cumsum(several) - 1)[number[here]], order[here], places[here]
-        mine = order < own
-        self.windows[places[mine]] = known + number[mine]
-        theirs = slice(None) if self.within else ~mine
-        number, places = number[theirs], places[theirs]
-        kept = np.lexsort((places, number))
-        return places[kept].astype(np.int32), np.bincount(number)
+            sought, there = _hash_windows(others, values, words, part, bits)
+            common = np.intersect1d(hashes, sought)
+        number, is_known = _look_up(common, hashes)
+        numbers[at[is_known]] = known + number
+        number, is_known = _look_up(common, sought)
+        places.append(there[is_known][np.argsort(number, kind="stable")])
+        sizes.append(np.bincount(number, minlength=len(common)))
+        known += len(common)
+    where = np.flatnonzero(numbers >= 0)
+    return where, numbers[where].astype(np.int64), np.concatenate(places), compute_offsets(np.concatenate(sizes))
 
-    def _hash_windows(self, side: Tokens, part: int, bits: int) -> Iterator[tuple[NDArray[np.uint64], Ints]]:
-        """Yield hashes of windows, Σ v(wᵢ)·Bⁱ modulo 2⁶⁴, that begin with the bits of a part, and where they are."""
-        k, last = self.words, len(side.ids)
-        for block in split_into_blocks(last, _BLOCK):
-            stop = min(block.stop + k - 1, last)
-            n = stop - block.start
-            if n < k:
-                return
-            powers, inverse = (np.multiply.accumulate(np.full(n, base)) for base in (_BASE, _INVERSE))
-            sums = np.zeros(n + 1, dtype=np.uint64)
-            np.cumsum(self.values[side.ids[block.start : stop]] * powers, out=sums[1:])
-            hashes = (sums[k:] - sums[:-k]) * inverse[: n - k + 1]
-            ends = side.offsets[slice(*np.searchsorted(side.offsets, [block.start + 1, stop]))] - block.start
-            crossed = np.zeros(n, dtype=np.int32)
-            crossed[ends] = 1
-            crossed = np.cumsum(crossed, dtype=np.int32)
-            kept = crossed[k - 1 :] == crossed[: n - k + 1]  # no text ends within
-            if bits:
-                kept &= hashes >> np.uint64(64 - bits) == part
-            where = np.flatnonzero(kept)
-            yield hashes[where], (where + block.start).astype(np.int32)
 
-    def find(self) -> Passages:
-        """Return the passages of all stretches of windows."""
-        edges = np.diff((self.windows >= 0).astype(np.int8), prepend=0, append=0)
-        first, last = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-        del edges
-        rows, complete = [np.empty((0, 3), dtype=np.int64)], True
-        while len(first):
-            halves = []
-            for block in split_into_runs(last - first + 1, _CELLS):
-                anchor, many = self._find_rarest(first[block], last[block])
-                start, length, place = self._find_longest(anchor)
-                rows.append(np.column_stack([start, length, place]))
-                left, right = start > first[block], start + length < last[block] + self.words
-                complete &= not (many & (left | right)).any()
-                halves += [(first[block][left], anchor[left] - 1), (anchor[right] + 1, last[block][right])]
-            first, last = (np.concatenate(ends) for ends in zip(*halves, strict=True))
-            kept = first <= last
-            first, last = first[kept], last[kept]
-        return self._make_passages(np.concatenate(rows), complete)
+def _look_up(common: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return the place of each hash that is common, and which are."""
+    place = np.searchsorted(common, hashes)
+    is_known = np.append(common, 0)[place] == hashes
+    is_known &= place < len(common)
+    return place[is_known], is_known
 
-    def _find_rarest(self, first: Ints, last: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-        """Return the window of each stretch that has fewest places, nearest to the middle, and where these are many."""
-        sizes = last - first + 1
-        offsets = compute_offsets(sizes)
-        segment = np.repeat(np.arange(len(first)), sizes)
-        where = np.arange(offsets[-1]) + (first - offsets[:-1])[segment]
-        number = self.windows[where]
-        places = np.minimum(self.offsets[number + 1] - self.offsets[number], _TRIED + 1)
-        keys = (places << 40) + np.abs(2 * where - (first + last)[segment])
-        least = np.flatnonzero(keys == np.minimum.reduceat(keys, offsets[:-1])[segment])
-        chosen = least[np.searchsorted(segment[least], np.arange(len(first)))]
-        return where[chosen], places[chosen] > _TRIED
 
-    def _find_longest(self, anchor: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return the longest run around each window: where it begins, its length, and where it begins elsewhere."""
-        number = self.windows[anchor]
-        sizes = np.minimum(self.offsets[number + 1] - self.offsets[number], _TRIED)
-        found = np.empty((3, len(anchor)), dtype=np.int64)
-        for block in split_into_runs(sizes, _CELLS >> 3):
-            some, tried = anchor[block], sizes[block]
-            segment = np.repeat(np.arange(len(some)), tried)
-            turn = np.arange(len(segment)) - compute_offsets(tried)[segment]
-            spread = self.offsets[number[block] + 1] - self.offsets[number[block]] - 1
-            # Both ends are among those tried: of one text alone they cannot be.
-            turn = turn * spread[segment] // np.maximum(tried - 1, 1)[segment]
-            here, there = some[segment], self.places[self.offsets[number[block]][segment] + turn].astype(np.int64)
-            mine = np.searchsorted(self.rows.offsets, here, side="right") - 1
-            theirs = np.searchsorted(self.others.offsets, there, side="right") - 1
-            room = np.minimum(here - self.rows.offsets[mine], there - self.others.offsets[theirs])
-            left = self._count_equal(here - 1, there - 1, room, -1)
-            room = np.minimum(self.rows.offsets[mine + 1] - here, self.others.offsets[theirs + 1] - there)
-            right = self._count_equal(here, there, room, 1)
-            length = np.where((mine == theirs) & self.within, -1, left + right)
-            order = np.lexsort((there, -length, segment))
-            best = order[np.searchsorted(segment[order], np.arange(len(some)))]
-            found[:, block] = here[best] - left[best], length[best], there[best] - left[best]
-        return found[0], found[1], found[2]
+def _hash_windows(
+    side: Tokens, values: NDArray[np.uint64], words: int, part: int, bits: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """Return hashes of windows, Σ v(wᵢ)·Bⁱ modulo 2⁶⁴, that begin with the bits of a part, and where these begin."""
+    inside = np.ones(max(len(side.ids) - words + 1, 0), dtype=bool)  # no text ends within
+    starts, ends = (ends[side.lengths > 0] for ends in (side.offsets[:-1], side.offsets[1:]))
+    for back in range(1, words):
+        last = np.maximum(ends - back, starts)
+        inside[last[last < len(inside)]] = False
+    hashes, places = [np.empty(0, np.uint64)], [np.empty(0, np.int32)]
+    for block in split_into_blocks(len(inside), _BLOCK):
+        found = np.zeros(block.stop - block.start, dtype=np.uint64)
+        for place in range(words):
+            found = found * _BASE + values[side.ids[block.start + place : block.stop + place]]
+        kept = inside[block] & (found >> np.uint64(64 - bits) == part) if bits else inside[block]
+        hashes.append(found[kept])
+        places.append((np.flatnonzero(kept) + block.start).astype(np.int32))
+    return np.concatenate(hashes), np.concatenate(places)
 
-    def _count_equal(self, here: Ints, there: Ints, room: Ints, way: int) -> Ints:
-        """Return how many words from two places on, to the right or to the left, are equal, as far as there is room."""
-        counts, going, width = np.zeros(len(here), dtype=np.int64), np.flatnonzero(room > 0), 8
-        while len(going):
-            width = max(min(2 * width, _CELLS // len(going)), 8)
-            step = np.arange(width)
-            inside = (counts[going, None] + step) < room[going, None]
-            shift = np.where(inside, way * (counts[going, None] + step), 0)
-            same = self.rows.ids[here[going, None] + shift] == self.others.ids[there[going, None] + shift]
-            equal = np.logical_and.accumulate(same & inside, axis=1).sum(axis=1)
-            counts[going] += equal
-            going = going[(equal == width) & (counts[going] < room[going])]
-        return counts
 
-    def _make_passages(self, rows: Ints, complete: bool) -> Passages:
-        """Return passages by text and place, without those that lie within another one."""
-        start, length, place = rows[np.lexsort((-rows[:, 1], rows[:, 0]))].T
-        ends = np.maximum.accumulate(np.append(-1, start + length))
-        kept = start + length > ends[:-1]
-        start, length, place = start[kept], length[kept], place[kept]
-        mine = np.searchsorted(self.rows.offsets, start, side="right") - 1
-        theirs = np.searchsorted(self.others.offsets, place, side="right") - 1
-        return Passages(
-            mine,
-            start - self.rows.offsets[mine],
-            length,
-            theirs,
-            place - self.others.offsets[theirs],
-            self.rows.lengths,
-            self.others.lengths,
-            complete,
-        )
+def _count_equal(rows: Tokens, others: Tokens, here: Ints, there: Ints, room: Ints) -> Ints:
+    """Return how many words from two places on are equal, as far as there is room."""
+    counts, going, width = np.zeros(len(here), dtype=np.int64), np.arange(len(here)), 8
+    while len(going):
+        width = max(min(2 * width, _CELLS // len(going)), 8)
+        step = counts[going, None] + np.arange(width)
+        inside = step < room[going, None]
+        step = np.where(inside, step, 0)
+        same = rows.ids[here[going, None] + step] == others.ids[there[going, None] + step]
+        equal = np.logical_and.accumulate(same & inside, axis=1).sum(axis=1)
+        counts[going] += equal
+        going = going[(equal == width) & (counts[going] < room[going])]
+    return counts
+
+
+def _drop_nested(runs: Ints) -> Ints:
+    """Return runs (start, length, …) by their start, without those that lie within another one."""
+    runs = runs[np.lexsort((-runs[:, 1], runs[:, 0]))]
+    ends = runs[:, 0] + runs[:, 1]
+    return runs[ends > np.maximum.accumulate(np.append(-1, ends))[:-1]]

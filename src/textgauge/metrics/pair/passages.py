@@ -8,6 +8,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
+from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import VALUE, Range
 from textgauge.metrics.numerics.passages import find_passages
 from textgauge.metrics.pair_metric import Columns, PairMetric
@@ -39,18 +40,14 @@ class Copied(PairMetric):
 
     def compute(self, pairs: Pairs) -> Columns:
         left, right = pairs.left.tokens(self.on), pairs.right.tokens(self.on)
-        found = np.zeros(len(pairs))
-        for row in range(len(pairs)):
-            mine, theirs = (side.take(slice(row, row + 1)) for side in (left, right))
-            if np.array_equal(mine.ids, theirs.ids):
-                found[row] = 1.0
-            elif min(len(mine.ids), len(theirs.ids)) >= self.words:
-                found[row] = find_passages(mine, theirs, words=self.words).shares[0]
-        return {VALUE: found}
+        rows = (slice(row, row + 1) for row in range(len(pairs)))
+        return {VALUE: np.array([self._find_shares(left.take(row), right.take(row))[0] for row in rows])}
 
     def find_best(self, rows: Corpus, columns: Corpus) -> Floats:
         """Return the share of each row text that stands in any of the column texts."""
-        mine, theirs = rows.tokens(self.on), columns.tokens(self.on)
-        whole = {theirs[row].tobytes() for row in range(len(theirs))}
-        is_equal = [mine[row].tobytes() in whole for row in range(len(mine))]
-        return np.where(is_equal, 1.0, find_passages(mine, theirs, words=self.words).shares)
+        return self._find_shares(rows.tokens(self.on), columns.tokens(self.on))
+
+    def _find_shares(self, texts: Tokens, others: Tokens) -> Floats:
+        whole = {others[row].tobytes() for row in range(len(others))}
+        is_equal = [texts[row].tobytes() in whole for row in range(len(texts))]
+        return np.where(is_equal, 1.0, find_passages(texts, others, words=self.words).shares)

@@ -107,6 +107,11 @@ class MeasuredCorpus:
         return replace(self, **kept | changes)
 
     @property
+    def others(self) -> Corpus | None:
+        """The texts that copies are searched in: those of train, or of the other file."""
+        return self.against if self.train is None else self.train.corpus
+
+    @property
     def units(self) -> tuple[Ints, ...]:
         """What errors count in place of texts: groups, where these were named."""
         return () if self.groups is None else (self.groups,)

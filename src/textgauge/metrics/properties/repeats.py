@@ -77,27 +77,9 @@ def find_duplicates_across(measured: MeasuredCorpus) -> SetMatches:
     return find_word_matches(measured.corpus, measured.against)
 
 
-_declare = partial(declare, better="lower", backend=f"jaccard>={NEAR_DUPLICATE:g}@{TOKENIZER}", alone=True)
-_declare(
-    "near_duplicates",
-    f"share of texts that have {100 * NEAR_DUPLICATE:g} % or more of their words in common with another text",
-    lambda measured, _: PropertyValue(float((measured.derive(find_duplicates_within).index >= 0).mean())),
-    needs=("tokens",),
-    no_interval="no interval: the share grows with the number of texts",
-)
-_declare(
-    "shared",
-    "share of texts with a near duplicate in the other file",
-    lambda measured, level: share(measured.derive(find_duplicates_across).index >= 0, *measured.units, level=level),
-    needs=("tokens", "against"),
-    by_group=True,
-)
-
-
 def find_passages_across(measured: MeasuredCorpus) -> Passages:
     """Return the passages of the texts that stand in train texts, or in those they are checked against."""
-    others = measured.against if measured.train is None else measured.train.corpus
-    return find_copied_passages(measured.corpus, others, words=measured.passage)
+    return find_copied_passages(measured.corpus, measured.others, words=measured.passage)
 
 
 def find_passages_within(measured: MeasuredCorpus) -> Passages:
@@ -105,57 +87,67 @@ def find_passages_within(measured: MeasuredCorpus) -> Passages:
     return find_copied_passages(measured.corpus, words=measured.passage)
 
 
-def _declare_passages(
-    names: tuple[str, str], where: str, find: Callable[[MeasuredCorpus], Passages], **others: Any
-) -> None:
-    """Register the share of texts with a passage that stands elsewhere, and the length of the longest one."""
-    others |= {"backend": f"runs>={{passage}}@{RUNS}"}
-    runs = f"a run of words ({PASSAGE} or more, or as set) that stands in {where}"
-    no_interval = others.pop("no_interval", None)
-    declare(
-        names[0],
-        f"share of texts with {runs}",
-        lambda measured, level: (
-            share(measured.derive(find).longest >= 0, *measured.units, level=level)
-            if no_interval is None
-            else PropertyValue(float((measured.derive(find).longest >= 0).mean()))
-        ),
-        better="lower",
-        no_interval=no_interval,
-        by_group=True,
-        **others,
-    )
-    declare(
-        names[1],
-        f"words of the longest run that stands in {where}",
-        lambda measured, _: PropertyValue(float(measured.derive(find).lengths.max(initial=0))),
-        bounds=(0.0, math.inf),
-        no_interval="no interval: the longest of all",
-        **others,
-    )
+def get_passages(measured: MeasuredCorpus) -> tuple[Passages, Corpus]:
+    """Return the passages of a corpus that stand elsewhere, and the texts in which they do."""
+    if measured.others is None:
+        return measured.derive(find_passages_within), measured.corpus
+    return measured.derive(find_passages_across), measured.others
 
 
-_declare_passages(
-    ("copied_passages", "longest_passage"),
-    "a train text",
-    find_passages_across,
-    needs=("tokens", "train"),
-    undefined_for=NOT_FOR_TRAIN,
+def _share_of(find: Callable[[MeasuredCorpus], Any], *, interval: bool = True) -> Callable[..., PropertyValue]:
+    """Return how to measure the share of texts with a match."""
+
+    def compute(measured: MeasuredCorpus, level: float) -> PropertyValue:
+        found = measured.derive(find)
+        hits = (found.longest if isinstance(found, Passages) else found.index) >= 0
+        return share(hits, *measured.units, level=level) if interval else PropertyValue(float(hits.mean()))
+
+    return compute
+
+
+_WITHIN: dict[str, Any] = {
+    "needs": ("tokens",),
+    "no_interval": "no interval: the share grows with the number of texts",
+    "alone": True,
+}
+_ACROSS: dict[str, Any] = {"needs": ("tokens", "against"), "by_group": True, "alone": True}
+_TRAIN: dict[str, Any] = {"needs": ("tokens", "train"), "by_group": True, "undefined_for": NOT_FOR_TRAIN}
+_WORDS = f"jaccard>={NEAR_DUPLICATE:g}@{TOKENIZER}"
+_PASSAGES = f"runs>={{passage}}@{RUNS}"
+_RUN = f"share of texts with a run of words ({PASSAGE} or more, or as set) that stands in"
+_declare = partial(declare, better="lower")
+_declare(
+    "near_duplicates",
+    f"share of texts that have {100 * NEAR_DUPLICATE:g} % or more of their words in common with another text",
+    _share_of(find_duplicates_within, interval=False),
+    backend=_WORDS,
+    **_WITHIN,
 )
-_declare_passages(
-    ("shared_passages", "longest_shared"),
-    "the other file",
-    find_passages_across,
-    needs=("tokens", "against"),
-    alone=True,
+_declare(
+    "shared",
+    "share of texts with a near duplicate in the other file",
+    _share_of(find_duplicates_across),
+    backend=_WORDS,
+    **_ACROSS,
 )
-_declare_passages(
-    ("repeated_passages", "longest_repeated"),
-    "another text",
-    find_passages_within,
+_declare("copied_passages", f"{_RUN} a train text", _share_of(find_passages_across), backend=_PASSAGES, **_TRAIN)
+_declare("shared_passages", f"{_RUN} the other file", _share_of(find_passages_across), backend=_PASSAGES, **_ACROSS)
+_declare(
+    "repeated_passages",
+    f"{_RUN} another text",
+    _share_of(find_passages_within, interval=False),
+    backend=_PASSAGES,
+    **_WITHIN,
+)
+declare(
+    "longest_passage",
+    "words of the longest such run",
+    lambda measured, _: PropertyValue(float(get_passages(measured)[0].lengths.max(initial=0))),
+    bounds=(0.0, math.inf),
     needs=("tokens",),
-    alone=True,
-    no_interval="no interval: the share grows with the number of texts",
+    backend=_PASSAGES,
+    undefined_for=NOT_FOR_TRAIN,
+    no_interval="no interval: the longest of all",
 )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
+import polars as pl
 import pytest
 
 from textgauge.bench.inputs import read_two
@@ -61,3 +64,24 @@ def test_kinds_of_copies() -> None:
     assert make_copy(text, "rewrapped", 0, "").split() == text.split()
     assert make_copy(text, "edited", 0, "other words").split()[9] == "words"
     assert make_copy("one two three four", "embedded", 0, "a b") == "a two three b"
+
+
+def test_a_column_of_flags_is_a_metric_of_the_command(tmp_path, run) -> None:
+    for name, seed in (("a.txt", 0), ("b.txt", 1)):
+        (tmp_path / name).write_text("\n".join(_make_documents(seed)))
+    file = tmp_path / "planted.csv"
+    sources = ("--source-a", tmp_path / "a.txt", "--source-b", tmp_path / "b.txt", "--planted", file)
+    command = ("run", "copies", *sources, "-n", 2, "-p", "train=20", "--out", tmp_path / "runs")
+    code, _, err = run(*command, "-m", "column:mine")
+    assert (code, "is not there" in err) == (2, True)
+    assert run(*command, "-m", "copied(words=8)")[0] == 0
+    frame = pl.read_csv(file)
+    assert frame["kind"].to_list().count("train") == 20
+    flags = pl.when(pl.col("kind") != "train").then(pl.col("copy") & (pl.col("kind") != "edited"))
+    frame.with_columns(mine=flags).write_csv(file)
+    code, out, _ = run(*command, "-m", "copied(words=8),column:mine", "-f", "json")
+    assert code == 0
+    found = {row["metric"]: row["recall"] for row in json.loads(out)["rows"]}
+    assert found["column:mine"] == pytest.approx(1 - 1 / len(KINDS))
+    code, _, err = run(*command, "-m", "column:mine", "--seed", 1)
+    assert (code, "planted.csv does not hold the texts" in err) == (2, True)

@@ -37,6 +37,17 @@ def test_the_answer_names_near_copies_and_passages() -> None:
     )
 
 
+def test_the_recall_of_the_limits_is_that_of_planted_copies() -> None:
+    usual, stricter = (describe(TEXTS, train=TRAIN, passage=words, **LIGHT) for words in (8, 9))
+    found = usual.details["planted_copies"]
+    assert (found["texts"], found["near_copy"], found["passage"]) == ("sentences", 0.9, 8)
+    assert f"{100 * found['recall']:.3g} % of 800 planted copies" in usual.notes[-1]
+    assert stricter.details["planted_copies"]["passage"] == 10
+    assert describe(TEXTS, against=TRAIN, **LIGHT).details["planted_copies"]["near_copy"] is None
+    assert not describe(TEXTS, **LIGHT).details
+    assert not describe(TEXTS, train=TRAIN, passage=50, **LIGHT).details
+
+
 def test_passages_are_found_across_two_files_and_within_one() -> None:
     across = describe(TEXTS, against=TRAIN, **LIGHT)
     assert across.answer.endswith("2 of 5 contain a passage of 8 or more words of the other file; the longest has 10.")

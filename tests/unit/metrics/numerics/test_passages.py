@@ -60,21 +60,34 @@ def test_passages_are_those_of_comparing_all_places(largest: int) -> None:
                 assert given is not None or text != other
 
 
-def test_windows_with_one_hash_that_differ_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    seeds: list[int] = []
-
+def test_windows_with_one_hash_that_differ_are_no_passages(monkeypatch: pytest.MonkeyPatch) -> None:
     class Colliding:
         def __init__(self, seed: int) -> None:
-            seeds.append(seed)
+            del seed
 
         def integers(self, low: int, high: int, size: int, dtype: type) -> np.ndarray:
             del low, high
-            return np.arange(size, dtype=dtype) if seeds[-1] else np.zeros(size, dtype=dtype)
+            return np.zeros(size, dtype=dtype)
 
     monkeypatch.setattr(passages.np.random, "default_rng", Colliding)
     found = find_passages(_make_tokens([[1, 2, 3, 4]]), _make_tokens([[5, 6, 7], [2, 3, 4]]), words=3)
-    assert seeds == [0, 1]
     assert (found.starts.tolist(), found.others.tolist()) == ([1], [1])
+
+
+def test_with_few_places_tried_all_copied_words_are_found_and_complete_is_true_of_the_longest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(passages, "_TRIED", 2)
+    rng, complete = np.random.default_rng(0), 0
+    for _ in range(300):
+        rows = [rng.integers(0, 3, int(rng.integers(0, 12))).tolist() for _ in range(int(rng.integers(0, 6)))]
+        found = find_passages(_make_tokens(rows), words=4)
+        truth = [_compare_all(row, [*rows[:place], *rows[place + 1 :]], 4) for place, row in enumerate(rows)]
+        assert found.words.tolist() == [words for _, words, _ in truth]
+        if found.complete:
+            complete += 1
+            assert np.append(found.lengths, 0)[found.longest].tolist() == [longest for longest, _, _ in truth]
+    assert 50 < complete < 300
 
 
 def test_a_window_with_very_many_places_is_not_looked_up_at_all_of_them() -> None:
