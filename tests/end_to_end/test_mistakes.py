@@ -25,7 +25,7 @@ FILES = {
     "empty.txt": b"",
     "one.txt": b"only one\n",
     "binary.txt": bytes(range(256)) * 4,
-    "latin.txt": b"one\ncaf\xe9\n",
+    "latin.txt": b"one\ncaf\xe9 caf\xc3\xa9\n",
     "blank.txt": b"\n  \n\t\n",
     "same.txt": b"again\n" * 30,
     "huge.txt": b"a b " * 2_500_000 + b"\nsmall\n",
@@ -73,7 +73,7 @@ compare A.txt Atxt → did you mean A.txt?
 compare A.txt qa.cvs → did you mean qa.csv?
 compare A.txt bankin77 → did you mean banking77
 compare A.txt commas.csv → call the file .txt
-compare A.txt latin.txt → line 2 is not UTF-8 (byte 0xe9); save the file as UTF-8
+compare A.txt latin.txt → line 2 is not UTF-8 (byte 0xe9); name the encoding by --encoding
 compare A.txt settings.json → expected an array of texts or objects
 compare A.txt empty → give a file
 compare A.txt cut.txt.gz → not a whole .gz file

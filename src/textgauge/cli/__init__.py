@@ -90,7 +90,8 @@ Set your own defaults in textgauge.toml, or in pyproject.toml under [tool.textga
 [compare] with metrics = "energy,mauve".
 """
 _EVERYWHERE = """Options of every command: -q, --quiet prints only the result and errors, no notes and no progress;
--v, --verbose prints the time that every step takes; --digits N writes the numbers of tables with N digits.
+-v, --verbose prints the time that every step takes; --digits N writes the numbers of tables with N digits;
+--encoding NAME says how text files are written, such as cp1252.
 """
 _LONGEST = 1_000  # characters of an error
 
@@ -140,6 +141,7 @@ def main() -> None:
 
     from textgauge.cli.output import DETAIL, get_option_name, note, say
     from textgauge.core.show import shorten_line, use_digits
+    from textgauge.data.packing import ENCODING
 
     def fail(text: str, code: int) -> NoReturn:
         say(f"textgauge: {shorten_line(text, _LONGEST)}", err=True)
@@ -155,10 +157,14 @@ def main() -> None:
     words = [word for word in options if word not in ("-q", "--quiet", "-v", "--verbose")] + tokens[len(options) :]
     words = [STDIN if word == "-" else word for word in words]
     try:
-        words, digits = _take_digits(words)
+        words, digits = _take_value(words, "--digits")
+        if digits is not None and not digits.isdecimal():
+            raise InputError(f"--digits takes a number, not {digits!r}")
+        words, encoding = _take_value(words, "--encoding")
+        os.environ.update({ENCODING: encoding} if encoding else {})
         app = make_app(plugins=not words or words[0] not in {*COMMANDS, "-V", "--version"})
         app.config = read_config(app, Path.cwd())
-        with use_digits(digits):
+        with use_digits(None if digits is None else int(digits)):
             code = app(words, exit_on_error=False, print_error=False, verbose=False)
     except CycloptsError as error:
         fail(_advise(error), 2)
@@ -175,17 +181,14 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _take_digits(words: list[str]) -> tuple[list[str], int | None]:
-    """Return the words without `--digits N`, and N."""
-    place = next((n for n, word in enumerate(words) if word.partition("=")[0] == "--digits"), None)
+def _take_value(words: list[str], option: str) -> tuple[list[str], str | None]:
+    """Return the words without an option of every command and its value, and the value."""
+    place = next((n for n, word in enumerate(words) if word.partition("=")[0] == option), None)
     if place is None:
         return words, None
     _, equals, value = words[place].partition("=")
     end = place + (1 if equals else 2)
-    value = value if equals else "".join(words[place + 1 : end])
-    if not value.isdecimal():
-        raise InputError(f"--digits takes a number, not {value!r}")
-    return words[:place] + words[end:], int(value)
+    return words[:place] + words[end:], value if equals else "".join(words[place + 1 : end])
 
 
 def _advise(error: CycloptsError) -> str:

@@ -23,7 +23,7 @@ from textgauge.core.errors import InputError
 
 OUTPUT = "Output"  # the panel of what a terminal adds
 _NAMES = {"metrics": ("--metrics", "-m"), "metric": ("--metric", "-m"), "jobs": ("--jobs", "-j")}
-_NAMES |= {"scheduler": ("--scheduler", "--cluster")}
+_NAMES |= {"scheduler": ("--scheduler", "--cluster"), "column": ("--column", "--text")}
 _LEAST = {"seed": 0, "jobs": 1, "limit": 1, "repetitions": 1}  # of numbers that Python hands on as they are
 _LEAST |= {"resamples": 100}
 

@@ -39,6 +39,7 @@ from textgauge.data.packing import (
     read_bytes,
     read_pieces,
     read_text,
+    read_text_pieces,
     split_endings,
 )
 from textgauge.data.tables import TextTable, describe_cell, format_column_names, parse_number, sanitize_text
@@ -232,9 +233,9 @@ def split_lines(text: str) -> list[str]:
 
 
 def _read_texts(path: PathLike, whole: bool) -> Iterator[tuple[int, str]]:
-    """Yield pieces of a UTF-8 file that end with a line, each with the number of its first line."""
+    """Yield pieces of a text file that end with a line, each with the number of its first line."""
     name, number, waiting, size = format_path(path), 1, [b""], 0
-    for data in read_pieces(path, limited=whole):
+    for data in read_text_pieces(path, limited=whole):
         # A long line in many pieces is put together once; a CR at the very end may be half of a CRLF.
         has_end = re.search(rb"[\r\n]", waiting[-1][-1:] + data)
         waiting.append(data)
@@ -385,7 +386,7 @@ def _parse_json_lines(text: str, name: str, first_line: int = 1) -> TextTable:
 
 
 def _read_json(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
-    """Read an array of texts or objects, an object of columns, or such an array under the only key that has one."""
+    """Read an array of texts or objects, an object of columns or splits, or such an array under its only such key."""
     name, text = format_path(path), read_text(path)
     first, _, rest = text.lstrip().partition("\n")
     if first.startswith("{") and first.rstrip().endswith("}") and rest.strip():
@@ -400,10 +401,10 @@ def _read_json(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable
         columns = lists or {key: list(cells.values()) for key, cells in value.items() if isinstance(cells, dict)}
         is_wrapped = len(columns) == 1 and any(isinstance(cell, dict) for cell in next(iter(columns.values())))
         if columns and len(columns) == len(value) and not is_wrapped:
-            if len({len(cells) for cells in columns.values()}) > 1:
-                lengths = ", ".join(f"{key!r} {len(cells)}" for key, cells in list(columns.items())[:5])
-                raise InputError(f"{name}: the columns differ in length ({lengths})")
-            yield TextTable.of(name, columns)
+            longest = max(map(len, columns.values()))  # splits of a data set may differ in length
+            yield TextTable.of(
+                name, {key: [*cells, *[None] * (longest - len(cells))] for key, cells in columns.items()}
+            )
             return
         value = next(iter(lists.values())) if len(lists) == 1 else value
     if not isinstance(value, list):

@@ -1,12 +1,15 @@
 """The bytes and the text of a file: opened, unpacked, limited, decoded.
 
-Every error is an InputError of one line that names the file. Text is UTF-8 with or without byte-order mark. What is
-packed (`.gz`, `.bz2`, `.xz`, `.zst`) is unpacked piece by piece, up to a limit; `-` is standard input.
+Every error is an InputError of one line that names the file. Text is UTF-8 with or without byte-order mark, or in the
+encoding that `TEXTGAUGE_ENCODING` (`--encoding` of the command) names; UTF-16 with its mark and Windows-1252 are found
+and said. What is packed (`.gz`, `.bz2`, `.xz`, `.zst`) is unpacked piece by piece, up to a limit; `-` is standard
+input.
 """
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import contextlib
 import gzip
 import importlib
@@ -21,11 +24,18 @@ from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISREG
 from typing import IO, Any
 
-from textgauge.core.errors import InputError, MissingExtra
+from textgauge.core.errors import InputError, MissingExtra, warn
 from textgauge.core.settings import FILE_BYTES, cap_size
 
 STDIN = "-"
+ENCODING = "TEXTGAUGE_ENCODING"
 _PIECE = 2**22
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# A letter of several bytes: UTF-8 with a wrong byte somewhere; ÿ and þ: mostly bytes of no text.
+_NOT_CP1252 = re.compile(
+    rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\xfe\xff]"
+)
+_USUAL = "utf-8, utf-16, cp1252, latin-1, gb18030, big5, shift_jis, euc-kr"
 _MOST_NEIGHBOURS = 10_000  # files of a folder that a mistyped name is looked for among
 PathLike = str | os.PathLike[str]
 
@@ -47,22 +57,55 @@ def format_path(path: PathLike) -> str:
 
 
 def read_text(path: PathLike) -> str:
-    """Read the whole of a UTF-8 text file (unpacked, `-` for standard input), without byte-order mark."""
-    return decode_text(read_bytes(path), format_path(path))
+    """Read the whole of a text file (unpacked, `-` for standard input), without byte-order mark."""
+    data = b"".join(read_text_pieces(path, limited=True))
+    if not data:
+        raise InputError(f"{format_path(path)}: the file is empty")
+    return decode_text(data, format_path(path))
+
+
+def read_text_pieces(path: PathLike, *, limited: bool = False) -> Iterator[bytes]:
+    """Yield the bytes of a text file as `read_pieces` does, in UTF-8 where it is in another encoding that is known."""
+    name, pieces = format_path(path), read_pieces(path, limited=limited)
+    first, encoding = next(pieces, b""), os.environ.get(ENCODING, "")
+    if not encoding and first.startswith(_UTF16):
+        encoding = "utf-16"
+        warn(f"{name}: read as UTF-16")
+    if not encoding or encoding.lower() in ("utf-8", "utf8"):
+        yield first
+        yield from pieces
+        return
+    try:
+        if not codecs.lookup(encoding)._is_text_encoding:
+            raise LookupError
+        decoder = codecs.getincrementaldecoder(encoding)()
+    except LookupError:
+        raise InputError(f"no encoding is called {encoding!r}; usual ones are {_USUAL}") from None
+    try:
+        for piece in itertools.chain([first], pieces):
+            yield decoder.decode(piece).encode()
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeError as error:
+        raise InputError(f"{name}: not {encoding} ({getattr(error, 'reason', error)}); name another encoding") from None
 
 
 def decode_text(data: bytes, name: str, *, first_line: int = 1) -> str:
     """Decode the bytes of a whole file, or of a part that starts with `first_line`."""
-    if first_line == 1 and data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{name}: the file is UTF-16; save it as UTF-8")
     if b"\0" in data:
         raise InputError(f"{name}: this is a binary file, not text")
     try:
         return data.decode("utf-8-sig" if first_line == 1 else "utf-8")
     except UnicodeDecodeError as error:
+        if not _NOT_CP1252.search(data):
+            with contextlib.suppress(UnicodeDecodeError):
+                text = data.decode("cp1252")
+                warn(f"{name}: not UTF-8, read as Windows-1252; name another encoding by --encoding")
+                return text
         line = count_lines(data[: error.start]) + first_line
         byte = data[error.start]
-        raise InputError(f"{name}: line {line} is not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8") from None
+        raise InputError(
+            f"{name}: line {line} is not UTF-8 (byte 0x{byte:02x}); name the encoding by --encoding"
+        ) from None
 
 
 def count_lines(data: bytes) -> int:

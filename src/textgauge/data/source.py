@@ -276,6 +276,10 @@ def _load_table(name: str) -> TextTable:
     """Return the table of a file or of the hub; a bare word that is neither raises an error with the nearest names."""
     if name.startswith(HUB_PREFIX):
         return read_hub_table(name)
+    if name.startswith(("http://", "https://")):
+        raise InputError(
+            f"{format_path(name)}: addresses are not read; fetch the file, or name a file of the hub, {HUB_PREFIX}…"
+        )
     if is_path(name):
         return read_table(name)
     files = find_similar_files(name)

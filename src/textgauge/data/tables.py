@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import math
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -18,6 +19,10 @@ from textgauge.encode.tokenizers import replace_surrogates
 
 T = TypeVar("T")
 _LONGEST_NAME = 80  # characters of a column's name that messages repeat
+_PATH = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+)\]|\[(\w+)=([^\]]*)\]")  # .key, [0], [role=assistant]
+_ROLES, _CONTENTS = ("role", "from"), ("content", "value", "text")  # of the messages of a chat
+_ANSWERS = ("assistant", "gpt", "model")
+_LOOKED_AT = 100  # cells that tell what a column holds
 
 
 class AlignedColumns:
@@ -141,17 +146,26 @@ class TextTable:
         return cls(name, columns, rows, tables[0].unit)
 
     def find_column(self, wanted: str | None) -> str:
-        """Return the wanted column, else `text`, else the only column that holds texts."""
+        """Return the wanted column, else `text`, else the only column that holds texts.
+
+        What is nested is wanted by a path, such as `meta.text`, `$.a.b`, `messages[-1].content` or
+        `messages[role=user]`, and becomes a column of that name.
+        """
         if wanted is None and "text" in self.columns:
             return "text"
         if wanted in self.columns:
             return wanted
         if wanted is not None:
+            cells = self._follow_path(wanted.removeprefix("$."))
+            if cells is not None:
+                self.columns[wanted] = cells
+                return wanted
             near = get_close_matches(wanted, self.columns, n=3, cutoff=0.5)
             hint = f" (did you mean {format_column_names(near)}?)" if near else ""
             known = format_column_names(self.columns)
             raise InputError(f"{self.name}: no column {_quote(wanted)}{hint}; the columns are {known}")
         strings = [name for name, cells in self.columns.items() if _has_text(cells)]
+        strings = strings or [name for name, cells in self.columns.items() if is_chat(_find_first(cells))]
         if len(strings) == 1:
             return strings[0]
         if not strings:
@@ -160,10 +174,28 @@ class TextTable:
         known = format_column_names(strings)
         raise InputError(f"{self.name}: several columns hold texts; name the column to read: {known}")
 
+    def _follow_path(self, path: str) -> list[Any] | None:
+        """Return what stands at a path in each cell of a column; None where no column begins it, or no cell has it."""
+        name = max((name for name in self.columns if re.match(rf"{re.escape(name)}[.\[]", path)), key=len, default=None)
+        if name is None:
+            return None
+        steps, place = list[tuple[str, ...]](), len(name)
+        while place < len(path):
+            found = _PATH.match(path, place)
+            if found is None:
+                return None
+            steps.append(found.groups(""))
+            place = found.end()
+        cells = [_follow(cell, steps) for cell in self.columns[name]]
+        return cells if any(cell is not None for cell in cells) else None
+
     def get_texts(self, column: str | None) -> list[str | None]:
         """Return a column as checked texts; None where the cell is missing; numbers and lists are refused."""
         name = self.find_column(column)
         most = TEXT_CHARACTERS.most
+        some = [cell for cell in self.columns[name] if isinstance(cell, str) and cell.strip()][:_LOOKED_AT]
+        if some and all(parse_number(cell) is not None for cell in some):
+            warn(f"{self.name}: {_quote(name)} holds numbers, which are read as texts")
         return [
             cell  # there is nothing to check or replace in most texts
             if cell is None or (type(cell) is str and cell.isascii() and len(cell) <= most)
@@ -172,8 +204,16 @@ class TextTable:
         ]
 
     def _check_text(self, cell: object, row: int, column: str) -> str:
+        if is_chat(cell):
+            cell = get_answer(cell)
         if not isinstance(cell, str):
-            raise InputError(f"{self._place(row, column)} holds {describe_cell(cell)}, not a text")
+            hint = ""
+            if isinstance(cell, dict) and cell:
+                parts = [key for key, value in cell.items() if isinstance(value, str)] or list(cell)
+                hint = f"; name a part of it: {format_column_names(f'{column}.{part}' for part in parts)}"
+            elif isinstance(cell, list):
+                hint = f"; name an item of it, such as {_quote(f'{column}[0]')}"
+            raise InputError(f"{self._place(row, column)} holds {describe_cell(cell)}, not a text{hint}")
         return sanitize_text(cell, f"{self.name}: {self.unit} {row}")
 
     def _place(self, row: int, column: str) -> str:
@@ -244,12 +284,62 @@ def get_cells(values: Any, column: str | None = None) -> list[Any]:
         columns = get_columns(values)
     else:
         cells = _list_cells(values)
+        if cells and all(map(is_chat, cells)):
+            return list(map(get_answer, cells))
         if not cells or not all(isinstance(cell, Mapping) for cell in cells):
             return cells
         columns = _turn_records(cells)
     if not columns:
         raise InputError("the frame has no columns")
-    return columns[TextTable.of("the frame", columns).find_column(column)]
+    table = TextTable.of("the frame", columns)
+    found = table.columns[table.find_column(column)]
+    return [get_answer(cell) if is_chat(cell) else cell for cell in found]
+
+
+def is_chat(cell: object) -> bool:
+    """Return whether a cell is a chat: a list of messages with a role and a content."""
+    return isinstance(cell, list) and bool(cell) and all(isinstance(one, dict) and _get(one, _ROLES) for one in cell)
+
+
+def get_answer(chat: list[Any]) -> str | None:
+    """Return the last message of the assistant, or of anyone if there is none; parts of a message that are texts.
+
+    >>> get_answer([{"role": "assistant", "content": "Hi"}, {"role": "user", "content": [{"text": "Bye"}]}])
+    'Hi'
+    """
+    answers = [message for message in chat if _get(message, _ROLES) in _ANSWERS]
+    return _read_content((answers or chat)[-1])
+
+
+def _read_content(message: Any) -> Any:
+    """Return the text of a message, whose parts may stand in a list; what is no message as it is."""
+    content = _get(message, _CONTENTS) if isinstance(message, dict) and _get(message, _ROLES) else message
+    if isinstance(content, list) and content and all(isinstance(part, dict) and "text" in part for part in content):
+        return "\n".join(str(part["text"]) for part in content)
+    return content
+
+
+def _follow(cell: Any, steps: Sequence[tuple[str, ...]]) -> Any:
+    """Return what stands at the end of a path; None where there is nothing. A message stands for its text."""
+    for key, place, name, value in steps:
+        if key:
+            cell = cell.get(key) if isinstance(cell, dict) else None
+        elif not isinstance(cell, list):
+            return None
+        elif place:
+            cell = cell[int(place)] if -len(cell) <= int(place) < len(cell) else None
+        else:
+            kept = [one for one in cell if isinstance(one, dict) and str(one.get(name)) == value]
+            cell = kept[-1] if kept else None
+    return _read_content(cell)
+
+
+def _get(message: Mapping[str, Any], names: Sequence[str]) -> Any:
+    return next((message[name] for name in names if name in message), None)
+
+
+def _find_first(cells: Iterable[object]) -> object:
+    return next((cell for cell in cells if cell is not None), None)
 
 
 def is_frame(values: Any) -> bool:

@@ -176,6 +176,51 @@ def test_a_named_column_of_numbers_keeps_its_spelling(file):
     assert read_texts(file("a.csv", "code,text\n007,x\n1e3,y\n"), column="code") == ["007", "1e3"]
 
 
+@pytest.mark.parametrize(("encoding", "said"), [("utf-16", "UTF-16"), ("cp1252", "Windows-1252")])
+def test_other_encodings_are_found_and_said(file, encoding, said):
+    lines = ["a café", "der Müßiggang", "“quoted” – and…"]
+    with pytest.warns(UserWarning, match=said):
+        assert read_texts(file("a.txt", "\r\n".join(lines).encode(encoding))) == lines
+    with pytest.warns(UserWarning, match=said):
+        assert read_texts(file("b.csv", "\n".join(["n,text", *(f"1,{x}" for x in lines)]).encode(encoding))) == lines
+
+
+def test_an_encoding_may_be_named(file, monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_ENCODING", "shift_jis")
+    assert read_texts(file("a.txt", "日本語\n東京".encode("shift_jis"))) == ["日本語", "東京"]
+    monkeypatch.setenv("TEXTGAUGE_ENCODING", "klingon")
+    assert "klingon" in complaint(read_texts, file("b.txt", "x"))
+
+
+CHAT = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": [{"type": "text", "text": "Because."}]}]
+
+
+@pytest.mark.parametrize(
+    ("column", "wanted"),
+    [
+        (None, "Because."),
+        ("messages[-1].content", "Because."),
+        ("messages[role=user]", "Why?"),
+        ("$.meta.a.b", "deep"),
+        ("meta.list[0]", "x"),
+    ],
+)
+def test_chats_and_nested_objects_are_reached_by_a_path(file, column, wanted):
+    row = {"messages": CHAT, "meta": {"a": {"b": "deep"}, "list": ["x", "y"]}, "n": 1}
+    assert read_texts(file("a.jsonl", json.dumps(row) + "\n"), column=column) == [wanted]
+
+
+def test_splits_of_different_lengths_are_columns(file):
+    path = file("a.json", json.dumps({"train": [{"text": "a"}, {"text": "b"}], "test": [{"text": "c"}]}))
+    assert read_texts(path, column="train.text") == ["a", "b"]
+    assert "'train.text'" in complaint(read_texts, path, column="train")
+
+
+def test_numbers_that_are_read_as_texts_are_warned_of(file):
+    with pytest.warns(UserWarning, match="holds numbers"):
+        read_texts(file("a.csv", "text,score\nhi,1\nho,2\n"), column="score")
+
+
 BAD = {
     "empty.txt": (b"", "the file is empty"),
     "empty.csv": (b"", "the file is empty"),
@@ -184,8 +229,8 @@ BAD = {
     "blank.txt": (b"\n \n\t\n", "every line is blank (3 of 3)"),
     "blank.csv": (b'text\n""\n" "\n', "every line is blank (2 of 2)"),
     "zero.txt": (b"abc\0def", "binary file"),
-    "utf16.txt": ("hello".encode("utf-16"), "UTF-16"),
-    "latin.txt": ("one\r\ntwo\ncaf\xe9".encode("latin-1"), "line 3 is not UTF-8 (byte 0xe9)"),
+    "utf16.txt": ("hello".encode("utf-16")[:-1], "not utf-16"),
+    "latin.txt": ("one\r\ntwo\ncaf\xe9 caf".encode("latin-1") + "é".encode(), "line 3 is not UTF-8 (byte 0xe9)"),
     "latin.csv": (b"text\nok\n\xff\n", "line 3 is not UTF-8"),
     "ragged.csv": (b'a,b\n1,"x\ny"\n2\n', "line 4 has 1 fields, the header 2"),
     "ragged.tsv": (b"a\tb\n1\t2\t3\n", "line 2 has 3 fields"),
@@ -201,7 +246,6 @@ BAD = {
     "object.json": (b"{}", "call the file .jsonl"),
     "number.json": (b"5", "expected an array of texts or objects"),
     "empty.json": (b"[]", "no rows"),
-    "uneven.json": (b'{"a": ["x"], "b": []}', "differ in length ('a' 1, 'b' 0)"),
     "cut.json": (b'["a",\n"b"', "bad JSON (Expecting ',' delimiter, line 2, column 4)"),
     "mixed.json": (b'["a", 5]', "item 2: expected a JSON object, found a number"),
     "junk.arrow": (b"ARROW1 nothing", "bad Arrow"),
