@@ -60,6 +60,7 @@ from textgauge.core.show import format_percent, join_words
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
 from textgauge.data.units import FEWEST_GROUPS
+from textgauge.encode.embedders import EmbedderLike
 from textgauge.measure.comparing import DEFAULT_METRICS, find_confounds
 from textgauge.measure.dependence import Belonging, cut_uneven_groups, find_repeating_column, read_labels
 from textgauge.metrics import CorpusMetric, get_corpus_metrics, get_pair_metrics, list_metrics
@@ -111,6 +112,7 @@ def recommend(
     task: str | None = None,
     data: str | os.PathLike[str] | TaskSources | PairSources | None = None,
     metrics: str | Sequence[Any] | None = None,
+    embedder: EmbedderLike | None = None,
     group: str | Sequence[Sequence[Any]] | None = None,
     effort: Literal["quick", "normal", "thorough"] = "normal",
     effect: float = 0.1,
@@ -148,6 +150,9 @@ def recommend(
     group
         A column that says which texts, or rated pairs, belong together: of a document, a user, a conversation. Needed
         are then so many groups. Of two corpora in Python also the labels of the texts of both.
+    embedder
+        The embedder of metrics whose name has none. In Python also a function that gives vectors for a list of texts,
+        or a model with a method `encode`.
     effort
         How large the experiments are: quick, normal or thorough.
     effect
@@ -184,7 +189,7 @@ def recommend(
         raise ArgumentError("{group} is for two corpora, or a column of rated pairs")
     with contextlib.ExitStack() as stack:
         folder = out if out is not None else stack.enter_context(tempfile.TemporaryDirectory(prefix="textgauge-"))
-        work = _Recommender(Store(folder), EFFORTS[effort], effort, metrics, power, seed, on_step)
+        work = _Recommender(Store(folder), EFFORTS[effort], effort, metrics, power, seed, on_step, embedder)
         if pairs is not None:
             if not isinstance(pairs, PairSources):
                 ratings = [rating] if isinstance(rating, str) else list(rating or [])
@@ -250,6 +255,7 @@ class _Recommender:
     power: float
     seed: int
     on_step: Step
+    embedder: EmbedderLike | None = None
 
     def recommend_for_pairs(self, sources: PairSources) -> Recommendation:
         """Rank metrics of pairs by their agreement with ratings."""
@@ -299,7 +305,8 @@ class _Recommender:
         self, comparison: Comparison, names: tuple[str, str], effect: float, notes: Sequence[str]
     ) -> Recommendation:
         """Rank metrics on mixtures of two corpora, and find how many texts they need to detect a mixture."""
-        named = list_usable_metrics("corpus") if self.metrics is None else get_corpus_metrics(self.metrics)
+        usable = list_usable_metrics("corpus") if self.metrics is None else self.metrics
+        named = get_corpus_metrics(usable, self.embedder)
         metrics: list[CorpusMetric] = [metric.on_given(comparison) for metric in named]
         blind = [metric for metric in metrics if metric.reads_texts and not comparison.joint.pool.has_texts]
         if blind and self.metrics is not None:
@@ -338,7 +345,8 @@ class _Recommender:
 
     def _rank_pair_metrics(self, protocol: Protocol, sources: Any, texts: Any) -> tuple[_Ranking, list[MetricCost]]:
         """Rank metrics of pairs; a cost is that of a thousand pairs, by the results of the run."""
-        named = list_usable_metrics("pair") if self.metrics is None else get_pair_metrics(self.metrics)
+        usable = list_usable_metrics("pair") if self.metrics is None else self.metrics
+        named = get_pair_metrics(usable, self.embedder)
         pair = Pairs(Corpus.of(["a red cat"]), Corpus.of(["a blue cat"]))
         ranking = self._rank(
             protocol, sources, named, lambda metric: metric.needs == "column" or metric.compute_items(pair)

@@ -32,9 +32,7 @@ ENCODING = "TEXTGAUGE_ENCODING"
 _PIECE = 2**22
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # A letter of several bytes: UTF-8 with a wrong byte somewhere; ÿ and þ: mostly bytes of no text.
-_NOT_CP1252 = re.compile(
-    rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\xfe\xff]"
-)
+_NOT_CP1252 = re.compile(rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\xfe\xff]")
 _USUAL = "utf-8, utf-16, cp1252, latin-1, gb18030, big5, shift_jis, euc-kr"
 _MOST_NEIGHBOURS = 10_000  # files of a folder that a mistyped name is looked for among
 PathLike = str | os.PathLike[str]

@@ -205,7 +205,7 @@ class TextTable:
 
     def _check_text(self, cell: object, row: int, column: str) -> str:
         if is_chat(cell):
-            cell = get_answer(cell)
+            cell = get_answer(cell)  # type: ignore[arg-type]
         if not isinstance(cell, str):
             hint = ""
             if isinstance(cell, dict) and cell:
@@ -301,7 +301,7 @@ def is_chat(cell: object) -> bool:
     return isinstance(cell, list) and bool(cell) and all(isinstance(one, dict) and _get(one, _ROLES) for one in cell)
 
 
-def get_answer(chat: list[Any]) -> str | None:
+def get_answer(chat: list[Any]) -> Any:
     """Return the last message of the assistant, or of anyone if there is none; parts of a message that are texts.
 
     >>> get_answer([{"role": "assistant", "content": "Hi"}, {"role": "user", "content": [{"text": "Bye"}]}])

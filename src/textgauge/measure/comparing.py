@@ -21,7 +21,7 @@ from textgauge.data.large import ROLES, load_comparison, sample_comparison
 from textgauge.data.pool import PADDED
 from textgauge.data.source import Source, get_source_name
 from textgauge.data.tables import parse_number
-from textgauge.encode.embedders import get_window, has_own_model
+from textgauge.encode.embedders import EmbedderLike, get_window, has_own_model
 from textgauge.measure.compare_report import IN_PARTS, CompareReport, Terms, find_separating_terms
 from textgauge.measure.dependence import find_repeating_column, find_signs, read_belonging
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
@@ -72,6 +72,7 @@ def compare(
     candidate: Source | LabelledTexts | Mapping[str, Source | LabelledTexts],
     *,
     metrics: Metrics | None = None,
+    embedder: EmbedderLike | None = None,
     ci: bool = False,
     test: bool = True,
     parts: bool = False,
@@ -116,6 +117,9 @@ def compare(
     metrics
         Metrics, separated by commas or repeated; `pr(k=3|5)` is a grid. By default the usual ones; of embeddings those
         that need no texts.
+    embedder
+        The embedder of metrics whose name has none. In Python also a function that gives vectors for a list of texts,
+        or a model with a method `encode`.
     ci
         Add a confidence interval to every value.
     test
@@ -176,6 +180,9 @@ def compare(
     belong = {"group": group, "block": block, "paired": paired, "column": column}
     alone = {"foreign": foreign, "within": within, "explain": explain, "approx": approx, "scheduler": scheduler}
     several = isinstance(candidate, Mapping)
+    if embedder is not None:
+        usual = SLICE_METRICS if by is not None else MANY_METRICS if several else DEFAULT_METRICS
+        metrics = get_corpus_metrics(usual if metrics is None else metrics, embedder)
     if by is not None:
         from textgauge.measure.candidates import compare_slices
 

@@ -22,6 +22,8 @@ from textgauge.data import Corpus, load_corpus
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
 from textgauge.data.units import FEWEST_GROUPS
+from textgauge.encode.embedders import EmbedderLike
+from textgauge.encode.embedders.own import name_embedder
 from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.dependence import LabelSource, read_labels, read_side_labels
 from textgauge.measure.description import NO_TEST, Description, measure_properties
@@ -338,7 +340,7 @@ def describe(
     column: str | None = None,
     group: LabelSource | None = None,
     ratings: str | Sequence[str] | Ratings | Mapping[str, Ratings | Mapping[str, Ratings]] | None = None,
-    embedder: str | None = "minilm",
+    embedder: EmbedderLike | None = "minilm",
     grammar: str | None = "harper",
     plausibility: str | None = "kneser-ney",
     representative: Source | None = None,
@@ -437,7 +439,8 @@ def describe(
     labels = _read_cells(sets, sources, label, column)
     rated = _read_ratings(sets, sources, ratings, column)
     known = None if representative is None else load_source_texts(representative, "representative", column=column)
-    named_backends = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
+    encoder = None if embedder is None else name_embedder(embedder)
+    named_backends = {"embedder": encoder, "grammar": grammar, "plausibility": plausibility}
     backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
     limits: Any = {"near_copy": near_copy, "passage": passage}
     with open_dask_executor(scheduler) as cluster:

@@ -21,6 +21,7 @@ from textgauge.data.source import Source, load_columns
 from textgauge.data.tables import format_column_names, get_cells
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.data.view import TextsLike
+from textgauge.encode.embedders import EmbedderLike
 from textgauge.measure.dependence import find_repeating_column
 from textgauge.measure.score_report import (
     Bootstrap,
@@ -44,6 +45,7 @@ def score(
     right: References,
     *,
     metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
+    embedder: EmbedderLike | None = None,
     background: Source | None = None,
     columns: Mapping[str, Sequence[float] | Floats] | None = None,
     column: str | None = None,
@@ -69,6 +71,9 @@ def score(
         The references (documents), one for each text, or a list of references for each.
     metrics
         Metrics, separated by commas or repeated; `rouge1@words|13a` is a grid.
+    embedder
+        The embedder of metrics whose name has none. In Python also a function that gives vectors for a list of texts,
+        or a model with a method `encode`.
     background
         The corpus that tfidf, bm25plus and idf weights are fitted on; by default all texts given.
     columns
@@ -101,7 +106,7 @@ def score(
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
     pairs = make_pairs(left, right, background, column=column, columns=columns)
-    chosen = [metric.on_given(pairs) for metric in get_pair_metrics(metrics)]
+    chosen = [metric.on_given(pairs) for metric in get_pair_metrics(metrics, embedder)]
     require_texts(pairs, chosen)
     units, sign = find_groups(group, (left, right), pairs)
     found: list[ItemScores] = []

@@ -28,6 +28,7 @@ from textgauge.core.show import (
 )
 from textgauge.data import Pairs, load_aligned
 from textgauge.data.source import Source
+from textgauge.encode.embedders import EmbedderLike
 from textgauge.measure.score_report import Bootstrap, ItemUnits, Summed, align_systems, measure_items
 from textgauge.measure.scoring import (
     DEFAULT_METRICS,
@@ -98,11 +99,12 @@ class ContrastReport(Result):
 
 
 def contrast(
-    *,
     left: Source,
     baseline: Source,
     right: References,
-    metrics: str | Iterable[str | Metric],
+    *,
+    metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
+    embedder: EmbedderLike | None = None,
     column: str | None = None,
     group: str | Sequence[Any] | None = None,
     level: float = 0.95,
@@ -126,6 +128,9 @@ def contrast(
         The references; a list for each item holds several.
     metrics
         Metrics, separated by commas or repeated.
+    embedder
+        The embedder of metrics whose name has none. In Python also a function that gives vectors for a list of texts,
+        or a model with a method `encode`.
     column
         The column that holds the texts, for tables.
     group
@@ -148,7 +153,7 @@ def contrast(
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
     pairs = load_systems({"the system": left, "the baseline": baseline}, right, column)
     systems = list(pairs.values())
-    chosen = [metric.on_given(systems[0]) for metric in get_pair_metrics(metrics)]
+    chosen = [metric.on_given(systems[0]) for metric in get_pair_metrics(metrics, embedder)]
     require_texts(systems[0], chosen)
     units, sign = find_groups(group, (left, baseline, right), *systems)
     found = []
@@ -289,6 +294,7 @@ def score_systems(
     right: References,
     *,
     metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
+    embedder: EmbedderLike | None = None,
     column: str | None = None,
     group: str | Sequence[Any] | None = None,
     level: float = 0.95,
@@ -311,7 +317,7 @@ def score_systems(
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
     pairs = load_systems(systems, right, column)
     first = next(iter(pairs.values()))
-    chosen = [metric.on_given(first) for metric in get_pair_metrics(metrics)]
+    chosen = [metric.on_given(first) for metric in get_pair_metrics(metrics, embedder)]
     require_texts(first, chosen)
     units, sign = find_groups(group, (*systems.values(), right), *pairs.values())
     rows: list[SystemScore] = []

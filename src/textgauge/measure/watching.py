@@ -14,6 +14,8 @@ from textgauge.core.errors import InputError
 from textgauge.core.result import TableResult
 from textgauge.data import GIVEN, Comparison, load_corpus
 from textgauge.data.source import Source
+from textgauge.encode.embedders import EmbedderLike
+from textgauge.encode.embedders.own import name_embedder
 from textgauge.measure.check import Outcome
 from textgauge.measure.dependence import LabelSource, read_belonging
 from textgauge.measure.score_report import Bootstrap
@@ -52,7 +54,7 @@ def watch(
     reference: Source,
     stream: Source,
     *,
-    embedder: str = "minilm",
+    embedder: EmbedderLike = "minilm",
     group: LabelSource | None = None,
     column: str | None = None,
     level: float = 0.95,
@@ -94,7 +96,7 @@ def watch(
         ours = [run for run in ours if run[-1] + 1 < len(sides.candidate)]
     if not ours:
         raise InputError("the stream has no text, or no complete group, yet")
-    units = scale_to_units(sides.joint.embeddings(GIVEN if sides.joint.pool.has_given else embedder))
+    units = scale_to_units(sides.joint.embeddings(GIVEN if sides.joint.pool.has_given else name_embedder(embedder)))
     order = np.random.default_rng([seed, 35]).permutation(len(fresh))[: len(ours)]
     gaps = np.array(
         [_find_gap(units, fresh[place], len(sides.reference) + ours[bet]) for bet, place in enumerate(order)]

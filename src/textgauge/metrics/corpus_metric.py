@@ -225,11 +225,11 @@ class CorpusMetric(Metric):
         """Return this metric on ready-made embeddings if the corpora bring them and no embedder was named."""
         return self.on_embeddings() if comparison.reference.pool.has_given else self
 
-    def on_embeddings(self) -> CorpusMetric:
-        """Return this metric, moved to ready-made embeddings if no embedder was named."""
+    def on_embeddings(self, name: str = GIVEN) -> CorpusMetric:
+        """Return this metric, moved to ready-made embeddings or to another embedder if none was named."""
         if self.reads_texts or self.embedder != self.default_on.partition(":")[0]:
             return self
-        return self.with_input(f"{GIVEN}:{self.ground}" if self.needs == "ground" else GIVEN)
+        return self.with_input(f"{name}:{self.ground}" if self.needs == "ground" else name)
 
     def values_or_nan(self, comparison: Comparison) -> Values:
         """`compute`, with NaN for headline and parts where undefined."""

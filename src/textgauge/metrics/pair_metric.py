@@ -123,8 +123,11 @@ class PairMetric(Metric):
 
     def on_given(self, pairs: Pairs) -> PairMetric:
         """Return this metric, moved to the ready-made embeddings if the pairs bring them and no embedder was named."""
-        moves = self.needs == "embeddings" and self.on == self.default_on and pairs.left.pool.has_given
-        return self.with_input(GIVEN) if moves else self
+        return self.on_embeddings() if pairs.left.pool.has_given else self
+
+    def on_embeddings(self, name: str = GIVEN) -> PairMetric:
+        """Return this metric, moved to ready-made embeddings or to another embedder if none was named."""
+        return self.with_input(name) if self.needs == "embeddings" and self.on == self.default_on else self
 
     @overload
     def __call__(self, left: str, right: str | Sequence[str]) -> Score: ...  # type: ignore[overload-overlap]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.core.registry import Registry, expand, parse, split_names
+from textgauge.encode.embedders import EmbedderLike
 from textgauge.metrics.base import Metric, Scope, get_parameters, parse_parameter
 
 if TYPE_CHECKING:
@@ -112,14 +113,26 @@ def get_metrics(names: str | Iterable[str | Metric], *, scope: Scope | None = No
     return list(dict.fromkeys(metrics))
 
 
-def get_corpus_metrics(names: str | Iterable[str | Metric]) -> list[CorpusMetric]:
-    """Return the same for metrics of two corpora; a pair metric is refused with what to do instead."""
-    return get_metrics(names, scope="corpus")
+def get_corpus_metrics(names: str | Iterable[str | Metric], embedder: EmbedderLike | None = None) -> list[CorpusMetric]:
+    """Return the same for metrics of two corpora; a pair metric is refused with what to do instead.
+
+    An `embedder` is that of metrics whose name has none.
+    """
+    return _move(get_metrics(names, scope="corpus"), embedder)
 
 
-def get_pair_metrics(names: str | Iterable[str | Metric]) -> list[PairMetric]:
+def get_pair_metrics(names: str | Iterable[str | Metric], embedder: EmbedderLike | None = None) -> list[PairMetric]:
     """Return the same for metrics of two texts; a corpus metric is refused with what to do instead."""
-    return get_metrics(names, scope="pair")
+    return _move(get_metrics(names, scope="pair"), embedder)
+
+
+def _move(metrics: list[Any], embedder: EmbedderLike | None) -> list[Any]:
+    if embedder is None:
+        return metrics
+    from textgauge.encode.embedders.own import name_embedder
+
+    name = name_embedder(embedder)
+    return [metric.on_embeddings(name) for metric in metrics]
 
 
 def list_metrics(*, kind: Scope | None = None, needs: str | None = None, symmetric: bool | None = None) -> list[Any]:

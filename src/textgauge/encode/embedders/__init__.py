@@ -8,12 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from textgauge.core.arrays import Floats32
 from textgauge.encode.encoders import Encoder, Encoders
 
-__all__ = ["Embedder", "Progress", "get_embedder", "get_window", "has_own_model", "list_embedders", "register_embedder"]
+__all__ = [
+    "Embedder",
+    "EmbedderLike",
+    "Progress",
+    "get_embedder",
+    "get_window",
+    "has_own_model",
+    "list_embedders",
+    "register_embedder",
+]
 
 Progress = Callable[[int, int], None]
 """Called with the number of texts done and the number of all texts."""
@@ -41,6 +50,10 @@ class Embedder(Protocol):
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
+
+
+EmbedderLike: TypeAlias = str | Embedder | Callable[[list[str]], Any]
+"""The name of an embedder, an embedder, an object with a method `encode`, or a function of a list of texts."""
 
 
 def get_embedder(name: str) -> Embedder:

@@ -1,0 +1,48 @@
+"""Embedders of one's own: functions and models give the numbers of their vectors, bad ones are one line."""
+
+import numpy as np
+import pytest
+
+from textgauge import compare, contrast, describe, score, watch
+from textgauge.core.errors import InputError
+
+CATS = [f"{colour} cat {i}" for i in range(15) for colour in ("a red", "one blue")]
+SHIPS = [f"{size} ships sail {i}" for i in range(15) for size in ("ten large", "few")]
+
+
+def count(texts):
+    return [[float(text.count(letter)) for letter in "abcdeghilst"] for text in texts]
+
+
+class Model:
+    """A model as other libraries have them."""
+
+    def encode(self, texts):
+        return np.array(count(texts))
+
+
+@pytest.mark.parametrize("embedder", [count, Model(), Model().encode])
+def test_numbers_are_those_of_ready_made_vectors(embedder):
+    ready = compare(np.array(count(CATS)), np.array(count(SHIPS)), metrics="energy")[0]
+    own = compare(CATS, SHIPS, metrics="energy", embedder=embedder)[0]
+    assert own.value == pytest.approx(ready.value, rel=1e-6)
+    assert own.metric.startswith("energy@")
+    pairs = score(CATS, SHIPS, metrics="cosine,jaccard", embedder=embedder)
+    ready = score(np.array(count(CATS)), np.array(count(SHIPS)), metrics="cosine")[0]
+    np.testing.assert_allclose(pairs[0].values, ready.values, rtol=1e-6)
+    assert pairs[1].metric == "jaccard"
+
+
+def test_every_function_takes_one():
+    assert contrast(CATS, SHIPS, CATS, metrics="cosine", embedder=count)[0].metric.startswith("cosine@count-")
+    assert describe(CATS, embedder=count, grammar=None, plausibility=None).answer
+    assert watch(CATS, SHIPS, embedder=count).answer
+    assert (
+        compare(CATS, {"a": SHIPS, "b": CATS[::-1]}, metrics="energy", embedder=count).metrics[0].startswith("energy@")
+    )
+
+
+@pytest.mark.parametrize("embedder", [3, lambda texts: [1.0] * len(texts), lambda texts: [[1.0]]])
+def test_what_is_no_embedder_is_one_line(embedder):
+    with pytest.raises(InputError, match="embedder"):
+        compare(CATS, SHIPS, metrics="energy", embedder=embedder)
