@@ -262,7 +262,7 @@ def folder(prepared, tmp_path, monkeypatch):
     [pytest.param(page, marks=MARKS.get(page.stem, ()), id=page.relative_to(ROOT).as_posix()) for page in WRITTEN],
 )
 def test_the_code_of_a_page_runs(page, folder, monkeypatch):
-    if page.stem == "README":  # which shows nothing that `recommend` prints; its tutorial tries all metrics
+    if page.stem == "tour":  # which shows nothing that `recommend` prints; its tutorial tries all metrics
         small = replace(EFFORTS["quick"], texts=100, mixture=20, sizes=(25, 50), tests=2, repetitions=3)
         monkeypatch.setitem(EFFORTS, "quick", small)
         few = {kind: list_usable_metrics(kind)[:4] for kind in ("corpus", "pair")}
