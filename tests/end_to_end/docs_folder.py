@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
+from textgauge.bench.ngrams import write_ngram_corpora
 from textgauge.core.registry import Registry
 from textgauge.data import datasets, load_pairs, load_retrieval, load_texts, sample
 from textgauge.encode.resources import compute_sha256
@@ -44,6 +45,13 @@ def prepare(folder):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
     _table(folder / "a.csv", ["text"], zip(banking[:60], strict=True))
+    real = sample("banking", n=400).texts
+    _table(folder / "real.csv", ["text"], zip(real[:200], strict=True))
+    _table(
+        folder / "synthetic.csv",
+        ["text"],
+        zip(*write_ngram_corpora(real[200:], steps=1, per_step=200, seed=0), strict=True),
+    )
     _table(folder / "b.csv", ["text"], zip(travel[:60], strict=True))
     for name in ("rated.csv", "pairs.csv"):
         _table(folder / name, ["a", "b", "score"], zip(pairs.left, pairs.right, pairs.grade, strict=True))

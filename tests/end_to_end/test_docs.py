@@ -114,16 +114,23 @@ def run_page(text, page=None):
 
 
 class Rewriter(doctest.DocTestRunner):
-    """Writes what a session prints in place of what it shows."""
+    """Notes what a session prints in place of what it shows."""
 
     def __init__(self, body):
         super().__init__(optionflags=OUTPUT)
-        self.lines = body.splitlines(keepends=True)
+        self.body, self.printed = body, []
 
     def report_failure(self, out, test, example, got):
         start = example.lineno + example.source.count("\n")
-        shown = re.sub(r"^ *$", "<BLANKLINE>", re.sub(" +$", "", got, flags=re.M).rstrip("\n"), flags=re.M) + "\n"
-        self.lines[start : start + example.want.count("\n")] = [shown, *[""] * (example.want.count("\n") - 1)]
+        shown = re.sub(" +$", "", got, flags=re.M).rstrip("\n")
+        shown = re.sub("^$", "<BLANKLINE>", shown, flags=re.M)
+        self.printed.append((start, start + example.want.count("\n"), f"{shown}\n"))
+
+    def rewrite(self):
+        lines = self.body.splitlines(keepends=True)
+        for start, end, shown in reversed(self.printed):
+            lines[start:end] = [shown]
+        return "".join(lines)
 
 
 def run_python(block, names, bodies):
@@ -141,7 +148,7 @@ def run_python(block, names, bodies):
     if REWRITE:
         rewriter = Rewriter(block.body)
         if rewriter.run(test, out=told.write, clear_globs=False).failed:
-            bodies[block.span] = "".join(rewriter.lines)
+            bodies[block.span] = rewriter.rewrite()
         return ""
     results = doctest.DocTestRunner(optionflags=OUTPUT).run(test, out=told.write, clear_globs=False)
     assert results.failed == 0, told.getvalue()
