@@ -28,7 +28,7 @@ from textgauge_papers.ledger import (
     ledger,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request, load_published, make_row
-from textgauge_papers.zwerdling_suite import Described, Zwerdling2021
+from textgauge_papers.zwerdling_suite import Described, Zwerdling2021, choose_grammar
 
 Values = Mapping[tuple[str, str], float]
 """By model and property; `drawn.` before a property that is taken at the size of test."""
@@ -251,7 +251,9 @@ def _order(
     criterion = f"the 95 % interval of each difference{resampled} is on that side of 0"
     fit = any(model == "vae" for model, _ in (first, *others))
     made = _claim(corpus, claim, shown, criterion, _if_fit(corpus, test) if fit else test)
-    return replace(made, deviation=made.deviation + _JUDGE) if first[1] == _LM else made
+    harper = "; Harper in place of LanguageTool" if choose_grammar() == "harper" else ""
+    more = {_LM: _JUDGE, "grammar": harper}.get(first[1], "")
+    return replace(made, deviation=made.deviation + more)
 
 
 def _named(key: tuple[str, str]) -> str:

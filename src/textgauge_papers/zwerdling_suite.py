@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import numpy as np
@@ -186,10 +188,12 @@ class Zwerdling2021:
     generator writes `n` texts, by default as many as train has, so unique, new words and nearness to train by wording
     are those of equal numbers; the language model writes `lm`, where that is not 0. Recall grows with the number of
     texts and precision does not, so both, by meaning and by wording, are taken at the size of test, too, as means over
-    `draws`. `plausibility` is perplexity under a model that has not seen train, so that copies of train are not
-    rewarded; it is left out where that model is not on this machine, and is of `judged` texts of each corpus (0: all).
-    `sources` names some of phone, news, health, texygen_coco; `limit` cuts a source, `captions` is the number of texts
-    of each of Texygen's generators and of its test set. Models take hours; after a kill, the same command goes on.
+    `draws`. `grammar` is LanguageTool 2.2, as published, where there is Java and a folder LanguageTool-2.2 in
+    TEXTGAUGE_DATA, else Harper. `plausibility` is perplexity under a model that has not seen train, so that copies of
+    train are not rewarded; it is left out where that model is not on this machine, and is of `judged` texts of each
+    corpus (0: all). `sources` names some of phone, news, health, texygen_coco; `limit` cuts a source, `captions` is the
+    number of texts of each of Texygen's generators and of its test set. Models take hours; after a kill, the same
+    command goes on.
     """
 
     n: int = 0
@@ -198,7 +202,7 @@ class Zwerdling2021:
     captions: int = 1_000
     draws: int = 10
     embedder: str = "minilm"
-    grammar: str = "harper"
+    grammar: str = ""
     plausibility: str = "smollm2"
     judged: int = 1_000
     sources: str = ""
@@ -243,7 +247,7 @@ class Zwerdling2021:
         there = self.plausibility != "smollm2" or get_cached_folder("smollm2").exists()
         backends = Backends(
             embedder=self.embedder,
-            grammar=self.grammar,
+            grammar=self.grammar or choose_grammar(),
             plausibility=self.plausibility if there else _NONE,
             judged=self.judged,
             draws=self.draws,
@@ -266,6 +270,13 @@ class Zwerdling2021:
         if unknown:
             raise UnknownName.among("source", unknown[0], studies)
         return names
+
+
+def choose_grammar() -> str:
+    """Return the name of LanguageTool where it can be run, else of Harper."""
+    places = [Path(one) / "LanguageTool-2.2" for one in os.environ.get("TEXTGAUGE_DATA", "").split(os.pathsep)]
+    there = [place for place in places if place.is_dir()]
+    return f"languagetool:{there[0]}" if there and which("java") else "harper"
 
 
 def _alike(found: list[Described]) -> dict[str, list[str]]:

@@ -2,19 +2,25 @@
 
 harper              Harper, for English, built in; `harper(dialect=british)`
 languagetool:URL    a LanguageTool server of your own (extra `api`); `languagetool:URL#de-DE`
+languagetool:FOLDER a LanguageTool in a folder, run by Java
 """
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -34,6 +40,7 @@ DIALECTS = ("american", "british", "australian", "canadian", "indian")
 _BREAKDOWN = "PanicException"  # what the checker raises, outside of Exception, where its own code fails
 HARPER_IGNORED = frozenset({"Capitalization", "Formatting", "Style", "Enhancement", "Readability"})
 LANGUAGE = "en-US"
+_LOCAL_IGNORED = frozenset({"typographical", "whitespace", "style"})
 LANGUAGETOOL_IGNORED = frozenset({"CASING", "TYPOGRAPHY", "STYLE", "REDUNDANCY"})
 AT_ONCE = 4
 
@@ -239,6 +246,59 @@ class LanguageToolChecker(GrammarChecker):
         return sum(category not in LANGUAGETOOL_IGNORED for category in categories), version
 
 
+@dataclass(frozen=True)
+class LocalLanguageTool(GrammarChecker):
+    """LanguageTool of a folder, run by Java for American English: 2.2, of 2013, is that of Zwerdling et al. 2021.
+
+    Capitalisation, typography and style do not count; errors that overlap count once. Version 2.2 needs the jars of
+    JAXB among its own where Java is newer than 8.
+    """
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+        return f"languagetool:{self.folder}"
+
+    @cached_property
+    def signature(self) -> str:
+        """Everything the numbers depend on, the version of the program among it."""
+        return f"languagetool(local={self._run(['.']).get('version')},language={LANGUAGE},version=1)"
+
+    def _count(self, pieces: list[str]) -> list[int]:
+        spans: list[list[tuple[int, int]]] = [[] for _ in pieces]
+        for error in self._run(pieces) if pieces else ():
+            if error.get("locqualityissuetype") not in _LOCAL_IGNORED and error.get("category") != "Capitalization":
+                start, length = (int(error.get(key, 0)) for key in ("offset", "errorlength"))
+                spans[int(error.get("fromy", 0))].append((start, start + length))
+        return [count_separate_errors(one) for one in spans]
+
+    def _run(self, pieces: list[str]) -> Any:
+        """Return the matches of pieces, one a line."""
+        jars = os.pathsep.join(str(self.folder / part) for part in ("", "*", "libs/*"))
+        with TemporaryDirectory() as place:
+            path = Path(place, "texts.txt")
+            path.write_text("\n".join(" ".join(replace_surrogates(one).split()) for one in pieces), encoding="utf-8")
+            words = [
+                "java",
+                "-cp",
+                jars,
+                "org.languagetool.commandline.Main",
+                "-c",
+                "utf8",
+                "-l",
+                LANGUAGE,
+                "-b",
+                "--api",
+            ]
+            try:
+                done = subprocess.run([*words, str(path)], capture_output=True, check=True)  # noqa: S603
+                return ElementTree.fromstring(done.stdout)  # noqa: S314, it is the output of the program
+            except (OSError, subprocess.CalledProcessError, ElementTree.ParseError) as error:
+                raise ResourceError(f"{self.name} cannot be run by java: {error}") from None
+
+
 def get_grammar_checker(name: str) -> GrammarChecker:
     """Give the grammar checker of that name; it is loaded, or the server called, when it is first used.
 
@@ -246,6 +306,8 @@ def get_grammar_checker(name: str) -> GrammarChecker:
     [4]
     """
     prefix, colon, rest = name.partition(":")
+    if prefix == "languagetool" and rest and Path(rest).is_dir():
+        return LocalLanguageTool(Path(rest))
     if prefix == "languagetool" and rest:
         return LanguageToolChecker.named(rest)
     parsed = parse(name) if not colon else None
@@ -258,7 +320,7 @@ def get_grammar_checker(name: str) -> GrammarChecker:
 
 def list_grammar_checkers() -> list[str]:
     """List the names of all grammar checkers, those with a part to fill in as `languagetool:URL`."""
-    return ["harper", "languagetool:URL"]
+    return ["harper", "languagetool:URL", "languagetool:FOLDER"]
 
 
 _make_harper = cache(HarperChecker)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -111,7 +112,7 @@ def test_dialects():
 def test_wrong_names(name, says):
     with pytest.raises(UnknownName, match=says):
         get_grammar_checker(name)
-    assert list_grammar_checkers() == ["harper", "languagetool:URL"]
+    assert list_grammar_checkers() == ["harper", "languagetool:URL", "languagetool:FOLDER"]
 
 
 @pytest.fixture
@@ -208,3 +209,30 @@ def test_other_errors_of_the_checker_are_not_hidden(monkeypatch):
     monkeypatch.setattr(HarperChecker, "_make_linter", lambda _: SimpleNamespace(lint=broken))
     with pytest.raises(KeyboardInterrupt):
         HarperChecker().errors(["a text"])
+
+
+MATCHES = """<?xml version="1.0" encoding="UTF-8"?><matches software="LanguageTool" version="2.2">
+<error fromy="0" offset="4" errorlength="4" category="Grammar" locqualityissuetype="grammar"/>
+<error fromy="0" offset="6" errorlength="2" category="Grammar" locqualityissuetype="grammar"/>
+<error fromy="2" offset="30" errorlength="3" category="Possible Typo" locqualityissuetype="misspelling"/>
+<error fromy="2" offset="40" errorlength="3" category="Miscellaneous" locqualityissuetype="typographical"/>
+<error fromy="2" offset="45" errorlength="3" category="Capitalization" locqualityissuetype="misspelling"/>
+</matches>"""
+
+
+def test_languagetool_of_a_folder_is_run_by_java(tmp_path, monkeypatch):
+    if os.name != "posix":
+        pytest.skip("the stand-in for java is a shell script")
+    java = tmp_path / "java"
+    (tmp_path / "found.xml").write_text(MATCHES)
+    java.write_text(f'#!/bin/sh\nfor last; do :; done\ncp "$last" {tmp_path}/seen.txt\ncat {tmp_path}/found.xml\n')
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    checker = get_grammar_checker(f"languagetool:{tmp_path}")
+    texts = ["She have two cats.", "Fine.", "A tset  on\ntwo lines."]
+    assert checker.errors(texts).tolist() == [1, 0, 1]  # what overlaps counts once
+    assert (tmp_path / "seen.txt").read_text() == "She have two cats.\nFine.\nA tset on two lines."
+    assert checker.signature == "languagetool(local=2.2,language=en-US,version=1)"
+    (tmp_path / "found.xml").write_text("no xml")
+    with pytest.raises(ResourceError, match="cannot be run by java"):
+        checker.errors(texts)
