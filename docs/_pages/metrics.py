@@ -17,7 +17,10 @@ ROOM = "reference/metrics"
 PAIR = ("the cat sat on the mat", "a cat was sitting on the mat")
 ASKING = ("judge", "column")  # a service, or a table
 # The extra that an example needs, and what comes before it on the command line.
-NEEDS = {"cross_encoder": "needs st: it runs a model of sentence-transformers; `cross_encoder@ms-marco-int8` does not"}
+NEEDS = {
+    "cross_encoder": "needs st: it runs a model of sentence-transformers; `cross_encoder@ms-marco-int8` does not",
+    "nli": "needs a model exported to ONNX: `nli@onnx:MODEL`",
+}
 FIRST = {
     "ensemble": "textgauge train ensemble --pairs sample:graded --limit 100 -m chrf,jaccard -o ensemble.json",
     "column": "textgauge datasets show sample:graded -n 20 -f csv > graded.csv",

@@ -24,7 +24,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
 from mmap import ACCESS_READ, mmap
@@ -50,6 +50,7 @@ Run = Callable[[Ints], Floats32]
 PairRun = Callable[[Ints, Ints], Floats32]
 """Token ids of two texts together, and which text each is of, to one number for each pair (pairs, 1)."""
 CROSS_ENCODER = "ms-marco-int8"
+_CPU = "CPUExecutionProvider"
 
 _NO_RUNTIME = "onnxruntime is not installed; it has no package for some machines, where wordllama runs without it"
 LONGEST = 512  # tokens read of a text, or of a window of it, where a model does not say
@@ -59,7 +60,7 @@ _BUCKETS = 16  # of distances in mpnet, to either side
 TOKENS_PER_RUN = 2048  # keeps a batch of long texts within tens of megabytes; more is not faster
 _FILES = (
     "tokenizer.json", "model.onnx", "onnx/model.onnx", "modules.json", "1_Pooling/config.json",
-    "sentence_bert_config.json", "config_sentence_transformers.json", "tokenizer_config.json",
+    "sentence_bert_config.json", "config_sentence_transformers.json", "tokenizer_config.json", "config.json",
 )  # fmt: skip
 _MODULES = {"Transformer", "Pooling", "Normalize"}
 _POOLINGS: dict[str, Callable[[NDArray[Any]], Floats]] = {
@@ -263,13 +264,17 @@ def make_onnx(model: str) -> TransformerEmbedder:
 
 @dataclass(frozen=True)
 class PairTransformer:
-    """A cross-encoder: a transformer that reads two texts together and gives one number, here through a sigmoid."""
+    """A cross-encoder: a transformer that reads two texts together and gives one number, here through a sigmoid.
+
+    With a `label` it gives a number for each of several labels, and the value is the chance of that one (softmax).
+    """
 
     name: str
     identity: str
     max_length: int
     load_network: Callable[[], PairRun]
     load_tokenizer: Callable[[], Any] = load_pieces
+    label: int | None = None
 
     @cached_property
     def _loaded(self) -> tuple[PairRun, Any]:
@@ -281,16 +286,17 @@ class PairTransformer:
 
     def score(self, left: Sequence[str], right: Sequence[str]) -> Floats:
         """Return a number between 0 and 1 for each pair."""
-        from scipy.special import expit
+        from scipy.special import expit, softmax
 
         network, tokenizer = self._loaded
         pairs = [(replace_surrogates(a), replace_surrogates(b)) for a, b in zip(left, right, strict=True)]
         rows = [np.array([one.ids, one.type_ids], dtype=np.int64).T for one in tokenizer.encode_batch(pairs)]
         values = np.empty(len(rows))
         for places, raw in run_batches(lambda block: network(*np.moveaxis(block, 2, 0)), rows, 64):
-            if raw.shape != (len(places), 1):
+            if raw.ndim != 2 or len(raw) != len(places) or not (raw.shape[1] == 1 if self.label is None else True):
                 raise ResourceError(f"{self.name}: an output of shape {raw.shape}, not one number for each pair")
-            values[places] = expit(raw[:, 0].astype(np.float64))
+            found = raw.astype(np.float64)
+            values[places] = expit(found[:, 0]) if self.label is None else softmax(found, axis=1)[:, self.label]
         return values
 
 
@@ -312,6 +318,18 @@ def make_cross_encoder(name: str) -> PairTransformer:
         partial(_open_file, name, path),
         partial(_load_tokenizer, name, folder / "tokenizer.json"),
     )
+
+
+def make_nli(name: str) -> PairTransformer:
+    """Return the model `onnx:MODEL` of natural language inference: how likely the left text entails the right one."""
+    made, (folder, _) = make_cross_encoder(name), _find_network(name)
+    with explain_unloadable(name):
+        labels = _read_json(folder / "config.json", {}).get("id2label", {})
+        places = [int(place) for place, label in labels.items() if str(label).lower() == "entailment"]
+    if len(places) != 1:
+        raise ResourceError(f"{name}: its config.json names no label `entailment`")
+    identity = made.identity.replace("activation=sigmoid", f"activation=softmax,label={places[0]}")
+    return replace(made, label=places[0], identity=identity)
 
 
 def _find_network(name: str) -> tuple[Path, Path]:
@@ -368,8 +386,9 @@ def _scales_by_run(path: Path) -> bool:
 
 
 def _format_runtime() -> str:
+    *others, _ = _list_providers()
     try:
-        return f"onnxruntime-{version('onnxruntime')}"
+        return "+".join([f"onnxruntime-{version('onnxruntime')}", *others])
     except PackageNotFoundError:
         raise ResourceError(_NO_RUNTIME) from None
 
@@ -389,10 +408,19 @@ def import_onnxruntime() -> Any:
     return onnxruntime
 
 
+def _list_providers() -> list[str]:
+    """List what runs networks: `TEXTGAUGE_PROVIDERS`, such as CUDAExecutionProvider, and the CPU for what it cannot."""
+    named = [name.strip() for name in os.environ.get("TEXTGAUGE_PROVIDERS", "").split(",") if name.strip()]
+    known = import_onnxruntime().get_available_providers() if named else []
+    if wrong := [name for name in named if name not in known]:
+        raise ResourceError(f"TEXTGAUGE_PROVIDERS: no {wrong[0][:80]} here; onnxruntime has {', '.join(known)}")
+    return [*(name for name in named if name != _CPU), _CPU]
+
+
 def open_session(model: bytes | str, options: Any = None) -> Any:
-    """Open a model on onnxruntime, on the CPU, with one thread per run."""
+    """Open a model on onnxruntime, on the CPU or what `TEXTGAUGE_PROVIDERS` names, with one thread per run."""
     onnxruntime = import_onnxruntime()
     options = options or onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(model, options, providers=_list_providers())

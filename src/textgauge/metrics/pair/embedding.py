@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ParameterError
 from textgauge.core.settings import cap_size, split_into_runs
 from textgauge.data import GIVEN, Corpus, Pairs
-from textgauge.encode.hugging_face import get_cross_encoder
+from textgauge.encode.hugging_face import get_cross_encoder, get_nli
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, TokenVectors, get_token_encoder
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.cautions import UNREAD, find_unread
@@ -190,6 +191,54 @@ class CrossEncoderScore(PairMetric):
             left, right = pairs.left.take(open_rows), pairs.right.take(open_rows)
             values[open_rows] = get_cross_encoder(self.on).score(left.texts, right.texts)
         return {VALUE: values}
+
+
+_SENTENCES = re.compile(r"(?<=[.!?…。！？])[ \t]+|(?<=[。！？])|\n+")
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Entailment(PairMetric):
+    """How well the right text (the reference) entails the left one (the candidate), from 0 to 1.
+
+    For each sentence of the candidate, the largest chance of a sentence of the reference to entail it; the mean of
+    these. `nli@onnx:MODEL` is a model of natural language inference exported to ONNX, by folder or hub name, whose
+    config.json names the label `entailment`; it needs no torch. The model does not see equal texts (1), two blank ones
+    (1) or one blank one (0).
+
+    Source: Laban et al. 2022, SummaC (zero-shot).
+    """
+
+    name = "nli"
+    label = "Entailment"
+    source = "Laban et al. 2022"
+    needs = "model"
+    default_on = "onnx:cross-encoder/nli-deberta-v3-xsmall"
+    headline = Part(VALUE, closer="larger")
+    symmetric = False
+
+    def __post_init__(self) -> None:
+        """Require a model by `onnx:`."""
+        super().__post_init__()
+        if not self.on.startswith("onnx:"):
+            raise ParameterError(f"nli: the model is named as nli@onnx:MODEL, not {self.on}")
+
+    def input_identity(self) -> list[str]:
+        return [f"model={get_nli(self.on).identity}"]
+
+    def compute(self, pairs: Pairs) -> Columns:
+        values, open_rows = decide_easy_pairs(pairs)
+        sides = [[_split_sentences(text) for text in side.take(open_rows).texts] for side in (pairs.left, pairs.right)]
+        asked = [(one, two) for left, right in zip(*sides, strict=True) for two in left for one in right]
+        chances, at = get_nli(self.on).score(*zip(*asked, strict=True)) if asked else np.empty(0), 0
+        for row, left, right in zip(open_rows, *sides, strict=True):
+            own = chances[at : at + len(left) * len(right)].reshape(len(left), len(right))
+            values[row], at = own.max(axis=1).mean(), at + own.size
+        return {VALUE: values}
+
+
+def _split_sentences(text: str) -> list[str]:
+    return [piece.strip() for piece in _SENTENCES.split(text) if piece.strip()]
 
 
 # Mean precision, recall and F1 of unrelated sentences, by encoder and layer. Made by

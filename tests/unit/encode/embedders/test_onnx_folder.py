@@ -8,7 +8,7 @@ from tests.unit.encode.conftest import save_word_tokenizer
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 
-from textgauge.core.errors import ResourceError
+from textgauge.core.errors import ParameterError, ResourceError
 from textgauge.encode.embedders.transformer import make_onnx
 from textgauge.metrics import get_metric
 
@@ -127,3 +127,44 @@ def test_a_cross_encoder_reads_both_texts_with_their_kinds(write, tmp_path):
     assert "max_length=4" in found.signature
     with pytest.raises(ResourceError, match="not one number for each pair"):
         get_metric(f"cross_encoder@onnx:{write(more={})}/.")(left=["red"], right=["cat"])
+
+
+def test_nli_is_the_mean_over_sentences_of_the_largest_entailment(write, tmp_path):
+    """The logit of entailment is the mean number of the tokens, those of the right text counted three times."""
+    nodes = [
+        ("Add", ["token_type_ids", "token_type_ids"], ["twice"], {}),
+        ("Mul", ["twice", "input_ids"], ["more"], {}),
+        ("Add", ["more", "input_ids"], ["counts"], {}),
+        ("Cast", ["counts"], ["numbers"], {"to": 1}),
+        ("ReduceMean", ["numbers", "axis"], ["mean"], {"keepdims": 1}),
+        ("Concat", ["mean", "zero"], ["hidden"], {"axis": 1}),
+    ]
+    given = {"axis": np.array([1], dtype=np.int64), "zero": np.zeros((1, 1), dtype=np.float32)}
+    labels = {"0": "ENTAILMENT", "1": "contradiction"}
+    folder = write(extra=["token_type_ids"], nodes=nodes, given=given, config={"id2label": labels})
+    library = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    library.post_processor = TemplateProcessing("[CLS] $A", "[CLS] $A $B:1", special_tokens=[("[CLS]", 1)])
+    library.save(str(tmp_path / "tokenizer.json"))
+    metric = get_metric(f"nli@onnx:{folder}")
+
+    def chance(premise, hypothesis):
+        counts = [1, *(WORDS.get(w, 0) for w in premise.split()), *(3 * WORDS.get(w, 0) for w in hypothesis.split())]
+        return 1 / (1 + np.exp(-np.mean(counts)))
+
+    parts = [max(chance(one, two) for one in ("cat dog", "red")) for two in ("red !", "dog")]
+    found = metric(left=["red ! dog", "red", "", "red"], right=["cat dog\nred", "cat", "", ""])
+    np.testing.assert_allclose(found.values, [np.mean(parts), chance("cat", "red"), 1, 0], rtol=1e-6)
+    assert "label=0" in found.signature
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ResourceError, match="entailment"):
+        get_metric(f"nli@onnx:{folder}/.")(left=["red"], right=["cat"])
+    with pytest.raises(ParameterError, match="onnx:"):
+        get_metric("nli@minilm")
+
+
+def test_a_provider_that_is_not_there_is_refused(write, monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_PROVIDERS", "NoSuchExecutionProvider")
+    with pytest.raises(ResourceError, match="CPUExecutionProvider"):
+        make_onnx(write()).encode(["red"])
+    monkeypatch.setenv("TEXTGAUGE_PROVIDERS", "CPUExecutionProvider")
+    assert make_onnx(write()).encode(["red"]).shape == (1, 3)
