@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         watch,
     )
     from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
+    from textgauge.metrics import get_metric as metric
     from textgauge.report.saved import SavedResult, load
     from textgauge.running import Run, run
 
@@ -58,6 +59,7 @@ __all__ = [
     "leaderboard",
     "list_metrics",
     "load",
+    "metric",
     "recommend",
     "register",
     "run",
@@ -77,7 +79,7 @@ _get = export_lazily(
         "data": "Comparison Corpus Pairs",
         "measure": "CompareReport Contrast Description Explanation ScoreReport "
         "compare contrast describe explain score watch",
-        "metrics": "CorpusMetric PairMetric PairScores Score get_metric list_metrics register",
+        "metrics": "CorpusMetric PairMetric PairScores Score get_metric list_metrics metric=get_metric register",
         "report.saved": "SavedResult load",
         "running": "Run run",
     },

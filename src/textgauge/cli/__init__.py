@@ -83,6 +83,7 @@ COMMANDS = {
     "resources": "textgauge.cli.catalogue:resources",
     "cache": "textgauge.cli.catalogue:cache",
     "doctor": "textgauge.cli.catalogue:doctor",
+    "mcp": "textgauge.cli.mcp:mcp",
 }
 ABOUT = """Compare corpora, score texts, describe what a model wrote, and find out which metric to trust.
 

@@ -26,7 +26,7 @@ from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import TableResult
 from textgauge.core.show import format_cell, format_count, join_words, shorten_line
 from textgauge.data import Corpus
-from textgauge.data.source import describe_accepted, load_aligned, load_pairs, load_references
+from textgauge.data.source import describe_accepted, load_aligned, load_pairs, load_references, load_table
 from textgauge.measure.dependence import find_repeating_column
 from textgauge.measure.score_report import ScoreReport
 from textgauge.measure.scoring import DEFAULT_METRICS, find_labels
@@ -104,6 +104,8 @@ def score(
         return
     if baseline is not None:
         refuse("--baseline", *_ALONE)
+    if pairs is None and left is not None and not right and _is_log(left):
+        pairs, left, left_column, right_column = left, None, "text", "reference"
     if pairs is None:
         refuse("scoring files without --pairs", "--limit", "--left", "--right")
     sample = {"scores": list_column_names(given["metrics"]), "limit": limit, "seed": given["seed"]}
@@ -196,6 +198,14 @@ def _print_items(title: str, items: pl.DataFrame, form: Format) -> None:
         print_table(
             [{n: shorten_line(v, _WIDTH) if isinstance(v, str) else v for n, v in row.items()} for row in rows], form
         )
+
+
+def _is_log(name: str) -> bool:
+    """Whether a file has outputs and references, as logs of evaluation harnesses have."""
+    try:
+        return {"text", "reference"} <= load_table(name).columns.keys()
+    except InputError:
+        return False
 
 
 def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> None:

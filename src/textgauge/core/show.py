@@ -101,6 +101,10 @@ class Tabular:
         """Return an array of flat objects."""
         return json.dumps(self.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False)
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the rows as a stream of Arrow, which DuckDB, pandas, polars and others read."""
+        return self.to_polars().__arrow_c_stream__(requested_schema)
+
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a polars frame."""
         import polars as pl

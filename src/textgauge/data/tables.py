@@ -343,15 +343,28 @@ def _find_first(cells: Iterable[object]) -> object:
 
 
 def is_frame(values: Any) -> bool:
-    """Return True for a table of another library: pandas, polars, Arrow, Hugging Face, or a mapping of columns."""
+    """Return True for a table of another library: pandas, polars, Arrow, DuckDB, Hugging Face, a mapping of columns."""
     # On the class, since a lazy frame computes its columns when they are read.
-    return isinstance(values, Mapping) or any(hasattr(type(values), name) for name in ("columns", "column_names"))
+    named = any(hasattr(type(values), name) for name in ("columns", "column_names"))
+    return isinstance(values, Mapping) or named or _is_stream(values)
+
+
+def _is_stream(values: Any) -> bool:
+    """Whether rows are known by Arrow's interface alone: a relation of DuckDB, a reader of batches, a result."""
+    others = ("to_dict", "to_pydict", "to_list", "to_pylist")
+    own = not any(hasattr(type(values), name) for name in others) or hasattr(type(values), "to_polars")
+    return hasattr(type(values), "__arrow_c_stream__") and own
 
 
 def get_columns(frame: Any) -> dict[str, list[Any]]:
     """Return the columns of a frame by name; a lazy frame is computed."""
     if hasattr(type(frame), "collect"):
         frame = frame.collect()
+    if _is_stream(frame):
+        import polars
+
+        frame = polars.DataFrame(frame)
+        frame = frame.with_columns(polars.selectors.decimal().cast(polars.Float64))
     if isinstance(frame, Mapping):
         names: Iterable[Any] = list(frame)
         if any(map(is_frame, frame.values())):
