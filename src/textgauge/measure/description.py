@@ -127,6 +127,7 @@ def measure_properties(
             begin_step(f"{measured.name}: {known.name}", number, len(declared), "properties")
             values[known.name] = known.of(measured, level)
         real, fair = {role: dict(numbers) for role, numbers in fixed.items()}, dict(values)
+        paired = {}
         for role, one in yardsticks.items():
             for known in declared:
                 if one is not None and known.name not in real[role]:
@@ -134,7 +135,9 @@ def measure_properties(
                     real[role][known.name] = known.average(theirs, level)
                     if ci and known.better and fair[known.name] is values[known.name]:
                         fair[known.name] = known.average(mine, level)
-        worse = find_worse(fair, real, level, len(generated)) if ci and real else {}
+                        if gap := known.subtract(mine, theirs, max(len(measured.corpus), len(one.corpus)), level):
+                            paired[known.name, role] = gap
+        worse = find_worse(fair, real, paired, level, len(generated)) if ci and real else {}
         for known in declared:
             found, reason = values[known.name]
             reason = reason or known.no_interval

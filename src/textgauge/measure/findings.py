@@ -175,11 +175,21 @@ def _format_worse(row: Row) -> str | None:
     return f"{row['property']} {value} ({against} {format_cell(row[against])})"
 
 
-def find_worse(found: Values, real: Mapping[str, Values], level: float, corpora: int = 1) -> dict[str, str]:
+_NO_GAP = PropertyValue()
+
+
+def find_worse(
+    found: Values,
+    real: Mapping[str, Values],
+    paired: Mapping[tuple[str, str], PropertyValue],
+    level: float,
+    corpora: int = 1,
+) -> dict[str, str]:
     """Find the properties that are worse than in `test`, or in `train` where test has no value.
 
     `real` are test and train. A property is worse where the interval of its difference lies on the worse side of 0; the
     intervals, given at `level`, are widened so that those of all properties of all `corpora` hold together at 95 %.
+    Differences that are `paired`, by property and yardstick, have an interval of their own.
     """
     wanted = {known.name: known.better for known in list_properties()}
     pairs = {}
@@ -190,7 +200,11 @@ def find_worse(found: Values, real: Mapping[str, Values], level: float, corpora:
     times = compute_normal_reach(1.0 - ALPHA / max(len(pairs) * corpora, 1)) / compute_normal_reach(level)
     worse = {}
     for name, against in pairs.items():
-        low, high = compute_difference_interval(astuple(found[name][0]), astuple(real[against][name][0]), times)
+        gap = astuple(paired.get((name, against), _NO_GAP))
+        if math.isnan(gap[1]):
+            low, high = compute_difference_interval(astuple(found[name][0]), astuple(real[against][name][0]), times)
+        else:
+            low, high = compute_difference_interval(gap, (0.0, 0.0, 0.0), times)
         if is_better((low, high) if wanted[name] == "lower" else (-high, -low)):
             worse[name] = against
     return worse

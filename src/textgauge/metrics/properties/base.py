@@ -134,7 +134,8 @@ class CorpusProperty:
 
     `needs` are in the order in which a missing one is named as the reason. `undefined_for` says why there is no value
     for test or train themselves. `backend` is what the value depends on, `{embeddings}` and the like standing for the
-    signature of what is needed. `per_text` gives the values of the texts, under `text_name` if that is another name.
+    signature of what is needed. `per_text` gives the values of the texts, under `text_name` if that is another name,
+    `per_other` those of the other corpus's texts, where the property is a mean over them, with the units of its error.
     `alone` marks what is listed where a corpus is described without train and test, and there only. `depends_on_size`
     says that the value of a corpus depends on the number of its texts: it is compared with that of as many texts. The
     interval counts groups if that is said by `by_group`. `version` is raised when a value changes.
@@ -152,6 +153,7 @@ class CorpusProperty:
     no_interval: str | None = None
     per_text: Callable[[MeasuredCorpus], Floats] | None = None
     text_name: str | None = None
+    per_other: Callable[[MeasuredCorpus], tuple[Floats, tuple[Ints, ...]]] | None = None
     alone: bool = False
     depends_on_size: bool = False
     by_group: bool = False
@@ -177,6 +179,28 @@ class CorpusProperty:
         mean, spread = value.mean(), 0.0 if len(parts) == 1 else value.std(ddof=1) * math.sqrt(1 + 1 / len(parts))
         below, above = (np.hypot(gap.mean(), _z(level) * spread) for gap in (value - low, high - value))
         return PropertyValue(*map(float, (mean, mean - below, mean + above))), found[0][1]
+
+    def subtract(self, mine: Parts, theirs: Parts, whole: int, level: float) -> PropertyValue | None:
+        """Return the difference of parts of a corpus and of a yardstick of `whole` texts, text by text of another one.
+
+        Both are compared with the same texts, whose own luck cancels. The error of a corpus of one part comes from the
+        texts that are nearest to several others, that of random parts from their spread. None where there is no such
+        difference.
+        """
+        if self.per_other is None or any(self.undefined_reason(part) for part in (mine[0], theirs[0])):
+            return None
+        sides = [[self.per_other(part) for part in parts] for parts in (mine, theirs)]
+        if len({len(values) for side in sides for values, _ in side}) > 1:
+            return None
+        first, second = (np.mean([values for values, _ in side], axis=0) for side in sides)
+        single = [units for side in sides for _, units in side if len(side) == 1]
+        other = [unit for units in single[1:] for unit in units[-1:]]  # both have the groups of the other texts before
+        error, freedom = compute_standard_error(first - second, *(single or [()])[0], *other)
+        for side, size in zip(sides, (len(mine[0].corpus), len(theirs[0].corpus)), strict=True):
+            if len(side) > 1:
+                spread = np.std([values.mean() for values, _ in side], ddof=1)
+                error = float(np.hypot(error, spread * math.sqrt(max(1 / len(side), size / whole))))
+        return add_student_interval(float((first - second).mean()), error, freedom, level)
 
     def backend_of(self, signatures: Mapping[str, str]) -> str | None:
         """Return what the value depends on, given the signatures of what is needed; None where one was left out."""

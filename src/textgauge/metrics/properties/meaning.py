@@ -352,7 +352,16 @@ def _declare_both_ways(
         **shared,
     )
     about = f"{similarity} of a {other} text to the nearest generated text, on average"
-    declare(f"{kind}_recall", about, _mean_of(back), bounds=bounds, depends_on_size=True, version=2, **shared)
+    declare(
+        f"{kind}_recall",
+        about,
+        _mean_of(back),
+        bounds=bounds,
+        per_other=lambda measured: (back(measured).similarity, back(measured).units),
+        depends_on_size=True,
+        version=2,
+        **shared,
+    )
     declare(
         f"{kind}_f1",
         f"harmonic mean of {kind} precision and recall",
@@ -399,6 +408,7 @@ declare(
     "covered",
     f"share of test texts as near to a generated text as {100 * (1 - COVERED):g} % are to as many train texts",
     _share_of("covered", "reach"),
+    per_other=lambda measured: (1.0 * (measured.covered.similarity >= measured.reach), measured.covered.units),
     depends_on_size=True,
     version=2,
     **_SEMANTIC,

@@ -16,7 +16,7 @@ NOTHING = PropertyValue(math.nan, math.nan, math.nan)
 
 def worse(found, *, test=NOTHING, train=NOTHING, names=("near_copies",), corpora=1):
     values, *real = (dict.fromkeys(names, (value, None)) for value in (found, test, train))
-    return find_worse(values, dict(zip(("test", "train"), real, strict=True)), 0.95, corpora)
+    return find_worse(values, dict(zip(("test", "train"), real, strict=True)), {}, 0.95, corpora)
 
 
 REAL, NEAR = PropertyValue(0.115, 0.08, 0.17), PropertyValue(0.46, 0.43, 0.49)
@@ -42,6 +42,33 @@ NAMES = ("near_copies", "unique", "distinct", "grammar", "plausibility", "covere
 )
 def test_what_is_worse_by_the_interval_of_the_difference_is_called_so(found, options, expected):
     assert worse(found, **options) == expected
+
+
+def test_a_paired_difference_has_its_own_interval():
+    values = {"covered": (PropertyValue(0.8, 0.6, 0.9), None)}
+    real = {"train": {"covered": (PropertyValue(0.9, 0.8, 0.95), None)}}
+    assert find_worse(values, real, {}, 0.95) == {}
+    assert find_worse(values, real, {("covered", "train"): PropertyValue(-0.1, -0.15, -0.05)}, 0.95) == {
+        "covered": "train"
+    }
+    assert find_worse(values, real, {("covered", "train"): PropertyValue(-0.1, -0.25, 0.05)}, 0.95) == {}
+
+
+def test_missing_topics_are_found_and_texts_of_one_source_seldom_called_worse():
+    rng = np.random.default_rng(4)
+    topics = [rng.choice(list("abcdefghijklmnopqrstuvwxyz"), 9) for _ in range(8)]
+
+    def write(count, kinds):
+        return ["".join(rng.choice(topics[rng.integers(kinds)], 12)) for _ in range(count)]
+
+    how = {"embedder": "letters", "grammar": "none", "plausibility": "none"}
+    found = {4: 0, 8: 0}
+    for kinds in found:
+        for _ in range(20):
+            said = describe(write(60, kinds), train=write(300, 8), held_out=write(60, 8), **how)
+            found[kinds] += said["semantic_recall"].worse_than == "train"
+    assert found[8] <= 2
+    assert found[4] >= 12
 
 
 @pytest.mark.slow
