@@ -33,6 +33,13 @@ def test_numbers_are_those_of_ready_made_vectors(embedder):
     assert pairs[1].metric == "jaccard"
 
 
+def test_functions_that_agree_on_a_few_texts_are_not_mixed_up():
+    """Neither in this process nor through vectors on disk."""
+    others = [lambda texts, sign=sign: [[sign * text.count("ships"), 1.0] for text in texts] for sign in (1.0, 2.0)]
+    values = [compare(CATS, SHIPS, metrics="fid", embedder=other)[0].value for other in others]
+    assert values[1] == pytest.approx(4 * values[0])
+
+
 def test_every_function_takes_one():
     assert contrast(CATS, SHIPS, CATS, metrics="cosine", embedder=count)[0].metric.startswith("cosine@count-")
     assert describe(CATS, embedder=count, grammar=None, plausibility=None).answer

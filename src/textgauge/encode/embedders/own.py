@@ -5,23 +5,26 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from textgauge.core.arrays import Floats32
 from textgauge.core.errors import InputError
-from textgauge.encode.embedders import EMBEDDERS, Embedder, EmbedderLike, Progress, register_embedder
+from textgauge.encode.embedders import EMBEDDERS, Embedder, EmbedderLike, Progress, get_embedder, register_embedder
 
-# Their vectors stand for the model: the same function has the same name, and its rows are found again in the cache.
+# Their vectors tell models apart in names and signatures.
 _PROBES = ("a red cat", "the bank refused my card", "42", "Où est la gare ?", "天气很好", "x" * 300, "yes", "no")
 
 
 class OwnEmbedder:
     """A function that gives one vector for each of a list of texts."""
 
+    cheap = True  # nothing says when a function changes, so its vectors are not kept on disk
+
     def __init__(self, function: Callable[[list[str]], Any]) -> None:
-        self._function = function
+        self.function = function
         probes = self.encode(_PROBES)
         self.dimension = probes.shape[1]
         digest = hashlib.sha256(np.round(probes, 4).tobytes()).hexdigest()[:12]
@@ -35,7 +38,7 @@ class OwnEmbedder:
         parts = []
         for start in range(0, len(texts), batch_size):
             some = list(texts[start : start + batch_size])
-            rows = np.asarray(self._function(some), dtype=np.float32)
+            rows = np.asarray(self.function(some), dtype=np.float32)
             if rows.ndim != 2 or len(rows) != len(some):
                 raise InputError(f"the embedder gave an array of shape {rows.shape} for {len(some)} texts")
             parts.append(rows)
@@ -57,6 +60,12 @@ def name_embedder(given: EmbedderLike) -> str:
         made = given
     elif callable(function := getattr(given, "encode", given)):
         made = OwnEmbedder(function)
+        name = made.name
+        for number in count(2):
+            known = get_embedder(made.name) if made.name in EMBEDDERS else made
+            if getattr(known, "function", None) == function:
+                break
+            made.name = f"{name}-{number}"  # another function with the same vectors for the probes
     else:
         kinds = "a name, a function of a list of texts, or an object with a method encode"
         raise InputError(f"an embedder is {kinds}, not {type(given).__name__}")
