@@ -39,7 +39,7 @@ from textgauge_papers.ledger import (
     on_side,
     subtract_paired,
 )
-from textgauge_papers.paper import Paper, PaperFigure, Request, bind_suite
+from textgauge_papers.paper import Paper, PaperFigure, Request
 
 # The metrics, and the parts of two of them (§5.4). IRPR is of cosine distances by the text, of angles by the code.
 _K = (1, 2, 3, 5, 10)
@@ -55,10 +55,15 @@ _RULES = ("own", "paper", "code")
 _NEIGHBOURS, _WEAK = ("ahd", "irpr"), ("pr", "dc")
 
 
-def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+def plans(request: Request) -> list[Plan]:
+    """Return the suite with the number of sets requested."""
+    return suite(None, request.seed, request.params.get("samples", _SAMPLES))
+
+
+def suite(metrics: Metrics = None, seed: int = 0, samples: int = _SAMPLES) -> list[Plan]:
     """Distributionality as in Ackerman et al. 2023: five sets of duplicate questions of Quora; points that move."""
     chosen = metrics or [ACKERMAN_METRICS, _PROTOTYPES, _COMPONENTS]
-    texts = make_plans([Distributionality(samples=_SAMPLES)], [read_paraphrases(_DATA)], chosen, seed)
+    texts = make_plans([Distributionality(samples=samples)], [read_paraphrases(_DATA)], chosen, seed)
     points = (
         [] if metrics else make_plans([Perturbation()], [Perturbation.data.points], Perturbation.default_metrics, seed)
     )
@@ -70,13 +75,13 @@ def rows(results: Results, request: Request) -> list[Row]:
     return [
         drop_nonfinite_values({"table": "class", "variant": rule, **_class(key, verdicts)})
         for rule in request.variants
-        for key, verdicts in _get_judged(results, rule).items()
+        for key, verdicts in _get_judged(results, rule, request).items()
     ]
 
 
-def _get_judged(results: Results, rule: str) -> dict[str, Verdicts]:
+def _get_judged(results: Results, rule: str, request: Request) -> dict[str, Verdicts]:
     """Return the verdicts on metrics together with the prototypes of a rule."""
-    protocol = Distributionality(samples=_SAMPLES, prototypes=rule)  # type: ignore[arg-type]
+    protocol = Distributionality(samples=request.params.get("samples", _SAMPLES), prototypes=rule)  # type: ignore[arg-type]
     keys = [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS)]
     found = {
         metric: verdicts
@@ -124,7 +129,7 @@ class AckermanEvidence:
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """Return the ledger."""
-    classes = {rule: _get_judged(results, rule) for rule in _RULES}
+    classes = {rule: _get_judged(results, rule, request) for rule in _RULES}
     points: dict[str, Verdicts] = {}
     values: dict[str, Observations] = {}
     moved: dict[str, Observations] = {}
@@ -394,4 +399,6 @@ _FIGURES = (
         ("-components-",),
     ),
 )
-PAPER = Paper("ackerman2023", ("class",), _RULES, bind_suite(suite), rows, ledger_rows, _FIGURES, minutes=2)
+PAPER = Paper(
+    "ackerman2023", ("class",), _RULES, plans, rows, ledger_rows, _FIGURES, minutes=2, params={"samples": _SAMPLES}
+)

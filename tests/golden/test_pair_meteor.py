@@ -1,7 +1,9 @@
-"""METEOR against nltk, on our own sentences and on all pairs of yamshchikov14.
+"""METEOR against nltk and the program of its authors, on our own sentences and on all pairs of yamshchikov14.
 
 Numbers made with nltk 3.10.4 and the WordNet 3.0 of the resource `wordnet`, its carriage returns taken out:
-single_meteor_score(tokens(right), tokens(left), wordnet=reader), and meteor_score for several references.
+single_meteor_score(tokens(right), tokens(left), wordnet=reader), and meteor_score for several references. Those of
+METEOR 1.5 (meteor-1.5.jar, sha256 1e57b4c7…) on the tokens of `words`:
+java -jar meteor-1.5.jar LEFT RIGHT -l en -q -p "0.9 3.0 0.5 0.5" -m "exact stem" -w "1.0 1.0"
 """
 
 import warnings
@@ -33,6 +35,13 @@ NLTK_WITHOUT_SYNONYMS = (  # a reader whose synsets are empty; tokens of `words`
     *(0.90504587, 0.99768519, 0.33482143, 0.27777778, 0.32327586, 0.41666667),
     *(0.43896484, 0.36507937, 0.5, 0.21428571, 0.125, 0.0),
 )
+
+METEOR_15 = (
+    *(0.90504587, 1.0, 0.33482143, 0.27777778, 0.32327586, 0.78125, 0.43896484, 0.36507937, 0.5, 0.21428571, 0.125),
+    *(0.0, 0.0, 1.0, 0.58764175, 0.83221219, 0.24390244, 0.63295347, 0.46875, 1.0, 1.0, 0.47619048),
+)
+REPEATING = [5, 14, 15]  # pairs in which a word repeats, so that several matchings are possible
+POSSESSIVE = 14  # the program's stems leave out 's
 
 # Table 1 and 2 of Yamshchikov et al. 2021.
 PUBLISHED = {
@@ -81,6 +90,14 @@ def test_other_weights(folder):
 def test_without_synonyms_no_resource_is_needed():
     scores = get_metric("meteor(stages=stem,perfect=penalised)")(left=LEFT[:12], right=RIGHT[:12])
     np.testing.assert_allclose(scores.values, NLTK_WITHOUT_SYNONYMS, atol=1e-8)
+
+
+def test_values_are_those_of_the_authors_program():
+    found = get_metric("meteor(stages=stem,alignment=fewest)")(left=LEFT, right=RIGHT).values
+    np.testing.assert_allclose(np.delete(found, POSSESSIVE), np.delete(METEOR_15, POSSESSIVE), atol=1e-8)
+    greedy = get_metric("meteor(stages=stem)")(left=LEFT, right=RIGHT).values
+    assert np.flatnonzero(np.abs(greedy - METEOR_15) > 1e-8).tolist() == REPEATING
+    assert (greedy[REPEATING] < np.array(METEOR_15)[REPEATING]).all()
 
 
 def all_pairs():

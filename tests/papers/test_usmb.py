@@ -23,8 +23,8 @@ from textgauge_papers.paper import Request
 from textgauge_papers.usmb import TASK_METRICS, WHOLE
 
 KEYS = {metric.name: metric.key for metric in get_pair_metrics(TASK_METRICS)}
-COSINES = [metric.key for metric in get_pair_metrics(TASK_METRICS) if metric.name == "cosine"]
-MEAN = [*group_by_embedders(COSINES), *COSINES][0]
+COSINES = [metric.key for metric in get_pair_metrics("cosine@minilm|wordllama")]
+(MEAN,) = group_by_embedders(COSINES)
 
 
 def judged(task, data, metric, **values):
@@ -36,7 +36,7 @@ JUDGED = [
     judged(RatedAlignment(), "summeval", KEYS["jaccard"], axis=0.6, axis_accuracy=0.7),
     judged(RatedAlignment(), "cnndm_chaganty", KEYS["jaccard"], axis=0.8, axis_accuracy=math.nan),
     judged(ComparedAlignment(), "openai_summary_comparisons", KEYS["jaccard"], comparisons=0.5, comparisons_f1=0.4),
-    judged(RatedAlignment(), "summeval", MEAN, axis=0.9),
+    Group("summeval", RatedAlignment(), 0, judged={COSINES[0]: [Verdict("axis", 0.1)], MEAN: [Verdict("axis", 0.9)]}),
     judged(Robustness(), "scitldr", NAMES["task"], robustness=0.97, summary_gt_semantic=0.95),
     judged(Robustness(), "scitldr", NAMES["universal"], robustness=0.2),
     judged(RatedAlignment(), "mine.csv", KEYS["rouge"], axis=0.3),

@@ -273,7 +273,8 @@ def _make_protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
         raise InputError(f"this version knows no protocol {declared['name']!r}")
     known = {item.name for item in fields(kind)}
     try:
-        if known != declared["parameters"].keys():
+        given = declared["parameters"].keys()
+        if known - given - set(kind.tacit) or given - known:  # a tacit one that is not named has its usual value
             raise InputError(f"{kind.name} has other parameters")
         protocol = kind(**declared["parameters"])
     except InputError as error:

@@ -1,8 +1,10 @@
 """The reader of a store: each result file is opened once, however often and in whatever way it is judged."""
 
+from dataclasses import fields
+
 import pytest
 
-from textgauge.bench import Store, run
+from textgauge.bench import Ksc, Store, run
 from textgauge.bench.results import MetricTime, Results, _make_protocol, list_verdicts, sum_times
 from textgauge.core.errors import InputError
 
@@ -71,3 +73,8 @@ def test_parameters_of_another_version_are_refused():
     for other in (stored | {"ideal": "linear"}, {"documents_drawn": 40}):
         with pytest.raises(InputError, match="run the same command again"):
             _make_protocol({"name": "sensitivity", "parameters": other}, {})
+
+
+def test_a_tacit_parameter_that_is_not_stored_has_its_usual_value():
+    stored = {item.name: item.default for item in fields(Ksc) if item.name not in Ksc.tacit}
+    assert _make_protocol({"name": "ksc", "parameters": stored}, {}) == Ksc()

@@ -55,6 +55,37 @@ def match_words(left: Sequence[str], right: Sequence[str], stages: Iterable[Stag
     return sorted(found.items())
 
 
+_BEAM = 40  # partial alignments that are kept, as METEOR 1.5 does
+
+
+def align_words(left: Sequence[str], right: Sequence[str], stages: Sequence[Stage]) -> list[tuple[int, int]]:
+    """Match words, each once, in any stage: the most matches, then the fewest runs, then the least distance of places.
+
+    >>> equal = {word: (word, (word,)) for word in ("he", "laughed")}
+    >>> align_words(["he", "he", "laughed", "he"], ["he", "laughed"], [equal])
+    [(1, 0), (2, 1)]
+    """
+    options: list[list[int]] = []
+    for word in left:
+        keys = [(stage, set(stage[word][1])) for stage in stages]
+        options.append([at for at, other in enumerate(right) if any(stage[other][0] in own for stage, own in keys)])
+    # Less matches, runs, distance, places taken on the right, and the matches themselves.
+    beam: list[tuple[int, int, int, int, tuple[tuple[int, int], ...]]] = [(0, 0, 0, 0, ())]
+    for place, partners in enumerate(options):
+        if not partners:
+            continue
+        found = {(taken, matches[-1:]): state for state in beam for *_, taken, matches in [state]}
+        for less, runs, away, taken, matches in beam:
+            for at in partners:
+                if not taken >> at & 1:
+                    new = matches[-1:] != ((place - 1, at - 1),)
+                    state = (less - 1, runs + new, away + abs(place - at), taken | 1 << at, (*matches, (place, at)))
+                    key = (state[3], state[4][-1:])
+                    found[key] = min(found.get(key, state), state)
+        beam = sorted(found.values())[:_BEAM]
+    return list(beam[0][-1])
+
+
 def count_chunks(matches: Sequence[tuple[int, int]]) -> int:
     """Count the runs of matches that are neighbours on both sides.
 
@@ -78,7 +109,9 @@ class Meteor(PairMetric):
     `perfect=one`: texts that match wholly in one run have fragmentation 0, as in METEOR 1.5; `penalised`: they have
     1 / matches as others, and then the value equals nltk's. `lookup=stems` looks the synonyms of stems up, as nltk
     does; `words` those of the words themselves, as METEOR 1.5, which finds more (`purchase` is in WordNet, its stem is
-    not). Two texts without words score 1 (0 with `penalised`), one without words 0.
+    not). `alignment=fewest` looks for the matching with the most matches and the fewest runs, in all stages at once, as
+    METEOR 1.5 does; `last` takes the last open word stage by stage, as nltk does, and may find more runs where words
+    repeat. Two texts without words score 1 (0 with `penalised`), one without words 0.
 
     Source: Banerjee and Lavie 2005, Lavie and Agarwal 2007; METEOR 1.5: Denkowski and Lavie 2014.
     """
@@ -94,6 +127,7 @@ class Meteor(PairMetric):
 
     stages: Literal["exact", "stem", "synonym"] = "synonym"
     lookup: Literal["stems", "words"] = "stems"
+    alignment: Literal["last", "fewest"] = "last"
     perfect: Literal["one", "penalised"] = "one"
     alpha: float = 0.9
     beta: float = 3.0
@@ -112,7 +146,7 @@ class Meteor(PairMetric):
         stages, counts = self._stages(set(words.values())), np.zeros((4, len(pairs)))
         for number, sides in enumerate(zip(pairs.left.index.tolist(), pairs.right.index.tolist(), strict=True)):
             left, right = (texts[row] for row in sides)
-            matches = match_words(left, right, stages)
+            matches = (match_words if self.alignment == "last" else align_words)(left, right, stages)
             counts[:, number] = len(matches), count_chunks(matches), len(left), len(right)
         return self._scores(*counts)
 
