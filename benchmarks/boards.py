@@ -1,6 +1,6 @@
 """Leaderboards of scores: how often a false first is called, and how many neighbours of public boards are separated.
 
-    python -m benchmarks.boards simulate [--runs 300]        boards of systems that are equal
+    python -m benchmarks.boards simulate [--runs 300] [--cells 1]   boards of systems that are equal, so many cells
     python -m benchmarks.boards mteb FOLDER --tasks FILE     a clone of embeddings-benchmark/results, names of tasks
     python -m benchmarks.boards table NAME FILE [--system COLUMN] [--note TEXT]   any table of scores
     python -m benchmarks.boards like-swebench                a synthetic board of the shape of SWE-bench Verified
@@ -132,8 +132,11 @@ def read_mteb(folder: str, tasks: list[str]) -> dict[str, list[Any]]:
         size = int(content[at:end].split()[2])
         result = json.loads(content[end + 1 : end + 1 + size])
         at = end + size + 2
+        if not result.get("scores"):
+            continue
         split = result["scores"].get("test") or next(iter(result["scores"].values()))
-        english = [one for one in split if any(tag.startswith("eng") for tag in one.get("languages", ["eng"]))]
+        named = [one for one in split if one.get("hf_subset") in ("default", "en", "en-en")]
+        english = named or [one for one in split if all(tag.startswith("eng") for tag in one["languages"])]
         scores = [one["main_score"] for one in english if one.get("main_score") is not None]
         if scores:
             found[path.split("/")[1], result["task_name"]] = float(np.mean(scores))
@@ -216,6 +219,7 @@ def main() -> None:
     parser.add_argument("what", choices=["simulate", "mteb", "table", "like-swebench", "page"])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--cells", type=int)
     parser.add_argument("--tasks", type=Path)
     parser.add_argument("--system")
     parser.add_argument("--note", default="")
@@ -223,9 +227,8 @@ def main() -> None:
     lines = simulated.read(FILE)
     if given.what == "simulate":
         there = [{key: line.get(key) for key in KEYS} for line in lines]
-        for cell in list_cells():
-            if cell not in there:
-                simulated.add(FILE, [cell | simulate(cell, given.runs) | {"runs": given.runs}])
+        for cell in [cell for cell in list_cells() if cell not in there][: given.cells]:
+            simulated.add(FILE, [cell | simulate(cell, given.runs) | {"runs": given.runs}])
     elif given.what == "page":
         PAGE.write_text(write_page(lines), encoding="utf-8")
     else:

@@ -12,7 +12,20 @@ import textgauge
 ROOMS = ["", ".core", ".stats", ".encode", ".data", ".metrics", ".measure", ".bench", ".report", ".cli", ".testing"]
 GUIDE = Path(textgauge.__file__).parents[2] / "CONTRIBUTING.md"
 # Statistics, a metric made by its function, and the words of the front door, which are read as nouns.
-NOUNS = {"pearson", "spearman", "ensemble", "argument", "calling", "command", "main", "note", "option", "progress_bar"}
+NOUNS = {
+    "pearson",
+    "spearman",
+    "ensemble",
+    "leaderboard",
+    "metric",
+    "argument",
+    "calling",
+    "command",
+    "main",
+    "note",
+    "option",
+    "progress_bar",
+}
 
 
 def list_verbs():

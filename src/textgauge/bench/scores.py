@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from textgauge.bench.leaderboard import draw_ranks
-from textgauge.core.arrays import Floats, Ints, Masks, average_known
+from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.result import Column, Result, show_rows
@@ -106,12 +106,9 @@ class ScoreBoard(Result):
     @property
     def answer(self) -> str:
         """Who comes first by each metric, and how many neighbours cannot be separated."""
-        said = " ".join(
-            format_board(
-                row, [self.names[place] for place in self.rankings[row["metric"]].unbeaten()], self.scope, self.level
-            )
-            for row in self.counts
-        )
+        firsts = [[self.names[place] for place in ranking.unbeaten()] for ranking in self.rankings.values()]
+        pairs = zip(self.counts, firsts, strict=True)
+        said = " ".join(format_board(row, first, self.scope, self.level) for row, first in pairs)
         return said if self.sign is None else f"{said} {format_sign(self.sign)}"
 
     @property
@@ -121,14 +118,12 @@ class ScoreBoard(Result):
 
     def to_dicts(self) -> list[Row]:
         """Return one flat dictionary per metric and system: `tied` is the number of systems in `tied_with`."""
-        return [
-            row.to_dict() | {"tied": len(row.tied_with), "tied_with": "; ".join(row.tied_with)} for row in self.rows
-        ]
+        return [row.to_dict() | {"tied": len(row.tied_with), "tied_with": "; ".join(row.tied_with)} for row in self]
 
     def readable(self) -> list[Row]:
         """Return the rows formatted for display."""
-        several = len(self.counts) > 1
-        rows = [row.to_dict() | {"several": several, "tied_names": _shorten(row.tied_with)} for row in self.rows]
+        more = {"several": len(self.counts) > 1}
+        rows = [row.to_dict() | more | {"tied_names": _shorten(row.tied_with)} for row in self]
         return show_rows(rows, self.columns)
 
     def plot(self) -> alt.LayerChart:
@@ -186,19 +181,14 @@ def leaderboard(
     >>> leaderboard(wide).answer[:55]
     'First: y, better than x (95 % joint confidence, new ite'
     """
-    if missing not in ("drop", "zero"):
-        raise ArgumentError("{missing} is drop or zero, not {value}", value=repr(missing))
-    if not 0 < level < 1:
-        raise ArgumentError("{level} lies between 0 and 1, not at {value}", value=str(level))
+    if missing not in ("drop", "zero") or not 0 < level < 1:
+        raise ArgumentError("{missing} is drop or zero, and {level} lies between 0 and 1")
     named = {"system": system, "item": item, "group": group, "data_set": data_set, "repetition": repetition}
     table = _read_table(_load(scores), {role: name for role, name in named.items() if name}, _split(score))
-    wrong = [name for name in _split(lower) if name not in (*table.scores, "all")]
-    if wrong:
-        raise ArgumentError(f"{{lower}} names {wrong[0]!r}; the scores are {format_column_names(table.scores)}")
-    boards = [
-        _rank(table, metric, -1 if {metric, "all"} & set(_split(lower)) else 1, missing, level)
-        for metric in table.scores
-    ]
+    less = set(_split(lower))
+    if wrong := less - {*table.scores, "all"}:
+        raise ArgumentError(f"{{lower}} names {min(wrong)!r}; the scores are {format_column_names(table.scores)}")
+    boards = [_rank(table, name, -1 if {name, "all"} & less else 1, missing, level) for name in table.scores]
     scope = "new items like these" if table.groups is None else "new groups like these"
     return ScoreBoard(
         tuple(row for rows, *_ in boards for row in rows),
@@ -226,9 +216,7 @@ class _Scores:
 
 def _load(scores: Any) -> TextTable:
     several = isinstance(scores, list | tuple) and all(isinstance(one, str | os.PathLike) for one in scores)
-    tables = [load_table(one) for one in scores] if several else [load_table(scores)]
-    if not tables:
-        raise InputError("no table of scores is given")
+    tables = [load_table(one) for one in scores] if several and scores else [load_table(scores)]
     return TextTable.join(", ".join(table.name for table in tables[:3]), tables)
 
 
@@ -329,7 +317,10 @@ def _rank(
     if lacking.any():
         scores = np.where(known, scores, 0.0) if missing == "zero" else scores
         left = kept & np.isfinite(scores[ranked]).all(axis=0)
-        notes.append(_describe_missing(table.systems, metric, lacking, ranked, int(kept.sum() - left.sum()), missing))
+        unranked = _shorten([table.systems[at] for at in np.flatnonzero(~ranked).tolist()])
+        said = "they count as 0" if missing == "zero" else f"{kept.sum() - left.sum()} items are left out for all"
+        few = f"; not ranked, with less than half of the items: {unranked}" if unranked else ""
+        notes.append(f"{metric}: {lacking.sum()} scores are missing, of {(lacking > 0).sum()} systems; {said}{few}")
         kept = left
     items = int(kept.sum())
     if items < _FEWEST or ranked.sum() < 2:
@@ -357,34 +348,19 @@ def _rank(
         "second": table.systems[order[1]],
         "items_needed": _count_items_needed(ranking, errors, items),
     }
-    low, high = ranking.rank_ranges()
-    spread = np.sqrt((parts**2).sum(axis=1))
+    spread, rows = np.sqrt((parts**2).sum(axis=1)), []
     is_share = np.nanmin(chosen) >= 0 and np.nanmax(chosen) <= 1
     least, most = (0.0, 1.0) if is_share else (-math.inf, math.inf)
-    rows = []
-    for rank, at in enumerate(order, 1):
-        ends = compute_student_interval(float(means[at]), float(spread[at]), freedom, level)
+    for row in ranking.placings():
+        at, _ = row.pop("place"), row.pop("tier")
+        low, high = compute_student_interval(float(means[at]), float(spread[at]), freedom, level)
         tied = [table.systems[other] for other in order if other != at and not (better[at, other] or better[other, at])]
-        row = RankedSystem(metric, table.systems[at], float(means[at]), max(ends[0], least), min(ends[1], most), items)
-        ranks = int(low[at]), int(high[at])
-        row = replace(row, missing=int(lacking[at]), rank=rank, rank_low=ranks[0], rank_high=ranks[1])
-        rows.append(replace(row, tied_with=tuple(tied)))
-    for at in np.flatnonzero(~ranked).tolist():
-        mean = float(average_known(scores[at], axis=0))
-        rows.append(RankedSystem(metric, table.systems[at], mean, n=int(known[at].sum()), missing=int(lacking[at])))
+        row |= {"low": max(low, least), "high": min(high, most), "n": items, "missing": int(lacking[at])}
+        score = means[at]
+        if not ranked[at]:
+            score, tied, row["n"] = average_known(scores[at], axis=0), [], int(known[at].sum())
+        rows.append(RankedSystem(metric, table.systems[at], float(score), tied_with=tuple(tied), **row))
     return rows, counts, ranking, notes
-
-
-def _describe_missing(
-    systems: Sequence[str], metric: str, lacking: Ints, ranked: Masks, dropped: int, missing: Missing
-) -> str:
-    """Say how many scores are missing, and what was done about it."""
-    said = f"{metric}: {int(lacking.sum())} scores are missing, of {int((lacking > 0).sum())} systems"
-    if missing == "zero":
-        return f"{said}; they count as 0"
-    unranked = [systems[at] for at in np.flatnonzero(~ranked).tolist()]
-    few = f"; not ranked, with less than half of the items: {_shorten(unranked)}" if unranked else ""
-    return f"{said}; {dropped} items are left out for all{few}"
 
 
 def _estimate(scores: Floats, groups: Ints, sets: Ints, metric: str) -> tuple[Floats, Floats, float]:

@@ -166,8 +166,7 @@ def _read_promptfoo(records: Sequence[Record], path: str) -> Iterator[Record]:
 
 
 def _read_deepeval(records: Sequence[Record], path: str) -> Iterator[Record]:
-    run = records[0]
-    settings = run.get("hyperparameters") or {}
+    run, settings = records[0], records[0].get("hyperparameters") or {}
     for place, case in enumerate(run["testCases"]):
         yield {
             "system": str(settings.get("model") or run.get("identifier") or Path(path).stem),
