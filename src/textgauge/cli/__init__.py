@@ -164,7 +164,7 @@ def main() -> None:
         words, encoding = _take_value(words, "--encoding")
         os.environ.update({ENCODING: encoding} if encoding else {})
         app = make_app(plugins=not words or words[0] not in {*COMMANDS, "-V", "--version"})
-        app.config = read_config(app, Path.cwd())
+        app.config = read_config(app, Path.cwd(), next(iter(words), ""))
         with use_digits(None if digits is None else int(digits)):
             code = app(words, exit_on_error=False, print_error=False, verbose=False)
     except CycloptsError as error:
@@ -204,7 +204,7 @@ def _advise(error: CycloptsError) -> str:
     return f"{text[:1].lower()}{text[1:]} (see {place} -h)".replace(STDIN, "-")
 
 
-def read_config(app: App, folder: Path) -> list[Any]:
+def read_config(app: App, folder: Path, command: str) -> list[Any]:
     """Read defaults of options from textgauge.toml, or from [tool.textgauge] of pyproject.toml, a table per command."""
     for name in ("textgauge.toml", "pyproject.toml"):
         path = folder / name
@@ -215,6 +215,8 @@ def read_config(app: App, folder: Path) -> list[Any]:
 
         from cyclopts.config import Dict
 
+        from textgauge.cli.output import note
+
         try:
             table: Any = tomllib.loads(path.read_text("utf-8"))
         except (OSError, ValueError, RecursionError) as error:
@@ -224,15 +226,30 @@ def read_config(app: App, folder: Path) -> list[Any]:
         if name == "pyproject.toml":
             table = table.get("tool", {}).get("textgauge")
         if table is not None:
-            commands = {command for command in app if not command.startswith("-")}
+            commands = {known for known in app if not known.startswith("-")}
             commands |= {plugin.name for plugin in entry_points(group=GROUP)}
             for key, value in table.items():
                 if key not in commands:
                     raise InputError(f"{name}: {UnknownName.among('command', key, commands)}")
                 if not isinstance(value, dict):
                     raise InputError(f"{name}: {key} is a command; give its options in a table [{key}]")
+                _refuse_places(app[key], value, name)
+            if command in table:
+                note(f"defaults of {command} are those of {name}")
             return [Dict(table, source=name)]
     return []
+
+
+def _refuse_places(app: App, options: dict[str, Any], file: str) -> None:
+    """Refuse addresses and places to write: a file of the current folder may be somebody else's."""
+    for key, value in options.items():
+        if isinstance(value, dict) and key in app:
+            _refuse_places(app[key], value, file)
+            continue
+        option = f"--{key.replace('_', '-')}"
+        hints = (str(one.hint) for one in app.assemble_argument_collection() if option in one.names)
+        if key in ("scheduler", "cluster", "planted") or "://" in str(value) or any("Path" in hint for hint in hints):
+            raise InputError(f"{file}: {key} is an address or a place to write, which only the command line names")
 
 
 def _interrupt(*_: object) -> NoReturn:

@@ -26,6 +26,7 @@ from textgauge.core.show import (
     drop_nonfinite,
     escape_html,
     list_columns,
+    make_printable,
     render_html,
     render_latex,
     render_markdown,
@@ -206,7 +207,8 @@ class Result(Tabular):
 
     def _text(self, rows: Sequence[Row]) -> str:
         warned = [f"warning: {text}" for text in self.warnings]
-        return "\n".join(filter(None, [self.answer, render_text(rows) if rows else "", *warned]))
+        text = "\n".join(filter(None, [self.answer, render_text(rows) if rows else "", *warned]))
+        return make_printable(text)
 
     def __repr__(self) -> str:
         return take_first_lines(self._text(self.at_a_glance()))

@@ -67,8 +67,16 @@ class Limit:
 # Texts are held in memory; a gibibyte of text is about ten million sentences.
 FILE_BYTES = Limit("TEXTGAUGE_MAX_BYTES", 2**30, "bytes")
 TEXT_CHARACTERS = Limit("TEXTGAUGE_MAX_CHARACTERS", 1_000_000, "characters")
+# What edits between two texts compare; two texts of 300,000 characters take some seconds.
+EDIT_CELLS = Limit("TEXTGAUGE_MAX_EDIT_CELLS", 10**11, "pairs of characters or words")
 # 64 vectors of 4,096 numbers, a batch, are 6 MB of JSON.
 ANSWER_BYTES = Limit("TEXTGAUGE_MAX_ANSWER_BYTES", 2**26, "bytes")
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what no random numbers can begin with."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed is a whole number of at least 0, not {seed!r}")
 
 
 def open_at_once(name: str, flags: int) -> int:

@@ -75,7 +75,7 @@ def encode_cached(
     before = len(different) - len(missing)
     if progress is not None and before:
         progress(before, len(different))
-    places = split_into_blocks(len(missing), _CHUNK)
+    places = split_into_blocks(len(missing), getattr(embedder, "per_request", _CHUNK))  # paid answers one by one
     chunks = ([different[row] for row in missing[some]] for some in places)
     if executor is None:
         counts = (_shift_progress(progress, before + some.start, len(different)) for some in places)

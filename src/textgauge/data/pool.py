@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.progress import advance
-from textgauge.core.settings import get_cache_root, make_cache_folder, split_into_blocks
+from textgauge.core.settings import TEXT_CHARACTERS, get_cache_root, make_cache_folder, split_into_blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -60,11 +60,13 @@ class Pool:
         if texts is None and embeddings is None:
             raise InputError("a pool needs texts or embeddings")
         if texts is not None and not isinstance(texts, StoredTexts):
-            texts = tuple(texts)
+            texts, most = tuple(texts), TEXT_CHARACTERS.most
             for position, text in enumerate(texts):
                 if not isinstance(text, str):
                     what = "missing" if text is None else f"{type(text).__name__}, not a string"
                     raise InputError(f"text {position} is {what}")
+                if len(text) > most:
+                    TEXT_CHARACTERS.check(len(text), f"text {position}: a text")
         self._texts = texts
         self.has_texts, self.has_given = texts is not None, embeddings is not None
         self._rows: dict[tuple[str, str], Any] = {}

@@ -7,6 +7,7 @@ import itertools
 import math
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -373,6 +374,11 @@ def get_columns(frame: Any) -> dict[str, list[Any]]:
         names = getattr(frame, "column_names" if hasattr(type(frame), "column_names") else "columns")
     if names is None:  # a dataset that is streamed
         return _turn_records(list(frame))
+    if twice := [name for name, count in Counter(map(str, names)).items() if count > 1]:
+        raise InputError(f"the frame has several columns {_quote(twice[0])}; give each a name of its own")
+    single = [name for name in names if isinstance(frame, Mapping) and not hasattr(frame[name], "__iter__")]
+    if single:
+        raise InputError(f"a table has a list of cells for each column; {_quote(str(single[0]))} has none")
     return {str(name): _list_cells(frame[name]) for name in names}
 
 

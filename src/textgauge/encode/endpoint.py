@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import re
 import time
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import numpy as np
@@ -151,7 +152,8 @@ def ask(
             if status != 429 and status < 500:
                 raise RequestRefused(f"{name} did not answer: {problem}")
             with contextlib.suppress(ValueError):
-                pause = min(max(float(retry_after or pause), 0.0), LONGEST_WAIT)
+                asked = float(retry_after or pause)
+                pause = pause if math.isnan(asked) else min(max(asked, 0.0), LONGEST_WAIT)
         if attempt < most - 1:
             sleep(pause)
     raise ResourceError(f"{name} did not answer: {problem}")
@@ -186,10 +188,11 @@ def _explain(answer: bytes, secrets: Sequence[str]) -> str:
 
 
 def _list_secrets(url: str) -> list[str]:
-    """Return the begin of the key, and user and password of address and proxies, in each form that may be repeated."""
+    """Return both ends of the key, and user and password of address and proxies, in each form that may be repeated."""
     from urllib.request import getproxies  # takes as long to load as ten metrics
 
-    given = [_get_api_key()[:_KEY_START], urlsplit(url).query]
+    key = _get_api_key()
+    given = [key[:_KEY_START], key[-_KEY_START:], b64encode(key.encode()).decode()[:_KEY_START], urlsplit(url).query]
     proxies = (proxy if "://" in proxy else f"//{proxy}" for name, proxy in getproxies().items() if name != "no")
     for address in map(urlsplit, (url, *proxies)):
         user, password = (unquote(part or "") for part in (address.username, address.password))
@@ -216,6 +219,8 @@ class ApiEmbedder:
 
     model: str
     sleep: Callable[[float], None] = field(default=time.sleep, compare=False)
+    per_request: ClassVar[int] = 64
+    """Texts of a request: what it answers is kept before the next one is sent."""
 
     @property
     def name(self) -> str:
@@ -232,7 +237,9 @@ class ApiEmbedder:
         """The length of a vector, found by asking for one."""
         return int(self.encode(["dimension"]).shape[1])
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
+    def encode(
+        self, texts: Sequence[str], *, batch_size: int = per_request, progress: Progress | None = None
+    ) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
         blocks: list[Floats32] = []
         url = f"{get_base_address().rstrip('/')}/embeddings"
@@ -307,10 +314,10 @@ class Chat:
             if keys[-1] not in answers.known:
                 missing[keys[-1]] = body
         if missing:
-            pool = ThreadPoolExecutor(AT_ONCE)
+            pool, secrets = ThreadPoolExecutor(AT_ONCE), _list_secrets(self.base)
             with open_client(self.model, self.base) as client:
                 try:
-                    list(pool.map(lambda key: answers.keep(key, self._answer(client, missing[key])), missing))
+                    list(pool.map(lambda key: answers.keep(key, self._answer(client, missing[key]), secrets), missing))
                 finally:  # what is under way is waited for, and kept
                     pool.shutdown(cancel_futures=True)
         return [answers.known[key] for key in keys]
@@ -363,11 +370,11 @@ class Answers:
                 known.setdefault(entry["key"], entry["answer"])
         return known
 
-    def keep(self, key: str, answer: str) -> None:
-        """Add an answer, on disk as well where that can be written."""
+    def keep(self, key: str, answer: str, secrets: Sequence[str] = ()) -> None:
+        """Add an answer, on disk as well where that can be written and it neither is empty nor repeats a secret."""
         with self.lock:
             self.known[key] = answer
-            if self.file is None:
+            if self.file is None or not answer.strip() or any(secret in answer for secret in secrets):
                 return
             try:
                 make_cache_folder(self.file.parent)

@@ -18,6 +18,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
+from textgauge.core.parallel import use_one_blas_thread
 from textgauge.core.progress import begin_step
 from textgauge.core.show import shorten_line
 from textgauge.data import Comparison, Corpus, LabelledTexts, load_aligned, load_corpus, load_texts
@@ -31,7 +32,6 @@ from textgauge.measure.comparing import (
     UncertaintyOptions,
     Views,
     find_undefined,
-    limit_blas_threads,
     measure_all,
     prepare_two,
 )
@@ -88,7 +88,7 @@ def compare_many(
     warnings = list(belonging.notes)
     rankings, unranked = dict[str, Ranking](), dict(missing)
     ranked = [metric for metric in chosen if metric.key not in missing]
-    with limit_blas_threads(next(iter(pairs.values()))):
+    with use_one_blas_thread():
         for name, pair in pairs.items():
             scores[name], confounds, nulls[name] = measure_all(Views(pair), chosen, missing, options, on_score, name)
             warnings += [f"{name}: {text}" for text in (*find_undefined(scores[name]), *confounds)]
@@ -196,7 +196,7 @@ def compare_slices(
             labels = {"reference": numbers[: len(own)], "candidate": numbers[len(own) :]}
             corpora, belonging = cut_uneven_groups(dict(zip(labels, comparison.sides, strict=True)), labels)
             comparison = belonging.compare(corpora["reference"], corpora["candidate"])
-        with limit_blas_threads(comparison):
+        with use_one_blas_thread():
             scores, _, _ = measure_all(Views(comparison), chosen, missing, options, on_score, f"{name}: {label}")
         shares = {
             "share_reference": len(first[label]) / total[""],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
@@ -15,6 +14,7 @@ import numpy as np
 from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError
 from textgauge.core.parallel import open_dask_executor, use_one_blas_thread
 from textgauge.core.progress import begin_step, name_counts
+from textgauge.core.settings import check_seed
 from textgauge.core.show import join_words
 from textgauge.data import Comparison, LabelledTexts, load_corpus
 from textgauge.data.large import ROLES, load_comparison, sample_comparison
@@ -34,7 +34,6 @@ from textgauge.stats.decisions import ALIKE_ROWS, is_different
 Missing: TypeAlias = ResourceError | MissingExtra
 Metrics: TypeAlias = str | Iterable[str | CorpusMetric]
 
-_WORTH_BLAS_THREADS = 4_000  # texts; with fewer, threads of one product wait for each other longer than they work
 _MOST_PERMUTATIONS = 1_000_000
 _WORTH_WORDS = 50_000  # texts; counting the words of more would take longer than comparing them
 PERMUTATIONS = 199  # p-values down to 0.005, and a null range from the 5th smallest to the 5th largest value
@@ -176,6 +175,7 @@ def compare(
     >>> [(score.candidate, score.rank) for score in report]
     [('near', 1), ('far', 2)]
     """
+    check_seed(seed)
     options = UncertaintyOptions(ci, test, level, permutations, seed)
     belong = {"group": group, "block": block, "paired": paired, "column": column}
     alone = {"foreign": foreign, "within": within, "explain": explain, "approx": approx, "scheduler": scheduler}
@@ -313,7 +313,7 @@ def _compare_two(
         chosen, left_out = views.drop_slow(chosen)
     with open_dask_executor(how["scheduler"]) as cluster:
         missing = prepare_rows(views, chosen, cluster)
-    with limit_blas_threads(comparison):
+    with use_one_blas_thread():  # the same bits on every machine
         scores, warnings, nulls = measure_all(views, chosen, missing, options, on_score)
         usable = [metric for metric in chosen if metric.key not in missing]
         signs = find_signs({"": comparison}, usable, {"": nulls}, options.seed) if options.test else {}
@@ -412,16 +412,6 @@ def choose_metrics(
     return chosen
 
 
-def limit_blas_threads(comparison: Comparison) -> AbstractContextManager[Any]:
-    """Use one thread for the products of few texts, all for those of many."""
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[Any] = threadpool_limits(
-        1 if len(comparison.joint) < _WORTH_BLAS_THREADS else None, user_api="blas"
-    )
-    return limits
-
-
 def prepare_rows(views: Views, metrics: Sequence[CorpusMetric], executor: Executor | None = None) -> dict[str, str]:
     """Compute rows first, so that models run once and a metric's time is its own; workers of an executor embed.
 
@@ -512,31 +502,30 @@ def measure_one(metric: CorpusMetric, views: Views, options: UncertaintyOptions)
     """Return the score of a metric with the uncertainty that is asked for, and the null values that this comes from."""
     comparison, is_sampled = views.of(metric), views.is_sampled(metric)
     is_large = views.comparison.joint.pool.is_stored
-    with use_one_blas_thread() if is_large and metric.is_sum else nullcontext():  # the same bits on every machine
-        with name_counts(f"{metric.key}: value"):
-            score = metric.measure(comparison)
-        if is_sampled:
-            score = replace(score, signature=f"{score.signature}|sample={views.approx or SAMPLE},seed={views.seed}")
-        if score.reason is not None or not (options.ci or options.test):
-            return score, None
-        if is_large and not is_sampled and (comparison.groups is None or not metric.is_sum):
-            reason = _LOPSIDED if metric.is_sum else _ALL_PAIRS
-            return replace(score, no_interval=f"{score.metric} has {reason}"), None
-        if options.ci:
-            try:
-                with name_counts(f"{metric.key}: parts for the interval"):
-                    low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
-                score = replace(score, low=low, high=high, interval=method)
-            except Undefined as undefined:
-                score = replace(score, no_interval=str(undefined))
-        with name_counts(f"{metric.key}: permutations"):
-            null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
-        low, high = null.range
-        times = score.value / null.mean if metric.has_ratio_to_null and null.mean > 0 else math.nan
-        score = replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
-        if options.test:
-            score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
-        return score, null
+    with name_counts(f"{metric.key}: value"):
+        score = metric.measure(comparison)
+    if is_sampled:
+        score = replace(score, signature=f"{score.signature}|sample={views.approx or SAMPLE},seed={views.seed}")
+    if score.reason is not None or not (options.ci or options.test):
+        return score, None
+    if is_large and not is_sampled and (comparison.groups is None or not metric.is_sum):
+        reason = _LOPSIDED if metric.is_sum else _ALL_PAIRS
+        return replace(score, no_interval=f"{score.metric} has {reason}"), None
+    if options.ci:
+        try:
+            with name_counts(f"{metric.key}: parts for the interval"):
+                low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
+            score = replace(score, low=low, high=high, interval=method)
+        except Undefined as undefined:
+            score = replace(score, no_interval=str(undefined))
+    with name_counts(f"{metric.key}: permutations"):
+        null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
+    low, high = null.range
+    times = score.value / null.mean if metric.has_ratio_to_null and null.mean > 0 else math.nan
+    score = replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
+    if options.test:
+        score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
+    return score, null
 
 
 def find_undefined(scores: Sequence[Score]) -> list[str]:

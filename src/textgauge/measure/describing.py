@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
-from textgauge.core.parallel import map_parts, open_dask_executor
+from textgauge.core.parallel import map_parts, open_dask_executor, use_one_blas_thread
 from textgauge.core.progress import begin_step, name_counts
-from textgauge.core.settings import split_into_blocks
+from textgauge.core.settings import check_seed, split_into_blocks
 from textgauge.data import Corpus, load_corpus
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
@@ -46,7 +46,6 @@ Columns = tuple[Floats | Ints, Floats | Ints]
 Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
 
 GENERATED, ALONE = "generated", "corpus"  # what the only corpus is called, next to train and by itself
-MOST_CHARACTERS = 1_000_000  # of a text; files have the same limit
 _TAKEN = ("train", "test", "validation", "against")
 NO_TRAIN = "no train texts were given"
 YARDSTICKS = ("test", "train")
@@ -416,6 +415,7 @@ def describe(
     >>> describe(["A red dog.", "a cat", "A cat!"], embedder=None, grammar=None, plausibility=None)["unique"].value
     0.3333
     """
+    check_seed(seed)
     if not 0.5 <= level < 1:
         raise InputError(f"the level of an interval lies between 0.5 and 1, not {level}")
     if train is None:
@@ -443,7 +443,7 @@ def describe(
     named_backends = {"embedder": encoder, "grammar": grammar, "plausibility": plausibility}
     backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
     limits: Any = {"near_copy": near_copy, "passage": passage}
-    with open_dask_executor(scheduler) as cluster:
+    with open_dask_executor(scheduler) as cluster, use_one_blas_thread():
         measuring = Measuring(sets, representative=known, cluster=cluster, seed=seed, **limits, **backends)
         if train is None:
             measuring.embed()
@@ -534,7 +534,7 @@ def load_sets(
     against: Source | None = None,
     column: str | None = None,
 ) -> CorpusSets:
-    """Read and check the corpora; an empty or blank one is refused, and so is a text of over a million characters."""
+    """Read and check the corpora; an empty or blank one is refused."""
     sources = _name_sources(generated, train)
     if not sources:
         raise InputError("there is no corpus to describe")
@@ -570,6 +570,4 @@ def _load_checked(source: Source, role: str, column: str | None) -> Corpus:
         raise InputError(f"{role}: there are no texts")
     if not any(map(str.strip, texts)):
         raise InputError(f"{role}: all texts are empty")
-    if (longest := max(map(len, texts))) > MOST_CHARACTERS:
-        raise InputError(f"{role}: a text of {longest:,} characters; the limit is {MOST_CHARACTERS:,}")
     return corpus

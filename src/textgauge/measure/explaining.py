@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
+from textgauge.core.parallel import use_one_blas_thread
 from textgauge.core.show import (
     BLUE,
     GREY,
@@ -28,7 +29,7 @@ from textgauge.data import Comparison
 from textgauge.data.source import Source
 from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.compare_report import Terms, find_separating_terms
-from textgauge.measure.comparing import limit_blas_threads, prepare_two
+from textgauge.measure.comparing import prepare_two
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.grounds import CrossNearest, find_nearest_texts
 from textgauge.metrics.score import Contributions
@@ -79,7 +80,7 @@ def explain(
     if not named[0].explains:
         raise named[0].not_explained()
     comparison, (chosen,), _ = prepare_two(reference, candidate, named, seed, column=column)
-    with limit_blas_threads(comparison):
+    with use_one_blas_thread():
         score = chosen.measure(comparison)
         if score.reason is not None:
             raise InputError(f"{chosen.key} is undefined for these corpora: {score.reason}")

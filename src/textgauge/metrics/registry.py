@@ -65,6 +65,8 @@ def get_metric(name: str | Metric) -> Any:
     """
     if isinstance(name, Metric):
         return name
+    if not isinstance(name, str):
+        raise UnknownName(f"a metric is called by its name, not by {name!r}; `textgauge ls metrics` lists them")
     here = _ELSEWHERE.get(_strip_signs(name))
     if here and name not in METRICS:
         raise UnknownName(f"unknown metric {name!r}; {here}")
@@ -97,7 +99,9 @@ def get_metrics(names: str | Iterable[str | Metric], *, scope: Scope | None = No
 
     With a `scope` there must be one at least, and those of the other scope are refused with what to do instead.
     """
-    items = [names] if isinstance(names, str) else names
+    items = [names] if isinstance(names, str | Metric) else names
+    if not isinstance(items, Iterable):
+        raise ArgumentError(f"{{metrics}} are names, not {names!r}; `textgauge ls metrics` lists them")
     metrics: list[Metric] = []
     for item in items:
         if isinstance(item, Metric):

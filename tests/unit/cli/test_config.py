@@ -21,6 +21,7 @@ def test_a_table_per_command_gives_defaults(run, folder, name, above):
     (folder / name).write_text(f'[{above}compare]\nmetrics = "jsd@words"\npermutations = 19\ntest = true\n')
     (row,) = json.loads(run(*COMPARE)[1])["rows"]
     assert (row["metric"], round(20 * row["p_value"], 9) % 1) == ("jsd@words", 0)
+    assert f"defaults of compare are those of {name}" in run(*COMPARE)[2]
     assert json.loads(run(*COMPARE, "-m", "zipf@words")[1])["rows"][0]["metric"] == "zipf@words"
 
 
@@ -38,12 +39,17 @@ def test_commands_of_a_group_and_lists(run, folder):
         ("[compare]\npermutations = [1]", "permutations"),
         ("[compare", "textgauge.toml"),
         ("compare = 3", "[compare]"),
+        ('[compare]\nscheduler = "tcp://127.0.0.1:9"', "scheduler"),
+        ('[compare]\noutput = "elsewhere.json"', "output"),
+        ('[compare]\nmetrics = "judge@http://host/v1#model"', "metrics"),
+        ('[describe]\nclean_to = "elsewhere.csv"', "clean_to"),
     ],
 )
 def test_a_mistake_is_one_line(run, folder, text, complaint):
     (folder / "textgauge.toml").write_text(text)
     code, out, err = run(*COMPARE)
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert (code, out, err.count("textgauge: ")) == (2, "", 1)
+    assert err.count("\n") <= 2  # with the line that names the file
     assert complaint in err
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.parallel import count_workers
+from textgauge.core.settings import EDIT_CELLS
 
 if TYPE_CHECKING:
     from textgauge.encode.tokenizers import Tokens
@@ -45,7 +46,10 @@ def compare_sequences(left: Sequence[Any], right: Sequence[Any], scorer: Any, *,
     from rapidfuzz.process import cdist, cpdist
 
     if crossed:
+        EDIT_CELLS.check(max(map(len, left), default=0) * max(map(len, right), default=0), "edits between long texts")
         return np.asarray(cdist(left, right, scorer=scorer, dtype=np.float64, workers=count_workers()))
+    sizes = (len(one) * len(other) for one, other in zip(left, right, strict=True) if one != other)
+    EDIT_CELLS.check(max(sizes, default=0), "edits between long texts")
     return np.asarray(cpdist(left, right, scorer=scorer, dtype=np.float64))
 
 

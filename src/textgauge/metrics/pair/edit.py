@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import ParameterError
+from textgauge.core.settings import EDIT_CELLS
 from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import get_characters
@@ -25,6 +26,7 @@ Norm = Literal["sum", "max"]
 Sequences = Sequence[str] | Sequence[list[int]]
 Words = Sequence[str]
 
+_COST = 10_000  # times that of edits without shifts
 _SHORT = 32  # so short, rapidfuzz is faster on a full matrix, many at a time, than on half of one, one by one
 
 
@@ -107,6 +109,7 @@ def count_edits(candidate: Words, reference: Words) -> int:
     """
     if candidate == reference:
         return 0
+    EDIT_CELLS.check(_COST * len(candidate) * len(reference), "edits with shifts between long texts")
     numbers = {word: number for number, word in enumerate(dict.fromkeys([*candidate, *reference]))}
     try:
         return count_edits_with_shifts(

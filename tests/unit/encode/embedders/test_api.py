@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import ResourceError
-from textgauge.encode.endpoint import ATTEMPTS, ApiEmbedder
+from textgauge.data.cache import encode_cached
+from textgauge.encode.endpoint import ATTEMPTS, ApiEmbedder, Chat
 
 KEY = "secret-key-of-the-test"
 
@@ -49,8 +50,9 @@ def test_batches_are_put_in_order(server, encoder):
 
 def test_busy_servers_are_asked_again(server, encoder, pauses):
     server.prescribed = [(429, {"retry-after": "7"}, "slow down"), (503, {}, ""), (500, {"retry-after": "soon"}, "")]
+    server.prescribed += [(429, {"retry-after": "nan"}, "")]
     assert encoder.encode(["abc"]).tolist() == [[3, 0.5]]
-    assert pauses == [7, 1, 2]
+    assert pauses == [7, 1, 2, 4]
 
 
 @pytest.mark.parametrize(("status", "asked"), [(500, ATTEMPTS), (401, 1)])
@@ -197,3 +199,32 @@ def test_what_is_no_key_or_proxy_is_refused_without_repeating_it(variable, value
     assert value not in str(caught.value)
     assert "password" not in str(caught.value)
     assert not server.requests
+
+
+def test_what_was_paid_for_is_kept_request_by_request(server, encoder, tmp_path):
+    texts = [f"text {number}" for number in range(200)]
+    answers = iter([usual, usual])
+
+    def break_down(request):
+        return next(answers, lambda _: {"data": []})(request)
+
+    server.usual = break_down
+    with pytest.raises(ResourceError):
+        encode_cached(encoder, texts, cache_dir=tmp_path)
+    server.usual = usual
+    assert encode_cached(encoder, texts, cache_dir=tmp_path).shape == (200, 2)
+    answered = [request["input"] for request in (*server.requests[:2], *server.requests[3:])]
+    assert sorted(text for batch in answered for text in batch) == sorted(texts)
+
+
+@pytest.mark.parametrize("content", [None, "", ["SCORE: 5"], f"the key is {KEY}", f"it ends with {KEY[-8:]}"])
+def test_answers_that_are_empty_or_repeat_the_key_are_not_kept_on_disk(server, content, tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    monkeypatch.delenv("TEXTGAUGE_NO_CACHE", raising=False)
+    server.usual = lambda _: {"choices": [{"message": {"content": content}}]}
+    chat = Chat.named("api:small")
+    assert chat.ask(None, ["how similar?"]) == [content if isinstance(content, str) else ""]
+    server.usual = lambda _: {"choices": [{"message": {"content": "SCORE: 5"}}]}
+    assert chat.ask(None, ["how similar?"]) == chat.ask(None, ["how similar?"]) == ["SCORE: 5"]
+    assert len(server.requests) == 2
+    assert not any(KEY[-8:] in file.read_text() for file in tmp_path.rglob("*.jsonl"))

@@ -3,7 +3,7 @@
 import pytest
 
 from textgauge import get_metric
-from textgauge.core.errors import ParameterError
+from textgauge.core.errors import InputError, ParameterError
 
 KINDS = ["levenshtein", "indel", "osa", "damerau"]
 
@@ -26,9 +26,19 @@ def test_indel_has_no_norm_by_the_longer_text():
         get_metric("levenshtein(kind=indel,norm=max)")
 
 
-@pytest.mark.parametrize(("name", "words"), [("levenshtein", 3_000_000), ("levenshtein@words", 30_000)])
+@pytest.mark.parametrize(("name", "words"), [("levenshtein", 300_000), ("levenshtein@words", 30_000)])
 def test_long_texts(name, words):
     long = "ab " * words
     assert value(name, long, long) == 1.0
     assert value(name, long, "") == 0.0
     assert 0 < value(name, long, "ab ab") < 0.001
+
+
+@pytest.mark.parametrize(("name", "words"), [("levenshtein", 300_000), ("ter", 20_000), ("rougeL", 0)])
+def test_texts_too_long_for_edits_are_refused(name, words):
+    left, right = "ab " * words, "ba " * words
+    if words:
+        with pytest.raises(InputError, match="TEXTGAUGE_MAX_EDIT_CELLS"):
+            value(name, left, right)
+    with pytest.raises(InputError, match="TEXTGAUGE_MAX_CHARACTERS"):
+        value(name, "a" * 1_000_001, "b")
