@@ -84,7 +84,7 @@ def test_every_folder_of_a_cache_is_listed():
     made = re.compile(r'cache_root\(\) / "(\w+)"|Path\(cache, "(\w+)"')
     source = Path(textgauge.__file__).parents[1].glob("textgauge*/**/*.py")
     named = {name for path in source for found in made.findall(path.read_text("utf-8")) for name in found if name}
-    assert named == {part.folder for part in PARTS}
+    assert named | {"ifc"} == {part.folder for part in PARTS}  # which version 0.1.0 made
 
 
 def test_the_command(run, root):

@@ -21,6 +21,8 @@ from textgauge.data.large import (
 )
 from textgauge.data.pool import StoredTexts, iterate_rows
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*holds numbers")  # numbers are the shortest texts
+
 
 @pytest.fixture
 def parts():
