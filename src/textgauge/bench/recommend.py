@@ -447,7 +447,7 @@ class _Recommender:
 
 @cache
 def read_records() -> dict[str, tuple[float, str]]:
-    """Return how well pair metrics did on four published sets (`benchmarks/records.py`), with what the number is."""
+    """Return how well pair metrics did on nine published sets (`benchmarks/records.py`), with what the number is."""
     table = (files("textgauge.bench") / "records.csv").read_text("utf-8")
     return {row["metric"]: (float(row["record"]), row["what"]) for row in csv.DictReader(table.splitlines())}
 
