@@ -171,7 +171,8 @@ def table(cells: list[Cell]) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for cell in cells:
-        shares = [f"{100 * cell[name]:.0f} %" for name in ("different", "noticed")]
+        seen = not cell["named"] and "noticed" in cell  # a sign is looked for where nothing is named
+        shares = [f"{100 * cell['different']:.0f} %", f"{100 * cell['noticed']:.0f} %" if seen else "–"]
         if "nearer" in cell:
             shares[0] += f", nearer {100 * cell['nearer']:.0f} %"
         head = cell["design"], cell["texts"], cell["per_document"], f"{cell['n']}/{cell['m']}"

@@ -11,9 +11,7 @@ from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.data import Comparison, Corpus, Pairs
 from textgauge.encode.tokenizers import replace_surrogates
-from textgauge.measure.lists import cut_longest_passages
 from textgauge.metrics import CorpusMetric, PairScores
-from textgauge.metrics.properties.repeats import find_copied_passages
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +37,9 @@ def list_compared_texts(
     that the other corpus has too; and its place in the plane of both corpora, `x` and `y`.
     """
     import polars as pl
+
+    from textgauge.measure.lists import cut_longest_passages
+    from textgauge.metrics.properties.repeats import find_copied_passages
 
     first, *_ = explanations.values()
     rows = first.to_dicts()
