@@ -230,9 +230,8 @@ def _claim(study: FineTuning, claim: str, rule: str, test: Test, paper: str) -> 
         found = evidence.by_study.get(study.name, {})
         if len(found) < len(KOUR_METRICS.split(",")):
             return Outcome(None, why=_WHY)
-        outcome = test(found)
-        steps = _count(next(iter(found.values())))
-        return replace(outcome, ours=f"{outcome.ours} ({steps} of {STEPS} steps)")
+        outcome, steps = test(found), _count(next(iter(found.values())))
+        return outcome if steps >= STEPS else replace(outcome, holds=None, why=f"{steps} of {STEPS} steps were run")
 
     criterion = f"one run, 95 % interval over resampled steps: {rule}"
     return Claim(f"{claim} ({study.about})", paper, study.about, criterion, decide, study.deviation)
