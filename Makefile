@@ -130,10 +130,11 @@ $(BENCH)/.done: $(BUILD)
 	$(BENCH)/bin/python -m pip install -q -e '.[oracles]' $(PEERS)
 	@touch $@
 
-results: $(VENV)/.core ## check what the papers find and write docs/results/; about an hour, resumes, needs TEXTGAUGE_DATA
+results: $(VENV)/.core ## check what the papers find and write docs/results/; about eight hours, mostly training, resumes, needs TEXTGAUGE_DATA
 	@mkdir -p $(RESULTS)
 	$(BIN)/python -m pip install -q $(TORCH) -e '.[generate]'
 	$(BIN)/textgauge resources fetch smollm2
+	$(BIN)/textgauge run kour2022-ifc --out $(RESULTS)/kour2022
 	$(BIN)/textgauge reproduce --all --out $(RESULTS) --figures $(RESULTS)/figures --format json > $(RESULTS)/ledgers.json
 	$(BIN)/textgauge reproduce kour2022 --tables --out $(RESULTS) --format json > $(RESULTS)/kour2022-table3.json
 	$(BIN)/textgauge report $(RESULTS)/ledgers.json -o $(RESULTS)/ledgers.html --title "Five papers, finding by finding"

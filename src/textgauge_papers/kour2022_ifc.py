@@ -149,7 +149,9 @@ def write_steps(
     settings = f"{_LEARNED} {_PASSES} {study.written} {_MODEL} {_CANDIDATES} {seed}"
     place = folder / f"{study.name}-{hash_texts([*texts, settings])}"
     place.mkdir(parents=True, exist_ok=True)
-    if not (place / _name(steps)).exists():
+    missing = sum(not (place / _name(step)).exists() for step in range(1, steps + 1))
+    if missing:
+        on_note(f"{study.name}: {missing} steps to write, about {4 * missing} minutes of processor time")
         made = ifc_corpora(
             texts,
             labels=labels,
