@@ -28,7 +28,6 @@ from textgauge.bench import (
 from textgauge.core import Floats, InputError, ResourceError, Row, UnknownName, write_table
 from textgauge.data import Corpus, load_corpus, load_published_texts
 from textgauge.metrics import get_corpus_metrics
-from textgauge.stats import spearman
 from textgauge_papers.generate import AdapterSettings, ifc_corpora
 from textgauge_papers.generate.settings import hash_texts, make_generator, one_thread
 from textgauge_papers.kour2022_tables import KOUR_METRICS
@@ -248,8 +247,8 @@ def _rises(name: str, column: str | None = None) -> Test:
 
 
 def _chi_behind(found: Observed) -> Outcome:
-    def compute_gap(steps: Floats, chi: Floats, *others: Floats) -> float:
-        return _trend(steps, chi) - float(np.mean([_trend(steps, other) for other in others]))
+    def compute_gap(steps: Floats, chi: Floats, *others: Floats) -> Floats:
+        return _trend(steps, chi) - np.mean([_trend(steps, other) for other in others], axis=0)
 
     others = [of for name, of in found.items() if name != "CHI"]
     return on_side("ρ of CHI less theirs", _resample(compute_gap, found["CHI"], *others))
@@ -266,13 +265,12 @@ def _left(name: str) -> Test:
     return test
 
 
-def _resample(compute: Callable[..., float], *observed: Observations, column: str | None = None) -> MeasuredDifference:
+def _resample(compute: Callable[..., Floats], *observed: Observations, column: str | None = None) -> MeasuredDifference:
     """Return a number about means by step, with its interval over resampled steps."""
     steps, values = np.arange(1, _count(observed[0]) + 1.0), [_mean_by_step(one, column) for one in observed]
-    rng = make_generator(0, _RESAMPLES)
-    draws = [rng.integers(0, len(steps), len(steps)) for _ in range(_RESAMPLES)]
-    found = [compute(steps[rows], *(of[rows] for of in values)) for rows in draws]
-    return estimate_from_draws(compute(steps, *values), np.array(found), len(steps))
+    rows = make_generator(0, _RESAMPLES).integers(0, len(steps), (_RESAMPLES, len(steps)))
+    draws = compute(steps[rows], *(of[rows] for of in values))
+    return estimate_from_draws(float(compute(steps, *values)), draws, len(steps))
 
 
 def _count(observed: Observations) -> int:
@@ -286,17 +284,23 @@ def _mean_by_step(observed: Observations, column: str | None = None) -> Floats:
     return np.array([values[along.columns["step"] == step].mean() for step in range(1, _count(observed) + 1)])
 
 
-def _trend(steps: Floats, values: Floats) -> float:
-    return spearman(steps, values)
+def _trend(steps: Floats, values: Floats) -> Floats:
+    """Return Spearman's ρ of each row."""
+    from scipy.stats import rankdata
+
+    x, y = (rankdata(of, axis=-1) - (of.shape[-1] + 1) / 2 for of in (steps, values))
+    with np.errstate(invalid="ignore"):  # undefined where all values are equal
+        return np.asarray((x * y).sum(axis=-1) / np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1)))
 
 
-def _slope(steps: Floats, values: Floats) -> float:
-    gap = steps - steps.mean()
-    return float(gap @ values / (gap @ gap))
+def _slope(steps: Floats, values: Floats) -> Floats:
+    """Return the slope of the least-squares line of each row."""
+    gap = steps - steps.mean(axis=-1, keepdims=True)
+    return np.asarray((gap * values).sum(axis=-1) / (gap * gap).sum(axis=-1))
 
 
 def _row(study: FineTuning, name: str, observed: Observations) -> Row:
     values, own = _mean_by_step(observed), float(observed.of("kind", "self").value.mean())
     row: dict[str, Any] = {"study": study.name, "metric": name, "steps": len(values)}
-    trend = _trend(np.arange(1.0, len(values) + 1), values)
+    trend = float(_trend(np.arange(1.0, len(values) + 1), values))
     return row | {"trend": trend, "first": float(values[0]), "last": float(values[-1]), "self": own}
