@@ -47,7 +47,6 @@ _LEARNED, _PASSES = 1_000, 1  # texts of a step, and how often they are learned
 _MODEL = AdapterSettings(longest=48)
 _REFERENCE = 4_000
 _CANDIDATES = 3.0
-_WHY = "no step was written: `textgauge run kour2022-ifc` writes them (extra `generate`)"
 _RESAMPLES = 2_000
 _PROTOCOL = Ifc(n=100, repetitions=10)
 
@@ -230,9 +229,13 @@ def _claim(study: FineTuning, claim: str, rule: str, test: Test, paper: str) -> 
     def decide(evidence: IfcEvidence) -> Outcome:
         found = evidence.by_study.get(study.name, {})
         if len(found) < len(KOUR_METRICS.split(",")):
-            return Outcome(None, why=_WHY)
+            return Outcome(None, why=f"{study.name} was not run: `textgauge run kour2022-ifc -p studies={study.name}`")
         outcome, steps = test(found), _count(next(iter(found.values())))
-        return outcome if steps >= STEPS else replace(outcome, holds=None, why=f"{steps} of {STEPS} steps were run")
+        return (
+            outcome
+            if steps >= STEPS
+            else replace(outcome, holds=None, why=f"{study.name}: {steps} of {STEPS} steps were run")
+        )
 
     criterion = f"one run, 95 % interval over resampled steps: {rule}"
     return Claim(f"{claim} ({study.about})", paper, study.about, criterion, decide, study.deviation)

@@ -103,7 +103,7 @@ def test_a_part_of_the_steps_shows_numbers_and_decides_nothing():
     assert (irpr["outcome"], irpr["ours"], irpr["why"]) == (
         "not testable here",
         "ρ of IRPR = -1",
-        "12 of 40 steps were run",
+        "huffpost_headlines: 12 of 40 steps were run",
     )
 
 
