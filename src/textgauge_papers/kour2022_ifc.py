@@ -251,7 +251,7 @@ def _rises(name: str, column: str | None = None) -> Test:
 
 def _chi_behind(found: Observed) -> Outcome:
     def compute_gap(steps: Floats, chi: Floats, *others: Floats) -> Floats:
-        return _trend(steps, chi) - np.mean([_trend(steps, other) for other in others], axis=0)
+        return np.asarray(_trend(steps, chi) - np.mean([_trend(steps, other) for other in others], axis=0))
 
     others = [of for name, of in found.items() if name != "CHI"]
     return on_side("ρ of CHI less theirs", _resample(compute_gap, found["CHI"], *others))
