@@ -26,9 +26,8 @@ from textgauge.metrics import get_pair_metrics
 from textgauge.metrics.pair_metric import PairMetric
 
 FEATURES = (
-    "chrf,rouge1,rouge2,rougeL,levenshtein,meteor,cosine,cosine@bge-small-int8,bertscore,cross_encoder@ms-marco-int8,"
-    "cosine@gte-small,cosine@bge-small,cosine@e5-small,cosine@mpnet,bertscore@bge-small-int8,bertscore@gte-small,"
-    "bertscore@e5-small,bertscore@mpnet"
+    "chrf,rouge1,rouge2,rougeL,levenshtein,meteor,cosine,cosine@bge-small-int8,bertscore,cosine@mpnet,cosine@gte-small,"
+    "cosine@e5-small,cross_encoder@ms-marco-int8,bertscore@bge-small-int8,bertscore@mpnet"
 )
 
 
