@@ -34,24 +34,21 @@ def test_train_then_score(run, folder):
     found = json.loads(out)
     rows = found["rows"]
     assert code == 0
-    assert [(row["measure"], row["left_out"]) for row in rows] == [
-        ("spearman", None), ("order", None), *(("spearman", name) for name in "wxyz"),
-    ]  # fmt: skip
+    assert [row["left_out"] for row in rows] == [None, None, *"wxyz"]
     assert set(rows[0]) == {
-        "measure", "left_out", "ensemble", "best", "single", "difference", "pairs_low", "pairs_high", "sources_low",
-        "sources_high", "better", "n", "sources", "share",
+        "left_out", "ensemble", "compared_with", "other", "difference", "pairs_low", "pairs_high", "sources_low",
+        "sources_high", "better", "n", "sources",
     }  # fmt: skip
     assert set(rows[2]) == set(rows[0])
     assert rows[0]["ensemble"] > 0.7
-    assert (rows[0]["n"], rows[1]["n"]) == (80, 4)
+    assert rows[0]["n"] == 80
     assert "ensemble@model.json" in err
     content = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     card = content["trained"]
     assert found["details"]["card"] == card
     assert content["scale"] == [1.0, 5.0]
     assert [(data["name"], data["pairs"], data["sets"]) for data in card["data"]] == [("rated.csv", 80, 4)]
-    assert (card["sources"], len(card["left_out"])) == (4, 4)
-    assert 0 <= card["share"] <= 1
+    assert (card["sources"], card["prior"], len(card["on_pairs_left_out"])) == (4, "blend-small", 2)
     assert 100 < content["texts"]["texts"] <= 160  # different texts
     code, out, _ = run(
         "score", "--pairs", "rated.csv", "--left", "a", "--right", "b", "-m", "ensemble@model.json", "-f", "json"
@@ -60,6 +57,14 @@ def test_train_then_score(run, folder):
     assert code == 0
     assert all(0 <= value <= 1 for value in values)
     assert max(values) > 0.8
+
+
+def test_a_task_is_learned_from_its_documents(run, folder):
+    args = ("train", "ensemble", "--task", "axis", "--documents", "sample:articles", "-m", "jaccard,chrf")
+    code, out, _ = run(*args, "--resamples", "100", "-o", "task.json")
+    assert code == 0
+    assert out.startswith("The learned metric ")
+    assert run(*args[:2], "-o", "task.json")[0] == 2
 
 
 def test_other_rated_pairs_to_learn_from(run, folder):

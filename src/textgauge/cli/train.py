@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cyclopts import App
 
 from textgauge.bench.inputs import read_rated
+from textgauge.bench.learned.stack import Stack
 from textgauge.bench.learned.stack import ensemble as stack
 from textgauge.cli.door import calling, option
 from textgauge.cli.output import Format, FormatOption, note, print_result
@@ -31,7 +32,7 @@ app = App(name="train", help="Train metrics on people's ratings.")
 def ensemble(
     given: dict[str, Any],
     out: Annotated[Path, option("--output", "-o", help="The model file to write; score with `-m ensemble@FILE`.")],
-    pairs: Annotated[str, option(help="A table, sample or dataset of rated pairs.")],
+    pairs: Annotated[str | None, option(help="A table, sample or dataset of rated pairs.")] = None,
     left: Annotated[str, option(help="The column of the left texts of --pairs.")] = "left",
     right: Annotated[str, option(help="The column of the right texts of --pairs.")] = "right",
     rating: Annotated[
@@ -55,14 +56,20 @@ def ensemble(
     ] = None,
     form: FormatOption = Format.table,
 ) -> None:
-    """Train a pair metric on rated pairs: a model that predicts the ratings from other pair metrics.
+    """Train a pair metric on rated pairs, or on a task: it starts from `blend` and adds what your data say.
 
-    Prints how well it does on sources that were left out, and how well the best single metric does.
+    Prints how well it does on pairs that were left out, next to what it started from and the best single metric.
 
-    Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --set part -o model.json
+    Examples: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --set part -o model.json ·
+    textgauge train ensemble --task robustness --documents articles.csv -o model.json
     """
     if given["scale"] is not None:
         given["scale"] = _parse_ends(given["scale"])
+    if pairs is None or given["task"] is not None:
+        if pairs is not None or given["task"] is None:
+            raise InputError("give rated pairs (--pairs), or a task (--task) with its documents")
+        with progress() as step:
+            return _finish(stack(on_step=step, **given), out, form)
     groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None
     columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
     options: dict[str, Any] = {"limit": limit, "seed": given["seed"], "with_sources": True}
@@ -76,11 +83,16 @@ def ensemble(
     given |= dict(zip(("left", "right", "target", "groups", "sources"), first, strict=True))
     with progress() as step:
         found = stack(also=others, columns=own.scores, names=names, on_step=step, **given)
+    return _finish(found, out, form)
+
+
+def _finish(found: Stack, out: Path, form: Format) -> None:
+    """Write the model and print what it reaches."""
     found.trained.save(out)
     print_result(found, form)
-    most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in found.shares()[:_NAMED])
-    size = f"ridge over {format_count(len(found.trained.metrics), 'metric')}, {len(own.left)} pairs"
-    note(f"wrote {out}: {size}; score with -m ensemble@{out}")
+    most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in found.shares()[:_NAMED] if row["share"])
+    used = format_count(sum(row["share"] > 0 for row in found.shares()), "metric")
+    note(f"wrote {out}: {used}, {found.trained.about['pairs']} pairs; score with -m ensemble@{out}")
     note(f"most of it is {most}")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,10 @@ from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.errors import InputError
 from textgauge.core.progress import Step
 from textgauge.data import Corpus, Pairs
-from textgauge.metrics import Metric, PairMetric, get_pair_metrics, list_metrics
+from textgauge.metrics import Metric, PairMetric, get_pair_metrics
 from textgauge.metrics.pair.ensemble import check_feature, compute_features
-from textgauge.metrics.pair_metric import BROUGHT
 
 SHARED = 0.1  # of the texts of the smaller set: from here on two sets are of one source
-# Beside every metric in its default form: encoders that were trained on other data than the default one.
-_ENCODERS = "cosine@paraphrase-minilm|wordllama"
-_PACKAGES = {"pos_distance": "pycrfsuite"}  # of extras
 _FEWEST_PAIRS = 20
 _MOST_FOLDS = 20
 _TEXT_FOLDS = 10
@@ -88,33 +83,17 @@ class RatedFeatures:
         return np.where(judged, self.source_folds if several else self.texts % _TEXT_FOLDS, -1)
 
 
-def list_features() -> list[PairMetric]:
-    """Return every pair metric that is computed here, its parts, and `cosine` of the other built-in encoders.
-
-    Left out are metrics that ask a model or service of the user's, and those whose optional package is not installed.
-    """
-    found: list[PairMetric] = list_metrics(kind="pair")
-    absent = [name for name, package in _PACKAGES.items() if find_spec(package) is None]
-    here = [metric for metric in found if metric.needs not in BROUGHT and metric.name not in absent]
-    parts = [replace(metric, part=part.name) for metric in here for part in metric.parts]
-    return [*here, *parts, *get_pair_metrics(_ENCODERS)]
-
-
 def compute_rated_features(
-    data: Sequence[TrainingPairs],
-    *,
-    metrics: str | Iterable[str | Metric] | None = None,
-    on_step: Step = lambda _: None,
+    data: Sequence[TrainingPairs], metrics: str | Iterable[str | Metric], *, on_step: Step = lambda _: None
 ) -> RatedFeatures:
-    """Compute the values of metrics on rated pairs, ready for training; of `list_features` unless some are named.
+    """Compute the values of metrics on rated pairs, ready for training.
 
     The first data are judged, the others are learned from too. Sets are of one source where they share at least a
     tenth of the different texts of the smaller one, also by way of a third set; data without sets are one set, and
     declared sources stand in the place of sets. Metrics with fitted weights take them from the texts of all pairs of
     the same data; no rating has a part in that.
     """
-    named = list_features() if metrics is None else get_pair_metrics(metrics)
-    chosen = tuple(check_feature(metric) for metric in named)
+    chosen = tuple(check_feature(metric) for metric in get_pair_metrics(metrics))
     if not chosen:
         raise InputError("an ensemble needs at least one metric")
     ratings = [_check_ratings(one.ratings, len(one.pairs)) for one in data]
@@ -167,7 +146,8 @@ def _check_ratings(ratings: Sequence[float] | Floats, pairs: int) -> Floats:
     if len(grades) != pairs:
         raise InputError(f"{pairs} pairs but {len(grades)} ratings")
     if pairs < _FEWEST_PAIRS:
-        raise InputError(f"{pairs} rated pairs are too few to learn from; give at least {_FEWEST_PAIRS}")
+        fewest = f"give at least {_FEWEST_PAIRS}, or use blend, which is trained already"
+        raise InputError(f"{pairs} rated pairs are too few to learn from; {fewest}")
     if not np.isfinite(grades).all():
         raise InputError(f"rating {int(np.argmin(np.isfinite(grades)))} is not a finite number")
     if (grades == grades[0]).all():

@@ -1,33 +1,38 @@
-"""A stack of pair metrics: trained on ratings, judged on sources left out against the best single metric."""
+"""Train pair metrics on ratings: from what other rated sets say, judged on pairs left out."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features
-from textgauge.bench.learned.fitting import LearnedMixture, fill_gaps, fit_mixture, fit_single, rank_predictions
-from textgauge.core.arrays import Floats, Ints
-from textgauge.core.errors import InputError
-from textgauge.core.progress import Stage, Step
+from textgauge.bench.learned.fitting import OWN_WEIGHTS, choose_own_weight, fit_model, leave_out, make_start
+from textgauge.bench.protocols import TaskSources, list_tasks
+from textgauge.core.arrays import Floats, Ints, average_known
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.progress import Step
 from textgauge.core.result import Column, Result
 from textgauge.core.settings import split_into_blocks
 from textgauge.core.show import FlatRow, format_cell, format_interval
+from textgauge.data import Pairs
 from textgauge.data.view import TextsLike
 from textgauge.measure.scoring import References, make_pairs
 from textgauge.metrics import Metric, PairMetric, get_metric
 from textgauge.metrics.base import list_versions
 from textgauge.metrics.cautions import EMBEDDER, make_sketch
-from textgauge.metrics.pair.ensemble import Trained
-from textgauge.stats.correlation import resample_correlation, spearman
+from textgauge.metrics.pair.ensemble import Trained, load_blend
+from textgauge.stats.correlation import correlate_groups, resample_correlation, spearman
 from textgauge.stats.decisions import is_better, judge_intervals
 from textgauge.stats.rankings import compute_student_interval
 from textgauge.stats.resampling import compute_jackknife_variance, compute_percentile_interval
+
+if TYPE_CHECKING:
+    from textgauge.bench.protocols.batch import MatrixBatch, PairBatch
 
 _Labels: TypeAlias = Iterable[Any] | None
 Rated: TypeAlias = (
@@ -37,6 +42,8 @@ Rated: TypeAlias = (
 
 _LEVEL = 0.95
 _CELLS = 500_000  # weights in memory at once: 4 MB
+_FEW = 50  # ratings, below which little can be learned
+_MOST_ROWS = 20  # sources that have a row of their own
 _ONE_SOURCE = "all pairs are of one source: how it does on texts of other sources is not known"
 _NO_SKETCH = (
     f"no embeddings of these texts are kept, so scoring cannot warn of texts far from them: it takes {EMBEDDER} "
@@ -46,58 +53,53 @@ _NO_SKETCH = (
 
 @dataclass(frozen=True, kw_only=True)
 class StackRow(FlatRow):
-    """A learned metric and the best single one by one measure: `left_out` in turn, or one source with its `share`.
+    """Spearman's ρ with the ratings of left-out pairs: of the learned metric, and of another one (`other`).
 
-    `pairs_low` and `pairs_high` bound the difference for new pairs of the same sets, `sources_low` and `sources_high`
-    for new sources; NaN where there are fewer than three. `better` says that both lie above 0.
+    `left_out` names one source; without it, all were left out in turn. `pairs_low` and `pairs_high` bound the
+    difference for new pairs of the same sets, `sources_low` and `sources_high` for new sources; NaN where there are
+    fewer than three. `better` says that both lie above 0.
     """
 
-    measure: str = "spearman"
     left_out: str | None = None
     ensemble: float
-    best: str
-    single: float
+    compared_with: str
+    other: float
     difference: float
     pairs_low: float = float("nan")
     pairs_high: float = float("nan")
     sources_low: float = float("nan")
     sources_high: float = float("nan")
     better: bool | None = None
-    share: float | None = None
     n: int
     sources: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class CrossValidated:
-    """Predictions for left-out pairs on one scale, and how well they and each single metric agree with people.
+    """Predictions for left-out pairs, and how they compare with those of other metrics.
 
-    `stacked` and `singles` are Spearman's ρ over pairs (`spearman`) and that of the means of sets (`order`, NaN for
-    fewer than three sets). `contrasts` compare the learned metric with the best single one, measure by measure. That
-    one is chosen with the ratings of all pairs in sight, which is in its favour. `left_out` has a row for each of
-    several sources.
+    `contrasts` compare the learned metric with what it started from, and with the single metric that agrees best with
+    the other pairs. `left_out` has a row for each of several sources.
     """
 
     predictions: Floats
-    stacked: Mapping[str, float]
-    singles: Mapping[str, Mapping[str, float]]
     contrasts: tuple[StackRow, ...]
     left_out: tuple[StackRow, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stack(Result):
-    """A trained ensemble; its rows compare it with the best single metric on pairs that were left out.
+    """A trained ensemble; its rows compare it with other metrics on pairs that were left out.
 
-    `trained` is the model of all pairs, `judged` holds the predictions for left-out pairs and all single metrics.
+    `trained` is the model of all pairs, `judged` holds the predictions for left-out pairs.
     """
 
     command: ClassVar[str] = "train ensemble"
-    keys: ClassVar[Sequence[str]] = ("measure", "left_out")
+    keys: ClassVar[Sequence[str]] = ("left_out", "compared_with")
     columns: ClassVar[Sequence[Column]] = (
         Column("left out", "left_out", lambda name: name or "each in turn"),
-        Column("measure"),
-        *(Column(name, form=format_cell) for name in ("ensemble", "best", "single", "difference")),
+        *(Column(name.replace("_", " "), name, format_cell) for name in ("ensemble", "compared_with", "other")),
+        Column("difference", form=format_cell),
         Column("new pairs", "pairs_low pairs_high", format_interval),
         Column("new sources", "sources_low sources_high", format_interval),
         Column("n"),
@@ -108,27 +110,28 @@ class Stack(Result):
 
     @property
     def rows(self) -> tuple[StackRow, ...]:
-        """One row per measure, then one per source left out."""
+        """One row per metric compared with, then one per source left out."""
         return self.judged.contrasts + self.judged.left_out
 
     @property
     def answer(self) -> str:
-        """Whether the learned metric is better than the best single one on new sources, in one sentence."""
+        """What the own ratings gained on pairs left out, in one sentence."""
         row = self.judged.contrasts[0]
         pairs, ends = (row.pairs_low, row.pairs_high), (row.sources_low, row.sources_high)
-        where, judgement, untested = "new sources", judge_intervals(pairs, ends), ""
+        where, judgement = "new sources", judge_intervals(pairs, ends)
         if np.isnan(row.sources_low):
-            where, untested = "new pairs of these sets", "new sources were not tested; "
-            judgement, ends = judge_intervals(pairs), pairs
-        gap = f"(difference {format_cell(row.difference)}, {format_interval(*ends)})"
-        learned = f"{self.trained.about['share']:.0%} of it is learned"
-        return f"The learned metric is {judgement} {row.best} on {where} {gap}; {untested}{learned}."
+            where, judgement, ends = "new pairs of these sets", judge_intervals(pairs), pairs
+        rhos = f"Spearman's ρ {format_cell(row.ensemble)} against {format_cell(row.other)}"
+        gap = f"difference {format_cell(row.difference)}, {format_interval(*ends)}"
+        return f"The learned metric is {judgement} {row.compared_with} on {where}: {rhos} on pairs left out ({gap})."
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is not known of it, or speaks against it."""
-        sources = () if self.judged.left_out else (_ONE_SOURCE,)
-        return sources if self.trained.texts is not None else (*sources, _NO_SKETCH)
+        row = self.judged.contrasts[0]
+        found = [f"{row.n} ratings teach little: it stays close to what it started from"] if row.n < _FEW else []
+        found += [_ONE_SOURCE] if row.sources == 1 else []
+        return (*found, *([] if self.trained.texts is not None else [_NO_SKETCH]))
 
     @property
     def details(self) -> dict[str, Any]:
@@ -136,8 +139,8 @@ class Stack(Result):
         return {"card": dict(self.trained.about), "metrics": self.shares()}
 
     def shares(self) -> list[dict[str, Any]]:
-        """Return each metric's share of the sum of |weights|, most first."""
-        shares = zip(self.trained.metrics, self.trained.model.shares.tolist(), strict=True)
+        """Return each metric's share of the sum of weights, most first."""
+        shares = zip(self.trained.metrics, self.trained.shares.tolist(), strict=True)
         return sorted(
             ({"metric": metric.key, "share": share} for metric, share in shares), key=lambda row: -row["share"]
         )
@@ -151,10 +154,13 @@ class Stack(Result):
 
 def ensemble(
     *,
-    left: TextsLike,
-    right: References,
-    target: Iterable[float],
+    left: TextsLike | None = None,
+    right: References | None = None,
+    target: Iterable[float] | None = None,
+    task: str | None = None,
+    documents: str | os.PathLike[str] | TaskSources | None = None,
     metrics: str | Iterable[str | Metric] | None = None,
+    prior: Literal["blend", "blend-small", "none"] = "blend-small",
     groups: Iterable[Any] | None = None,
     sources: Iterable[Any] | None = None,
     also: Rated | Sequence[Rated] | None = None,
@@ -165,9 +171,10 @@ def ensemble(
     names: Sequence[str] = (),
     on_step: Step = lambda _: None,
 ) -> Stack:
-    """Stack pair metrics into one that predicts people's ratings of the pairs.
+    """Train a pair metric that predicts people's ratings of pairs, or does well in a task.
 
-    One source is left out after the other to see what was learned; where there is one, the pairs of some texts.
+    Training starts from what other rated sets say of the metrics (`prior`) and adds your ratings, with a weight under
+    which pairs left out are predicted best. Give texts with ratings (`target`), or a task with its documents.
 
     Parameters
     ----------
@@ -175,8 +182,14 @@ def ensemble(
         The texts of the pairs; `right` may hold several references of each.
     target
         The ratings of the pairs.
+    task
+        A task to learn from in place of ratings, such as robustness; it needs documents.
+    documents
+        The data of the task: a file, sample or dataset.
     metrics
-        Metrics to learn from, or parts such as rouge1.recall; by default all that can run here.
+        Metrics to learn from, or parts such as rouge1.recall; by default those of the prior.
+    prior
+        What to start from: blend, blend-small, or none; metrics that it does not have are learned from your ratings.
     groups
         The set of each pair; sets that share texts are one source.
     sources
@@ -203,157 +216,166 @@ def ensemble(
     >>> left = ["a red cat sleeps", "the old house", "a stone in the river", "blue dogs run"] * 10
     >>> right = ["a red cat naps", "the new tree", "a stone in the stream", "cats sleep"] * 10
     >>> stack = ensemble(left=left, right=right, target=[4, 2, 5, 1] * 10, metrics="jaccard,chrf", resamples=100)
-    >>> stack.warnings
-    ('all pairs are of one source: how it does on texts of other sources is not known',)
+    >>> [row.compared_with for row in stack.rows]
+    ['blend-small', 'chrf']
     """
-    others: Sequence[Any] = () if also is None else also if isinstance(also, list) else [also]
-    given = [(left, right, target, groups, sources), *((*other, None)[:5] for other in others)]
-    called = [*names, *(f"data {number + 1}" for number in range(len(names), len(given)))]
-    data = [
-        TrainingPairs(
-            make_pairs(texts, references, columns=None if place else columns),
-            list(ratings),
-            name,
-            *(None if cells is None else list(cells) for cells in labels),
-        )
-        for place, ((texts, references, ratings, *labels), name) in enumerate(zip(given, called, strict=True))
-    ]
-    rated = compute_rated_features(data, metrics=metrics, on_step=on_step)
-    judged = cross_validate(rated, scale=scale, seed=seed, resamples=resamples, on_step=on_step)
-    trained = train(rated, scale=scale, seed=seed)
-    rows = [{name: cell for name, cell in row.to_dict().items() if cell is not None} for row in judged.left_out]
-    return Stack(replace(trained, about={**trained.about, "left_out": rows}), judged)
+    if (task is None) == (target is None) or (task is not None and documents is None):
+        raise InputError("give pairs with ratings (left, right, target), or a task with its documents")
+    if task is not None:
+        data = [make_task_pairs(task, documents, seed)]
+        scale = (0.0, 1.0)
+    else:
+        others: Sequence[Any] = () if also is None else also if isinstance(also, list) else [also]
+        given = [(left, right, target, groups, sources), *((*other, None)[:5] for other in others)]
+        called = [*names, *(f"data {number + 1}" for number in range(len(names), len(given)))]
+        data = [
+            TrainingPairs(
+                make_pairs(texts, references, columns=None if place else columns),
+                list(ratings),
+                name,
+                *(None if cells is None else list(cells) for cells in labels),
+            )
+            for place, ((texts, references, ratings, *labels), name) in enumerate(zip(given, called, strict=True))
+        ]
+    start = None if prior == "none" else load_blend(prior)[0]
+    if metrics is None and start is None:
+        raise InputError("name the metrics to learn from where there is no prior")
+    chosen: Any = metrics if metrics is not None else list(start.metrics) if start is not None else ()
+    rated = compute_rated_features(data, chosen, on_step=on_step)
+    judged = cross_validate(rated, start, scale=scale, seed=seed, resamples=resamples, named=prior)
+    trained = train(rated, start, scale=scale, seed=seed)
+    rows = [{name: cell for name, cell in row.to_dict().items() if cell is not None} for row in judged.contrasts]
+    about = {**trained.about, "prior": prior, "task": task, "on_pairs_left_out": rows}
+    return Stack(replace(trained, about=about), judged)
 
 
-def train(rated: RatedFeatures, *, scale: tuple[float, float] | None = None, seed: int = 0) -> Trained:
+def make_task_pairs(task: str, documents: str | os.PathLike[str] | TaskSources | None, seed: int) -> TrainingPairs:
+    """Return pairs of a task with the similarity that each should have, as the universal ensemble learns from them."""
+    tasks = {kind.name: kind for kind in list_tasks()}
+    if task not in tasks:
+        raise UnknownName.among("task", task, list(tasks))
+    protocol = tasks[task]()
+    sources = documents if isinstance(documents, TaskSources) else protocol.data.read(os.fspath(documents or ""))
+    protocol.check(sources)
+    left, right, targets, groups = list[str](), list[str](), list[float](), list[Any]()
+    for trials in protocol.trials(sources, seed):
+        batch = cast("PairBatch | MatrixBatch", trials)
+        found = protocol.pair_examples(np.zeros((len(batch), 1)), batch.columns, seed)
+        rows, others = batch.take_pairs(found.trials)
+        left += rows.texts
+        right += others.texts
+        targets += found.targets.tolist()
+        groups += protocol.groups(batch.columns)[found.trials].tolist()
+    return TrainingPairs(Pairs(left, right), targets, f"{task} on {sources.name}", sources=groups)
+
+
+def train(
+    rated: RatedFeatures, prior: Trained | None = None, *, scale: tuple[float, float] | None = None, seed: int = 0
+) -> Trained:
     """Train a model on all pairs; `save` writes it to a file that `ensemble@FILE` scores pairs with.
 
     `scale` holds the ratings of texts with nothing in common and of texts that say the same; the smallest and the
     largest rating by default. Where small ratings mean closer, give the larger one first. Ratings of other data are
     moved so that their smallest and largest one lie on the ends of the scale.
-
-    What is learned is drawn to the best single metric (`fit_mixture`).
     """
     worst, best = _get_scale(rated, scale)
     known = _move_to_scale(rated, worst, best)
-    fitted = fit_mixture(known, best > worst)
+    start = make_start(known, prior)
+    own = choose_own_weight(known, start)
     card = {
         "data": list(rated.cards),
         "pairs": len(rated),
         "sets": len(np.unique(rated.sets)),
         "sources": len(np.unique(rated.sources)),
-        "single": rated.metrics[fitted.best].key,
-        "share": fitted.share,
+        "own_weight": own,
         "seed": seed,
-        "versions": list(list_versions("textgauge", "numpy", "scikit-learn")),
+        "versions": list(list_versions("textgauge", "numpy", "scipy")),
     }
-    used, mixture = list(range(len(rated.metrics))), fitted.mixture
-    if fitted.share == 0.0:  # nothing else needs to be computed
-        used, mixture = [fitted.best], fit_single(known.values[:, [fitted.best]], known.ratings, 0)
-    metrics = tuple(rated.metrics[place] for place in used)
     sketch = None if rated.corpus is None else make_sketch(rated.corpus, np.tile(rated.sources, 2), seed)
-    return Trained(metrics, tuple(metric.signature for metric in metrics), mixture, worst, best, card, sketch)
+    signatures = tuple(metric.signature for metric in rated.metrics)
+    return Trained(rated.metrics, signatures, fit_model(known, start, own), worst, best, card, sketch)
 
 
 def cross_validate(
     rated: RatedFeatures,
+    prior: Trained | None = None,
     *,
     scale: tuple[float, float] | None = None,
     seed: int = 0,
     resamples: int = 1_000,
-    on_step: Step = lambda _: None,
+    named: str = "the prior",
 ) -> CrossValidated:
     """Leave out one source after the other, train on the rest, predict what was left out.
 
-    Where the pairs that are judged are of one source, the pairs of some of its left texts are left out in turn.
-    Penalty, single metric and share come from the rest alone. The predictions of all models are brought to one scale
-    before they are put together: the rank that each gives a pair among all pairs, from 0 to 1. An undefined value of a
-    single metric counts as the mean of the others.
+    Where the pairs that are judged are of one source, the pairs of some of its left texts are left out in turn. The
+    weight of the own ratings and the best single metric come from the rest alone.
     """
-    worst, best = _get_scale(rated, scale)
-    known, up = _move_to_scale(rated, worst, best), best > worst
-    own, gold = known.own, known.ratings if up else -known.ratings
-    predictions, folds = np.empty(len(known)), known.folds
-    rows: dict[int, StackRow] = {}
-
-    def leave_out(here: NDArray[Any], *, judged: bool) -> LearnedMixture:
-        """Learn from the others; `judged` pairs are predicted as ranks, larger for closer."""
-        fitted = fit_mixture(known.take(~here), up)
-        if judged:
-            clamped = np.clip(fitted.mixture.predict(known.values[own]), min(worst, best), max(worst, best))
-            predictions[here & own] = rank_predictions(clamped if up else -clamped)[here[own]]
-        return fitted
-
-    sources = np.unique(known.source_folds)
-    by_source = bool((known.source_folds == folds)[own].all())
-    for number, fold in enumerate(sources if len(sources) > 1 else ()):
-        name = known.names[fold] if fold < len(known.names) else fold
-        on_step(Stage(f"left out: {name}", number, len(sources), "leaving out sources"))
-        here = known.source_folds == fold
-        fitted = leave_out(here, judged=by_source)
-        rows |= {source: _judge_source(known, fitted, source) for source in np.unique(known.sources[here]).tolist()}
-    parts = np.unique(folds[own])
-    for number, fold in enumerate(() if by_source else parts):
-        on_step(Stage(f"left out: part {number + 1}", number, len(parts), "leaving out parts"))
-        leave_out(folds == fold, judged=True)
-    judged, gold, predictions = known.take(own), gold[own], predictions[own]
-    columns = {metric.key: fill_gaps(judged.values[:, place]) for place, metric in enumerate(judged.metrics)}
-    stacked, *singles = (measure_agreement(gold, one, judged.sets) for one in (predictions, *columns.values()))
-    contrasts = []
-    for measure in _AGREEMENTS:
-        reached = {name: of[measure] for name, of in zip(columns, singles, strict=True) if not np.isnan(of[measure])}
-        if reached:
-            top = max(reached, key=reached.__getitem__)
-            where = judged.sets, judged.sources, judged.texts
-            contrasts.append(
-                contrast_ensemble(measure, gold, predictions, top, columns[top], *where, resamples=resamples, seed=seed)
+    known = _move_to_scale(rated, *_get_scale(rated, scale))
+    start = make_start(known, prior)
+    standard, own = start.standardise(known.values), known.own
+    learned, single = np.zeros(len(known)), np.zeros(len(known))
+    chosen = list[str]()
+    for fold in np.unique(known.folds[known.folds >= 0]):
+        here, rest = known.folds == fold, known.take(known.folds != fold)
+        weight = choose_own_weight(rest, start) if rest.own.any() else OWN_WEIGHTS[-1]
+        learned[here] = fit_model(rest, start, weight).predict(known.values[here])
+        best = find_best_metric(rest)
+        single[here] = standard[here, best]
+        chosen.append(known.metrics[best].key)
+    judged, learned, single = known.take(own), learned[own], single[own]
+    compared = {max(set(chosen), key=chosen.count): single}
+    if start.sums.along.any():
+        compared = {named: leave_out(known, start, (0.0,))[:, 0], **compared}
+    where = judged.sources, judged.texts
+    contrasts = tuple(
+        contrast_ensemble(judged.ratings, learned, name, column, *where, resamples=resamples, seed=seed)
+        for name, column in compared.items()
+    )
+    name, column = next(iter(compared.items()))
+    several = np.unique(judged.sources)
+    labels = several if 1 < len(several) <= _MOST_ROWS else ()
+    left_out = []
+    for source in labels:
+        here = judged.sources == source
+        ensemble, other = (spearman(judged.ratings[here], side[here]) for side in (learned, column))
+        left_out.append(
+            StackRow(
+                left_out=rated.names[source] if rated.names else str(source),
+                ensemble=ensemble,
+                compared_with=name,
+                other=other,
+                difference=ensemble - other,
+                n=int(here.sum()),
             )
-    left_out = tuple(rows[source] for source in sorted(rows))
-    return CrossValidated(predictions, stacked, dict(zip(columns, singles, strict=True)), tuple(contrasts), left_out)
+        )
+    return CrossValidated(learned, contrasts, tuple(left_out))
 
 
-def _judge_source(rated: RatedFeatures, fitted: LearnedMixture, source: int) -> StackRow:
-    here = rated.sources == source
-    learned, single = (
-        spearman(rated.ratings[here], model.predict(rated.values[here])) for model in (fitted.mixture, fitted.single)
-    )
-    return StackRow(
-        left_out=rated.names[source] if rated.names else str(source),
-        ensemble=learned,
-        best=rated.metrics[fitted.best].key,
-        single=single,
-        difference=learned - single,
-        share=fitted.share,
-        n=int(here.sum()),
-    )
-
-
-def measure_agreement(gold: Floats, column: Floats, sets: Ints) -> dict[str, float]:
-    """Return both measures of one column of similarities."""
-    whole = np.ones((1, len(gold)), dtype=np.int64)
-    return {name: float(agreement(gold, column, sets, whole)[0]) for name, agreement in _AGREEMENTS.items()}
+def find_best_metric(rated: RatedFeatures) -> int:
+    """Return the place of the metric with the largest mean ρ within sources; an undefined value counts as the mean."""
+    filled = np.where(np.isnan(rated.values), average_known(rated.values, axis=0), rated.values)
+    rhos = np.array([correlate_groups(spearman, rated.ratings, column, rated.sources) for column in filled.T])
+    return int(np.argmax(np.nan_to_num(average_known(rhos, axis=1), nan=-1.0)))
 
 
 def contrast_ensemble(
-    measure: str,
     gold: Floats,
-    stacked: Floats,
-    best: str,
-    single: Floats,
-    sets: Ints,
+    learned: Floats,
+    name: str,
+    column: Floats,
     sources: Ints,
     texts: Ints,
     *,
     resamples: int,
     seed: int,
 ) -> StackRow:
-    """Compare the learned metric with the best single one by one measure."""
-    of = _AGREEMENTS[measure]
+    """Compare the learned metric with another one by ρ over all pairs."""
 
     def gaps(weights: NDArray[Any]) -> Floats:
-        return of(gold, stacked, sets, weights) - of(gold, single, sets, weights)
+        ours, theirs = (resample_correlation(spearman, gold, side, weights) for side in (learned, column))
+        return np.asarray(ours - theirs)
 
-    ensemble, other = (measure_agreement(gold, column, sets)[measure] for column in (stacked, single))
+    ensemble, other = (spearman(gold, side) for side in (learned, column))
     drawn = np.concatenate([gaps(weights) for weights in _draw_weights(texts, sources, resamples, seed)])
     pairs = compute_percentile_interval(drawn, len(np.unique(texts)), _LEVEL)
     labels = np.unique(sources)
@@ -363,17 +385,16 @@ def contrast_ensemble(
         error = float(np.sqrt(compute_jackknife_variance(gaps((sources != labels[:, None]).astype(np.int64)))))
         beyond = compute_student_interval(ensemble - other, error, len(labels) - 1.0, _LEVEL)
     return StackRow(
-        measure=measure,
         ensemble=ensemble,
-        best=best,
-        single=other,
+        compared_with=name,
+        other=other,
         difference=ensemble - other,
         pairs_low=pairs[0],
         pairs_high=pairs[1],
         sources_low=beyond[0],
         sources_high=beyond[1],
         better=is_better(pairs, beyond),
-        n=len(gold) if measure == "spearman" else len(np.unique(sets)),
+        n=len(gold),
         sources=len(labels),
     )
 
@@ -390,25 +411,6 @@ def _draw_weights(texts: Ints, sources: Ints, resamples: int, seed: int) -> Iter
         yield np.concatenate(counts, axis=1)[:, place.reshape(-1)]
 
 
-def _correlate_pairs(gold: Floats, column: Floats, _: Ints, weights: Ints) -> Floats:
-    return resample_correlation(spearman, gold, column, weights)
-
-
-def _correlate_sets(gold: Floats, column: Floats, sets: Ints, weights: Ints) -> Floats:
-    """Return Spearman's ρ of the means of the sets that have weight; NaN for fewer than three of them."""
-    member = (sets[:, None] == np.unique(sets)).astype(np.float64)
-    sums = weights.astype(np.float64) @ np.hstack([member, member * gold[:, None], member * column[:, None]])
-    rhos = np.full(len(weights), np.nan)
-    for row, (sizes, golden, columned) in enumerate(zip(*np.split(sums, 3, axis=1), strict=True)):
-        full = sizes > 0
-        if full.sum() >= 3:
-            rhos[row] = spearman(golden[full] / sizes[full], columned[full] / sizes[full])
-    return rhos
-
-
-_AGREEMENTS = {"spearman": _correlate_pairs, "order": _correlate_sets}
-
-
 def _get_scale(rated: RatedFeatures, scale: tuple[float, float] | None) -> tuple[float, float]:
     ratings = rated.ratings[rated.own]
     worst, best = scale or (float(ratings.min()), float(ratings.max()))
@@ -420,10 +422,12 @@ def _get_scale(rated: RatedFeatures, scale: tuple[float, float] | None) -> tuple
 
 
 def _move_to_scale(rated: RatedFeatures, worst: float, best: float) -> RatedFeatures:
-    """Move the ratings of other data to the ends of the scale."""
-    ratings = rated.ratings.copy()
+    """Return ratings as shares of the scale, larger for closer; those of other data as shares of their own range."""
+    shares = (rated.ratings - worst) / (best - worst)
     for number in range(1, int(rated.data.max()) + 1):
         here = rated.data == number
-        low, high = float(ratings[here].min()), float(ratings[here].max())
-        ratings[here] = worst + (ratings[here] - low) * (best - worst) / (high - low)
-    return replace(rated, ratings=ratings)
+        low, high = float(rated.ratings[here].min()), float(rated.ratings[here].max())
+        shares[here] = (rated.ratings[here] - low) / (high - low)
+        if best < worst:
+            shares[here] = 1.0 - shares[here]
+    return replace(rated, ratings=shares)

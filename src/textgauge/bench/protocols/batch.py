@@ -174,6 +174,10 @@ class PairBatch(_PairsBatch):
     def compute(self, metric: PairMetric) -> Values:
         return metric.compute_items(self.pairs)
 
+    def take_pairs(self, trials: NDArray[Any]) -> tuple[Corpus, Corpus]:
+        """Return the left and the right texts of some trials."""
+        return self.pairs.left.take(trials), self.pairs.right.take(trials)
+
     def _take(self, trial: int) -> PairBatch:
         return PairBatch(self.number, self.pairs.take([trial]), {})
 
@@ -210,6 +214,12 @@ class MatrixBatch(_PairsBatch):
             found = found if metric.symmetric else (found + found.T) / 2.0
             found = found[np.triu_indices(len(self.rows), 1)]
         return {metric.part or VALUE: found.reshape(-1)}
+
+    def take_pairs(self, trials: NDArray[Any]) -> tuple[Corpus, Corpus]:
+        """Return the left and the right texts of some trials."""
+        others = self.rows if self.others is None else self.others
+        every = np.triu_indices(len(others), 1) if self.others is None else np.divmod(np.arange(len(self)), len(others))
+        return self.rows.take(every[0][trials]), others.take(every[1][trials])
 
     def _take(self, trial: int) -> MatrixBatch:
         if self.others is None:
