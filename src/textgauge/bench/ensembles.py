@@ -1,10 +1,10 @@
 """Ensembles of the metrics of a run: a step of the run trains and keeps them, judging only reads them.
 
 Two kinds: `task ensemble` (one for each data set of a task, a line or a forest with scikit-learn's defaults as the task
-says) and `universal ensemble` (one non-negative sum for all tasks and data sets). They are trained on some documents
-and scored on the others. No document is in both: whole documents (or folds of them) are left out, and examples that
-contain a left-out document of any data set are not learned from. Metrics on several embedders give one ensemble for
-each, and the mean of them counts; so does the mean of the metrics themselves.
+says) and `universal ensemble` (one model for all tasks and data sets). They are trained on some documents and scored on
+the others. No document is in both: whole documents (or folds of them) are left out, and examples that contain a
+left-out document of any data set are not learned from. Metrics on several embedders give one ensemble for each, and the
+mean of them counts; so does the mean of the metrics themselves.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NAMES: dict[Kind, str] = {"task": "task ensemble", "universal": "universal ensem
 SEEDS = 100
 _FOREST_SEEDS = 10  # splits of a forest
 _UNIVERSAL_SEEDS = 5
-_VERSION = 8
+_VERSION = 7
 _LEFT_OUT = 0.2  # share of documents
 _PAIRS = 3_000  # examples of one data set that a universal ensemble learns from
 _PERMUTED = 2  # splits on which features are permuted: a forest takes its time to predict all pairs again
@@ -240,8 +240,8 @@ class TaskFeatures:
 class EnsembleScore:
     """What an ensemble reaches on one data set: measures, their resamples, and what its features contribute.
 
-    `shares` are |β| or mean decrease in impurity, as shares of 1; `importance` is by how much the score falls when a
-    feature is shuffled among the left-out trials.
+    `shares` are |β| or mean decrease in impurity, as shares of 1 (NaN for models that have neither); `importance` is
+    by how much the score falls when a feature is shuffled among the left-out trials.
     """
 
     value: Floats
@@ -253,7 +253,7 @@ class EnsembleScore:
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """A trained model: its answers, and the share of each feature in it."""
+    """A trained model: its answers, and the share of each feature in it, NaN where the model has none."""
 
     predict: Callable[[Floats], Floats]
     shares: Floats
@@ -262,23 +262,27 @@ class FittedModel:
 def fit_model(features: Floats, targets: Floats, weights: Floats, *, kind: str, seed: int) -> FittedModel:
     """Train a model; weights are relative, and the answers are similarities. Threads are the caller's affair.
 
-    `linear` is least squares without intercept, `nonnegative` the same with weights of at least 0, `forest` the random
-    forest of scikit-learn, whose answers are the probability of the upper class.
+    `linear` is least squares without intercept, `forest` the random forest of scikit-learn, whose answers are the
+    probability of the upper class, `boosting` gradient boosting of squared errors.
 
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> fit_model(X, X @ [0.25, 0.75], np.ones(3), kind="linear", seed=0).shares
     array([0.25, 0.75])
     """
-    from scipy.optimize import nnls
-    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 
     weights = weights * len(weights) / weights.sum()
-    if kind != "forest":
+    if kind == "linear":
         root = np.sqrt(weights)
-        rows, wanted = features * root[:, None], targets * root
-        beta = nnls(rows, wanted)[0] if kind == "nonnegative" else np.linalg.lstsq(rows, wanted, rcond=None)[0]
+        beta = np.linalg.lstsq(features * root[:, None], targets * root, rcond=None)[0]
         total = np.abs(beta).sum()
         return FittedModel(lambda rows: np.asarray(rows @ beta), np.abs(beta) / total if total else np.abs(beta))
+    if kind == "boosting":
+        trees = HistGradientBoostingRegressor(
+            max_iter=100, learning_rate=0.08, min_samples_leaf=20, l2_regularization=1.0, random_state=seed
+        )
+        trees.fit(features, targets, sample_weight=weights)
+        return FittedModel(lambda rows: np.asarray(trees.predict(rows)), np.full(features.shape[1], np.nan))
     forest = RandomForestClassifier(random_state=seed)
     alike = bool(np.allclose(weights, 1.0))  # weights change what trees are grown from, even where all are 1
     forest.fit(features, targets > 0.5, sample_weight=None if alike else weights)
@@ -314,7 +318,7 @@ def score_ensemble(
     labels = [item.task.units(item.features[:, 0], item.columns).labels for item in data]
     sums: list[list[Floats]] = [[] for _ in data]
     drops: list[list[Floats]] = [[] for _ in data]
-    model_kind = "nonnegative" if kind == "universal" else data[0].task.model
+    model_kind = "boosting" if kind == "universal" else data[0].task.model
     shares = []
     with use_one_thread():
         for seed, left_out in enumerate(split_trials(data, seeds)):

@@ -61,9 +61,11 @@ from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.encode.embedders import EmbedderLike
+from textgauge.encode.resources import is_available
 from textgauge.measure.comparing import DEFAULT_METRICS, find_confounds
 from textgauge.measure.dependence import Belonging, cut_uneven_groups, find_repeating_column, read_labels
 from textgauge.metrics import CorpusMetric, get_corpus_metrics, get_pair_metrics, list_metrics
+from textgauge.metrics.pair.ensemble import Blend
 from textgauge.metrics.pair.models import list_column_names
 from textgauge.metrics.pair_metric import BROUGHT
 from textgauge.stats.decisions import format_sign
@@ -219,10 +221,12 @@ def recommend(
 def list_usable_metrics(kind: Any) -> list[Any]:
     """Return one metric of every sort that may be installed, those that are used most first.
 
-    Those that would call or fetch a model by name are left out.
+    Those that would call or fetch a model by name are left out; `blend` is there where its encoders are.
     """
     usual = split_names(DEFAULT_METRICS if kind == "corpus" else PAIR_METRICS)
     usable = [metric for metric in list_metrics(kind=kind) if metric.needs not in BROUGHT]
+    if kind == "pair" and all(is_available(name) for name in Blend.encoders()):
+        usable.append(Blend())
     return sorted(usable, key=lambda metric: usual.index(metric.name) if metric.name in usual else len(usual))
 
 

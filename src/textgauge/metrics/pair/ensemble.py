@@ -325,6 +325,11 @@ class PackagedBlend(LearnedMetric):
         """Return the model that comes with the package."""
         return load_blend(self.name)
 
+    @classmethod
+    def encoders(cls) -> list[str]:
+        """Return the names of the encoders that it takes."""
+        return [metric.on for metric in _list_used(load_blend(cls.name)[0])[0]]
+
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """Return all pairs, from the matrices of the features."""
         rows, columns = join_pools(rows, columns)
