@@ -207,7 +207,9 @@ Boards of systems that are equal, each item answered three times, so that every 
 to documents, the statements hold with the document named (`--group`) and fail without it; `textgauge leaderboard` says
 so where a column that is named like an identifier repeats. The kinds of scores: normal; binary, right or wrong; skewed,
 mostly 0; noisy, one system with three times the spread of the others. "One first": a system is called better than all
-others.
+others. With 300 boards, shares of up to 7.5 % are compatible with 5 %. Below 30 items or groups, tests are corrected by
+Bonferroni: max-T separated a pair in 9.3 % of the boards of 20 systems and 10 items. This was decided after that, and
+held on 200 other boards (0.5 %, and 4 % with a noisy system).
 
 {simulations}
 """

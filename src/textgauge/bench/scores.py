@@ -50,6 +50,7 @@ _ROLES = {  # names of columns, best first; a column has one role
     "metric": "metric",
 }
 _FEWEST = 3  # items, below which nothing can be said
+_FEW = 30  # items or groups, below which tests are corrected without regard to how they go together
 _POWER = 0.8416  # standard errors beyond the reach of an interval at which 4 of 5 tests find a difference
 _TRUTH = {"true": 1.0, "false": 0.0}
 
@@ -397,8 +398,10 @@ def _compare(values: Floats, parts: Floats, freedom: float, level: float) -> tup
     single = pair_p_values(np.subtract.outer(values, values), np.sqrt(square), np.full(square.shape, freedom))
     pairs, moderated = np.triu_indices(len(values), 1), np.zeros_like(square)
     moderated[pairs], more = moderate_variances(square[pairs], freedom, int(np.isfinite(values).sum()))
-    errors = np.sqrt(moderated + moderated.T)
-    return rank_values(-values, errors, parts.T, freedom=more, level=level), errors, single
+    errors, draws = np.sqrt(moderated + moderated.T), parts.T
+    if len(draws) < _FEW:  # too few to say how the errors of pairs go together: Bonferroni's correction
+        draws, level = np.zeros_like(draws), 1 - (1 - level) / max(int((square[pairs] > 0).sum()), 1)
+    return rank_values(-values, errors, draws, freedom=more, level=level), errors, single
 
 
 def _count_items_needed(ranking: Ranking, errors: Floats, items: int) -> int | None:
