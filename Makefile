@@ -32,10 +32,9 @@ demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data
 	@(head -1 $(DEMO)/texts.csv; tail -200 $(DEMO)/texts.csv) > $(DEMO)/test.csv
 	$(BIN)/textgauge generate eda $(DEMO)/train.csv --column text -n 200 -o $(DEMO)/eda.csv
 	$(BIN)/textgauge describe $(DEMO)/eda.csv --train $(DEMO)/train.csv --test $(DEMO)/test.csv --column text \
-	  -o $(DEMO)/describe.json --per-text $(DEMO)/eda-texts.csv
+	  -o $(DEMO)/describe.json --explain
 	@printf '\n5. Write all of it on one page\n\n'
-	$(BIN)/textgauge report $(DEMO)/run $(DEMO)/compare.json $(DEMO)/describe.json \
-	  --texts $(DEMO)/eda-texts.csv \
+	$(BIN)/textgauge report $(DEMO)/compare.json $(DEMO)/describe.json $(DEMO)/run \
 	  -o $(DEMO)/report.html --title "textgauge: a first look"
 
 test: $(VENV)/.dev ## run the tests

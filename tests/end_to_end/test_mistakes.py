@@ -241,7 +241,7 @@ figures run → missing --folder (see textgauge figures -h)
 report none -o page.html → no such run
 report qa.csv -o page.html → neither the folder of a run nor a .json file of results
 report none.json -o page.html → no such file
-report run -o page.html --texts none.csv → no such file
+report run none.csv -o page.html → no such file
 report run -o A.txt/page.html → cannot write
 recommend → give two corpora
 recommend --reference sample:cooking → two corpora are needed

@@ -13,15 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
+import textgauge
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.protocols import Ksc, Sources
 from textgauge.bench.results import Results
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics
-from textgauge.report.page import make_table
+from textgauge.report.page import read_result
 from textgauge.report.page import render_page as page_of
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -49,10 +51,20 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(store, tmp_path_factory):
-    texts = [{"side": "reference", "text": HOSTILE, "contribution": 0.5, "nearest": "=1+1"}]
-    texts += [{"side": "candidate", "text": f"number {n}", "contribution": 0.1, "nearest": ""} for n in range(1, 8)]
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page_of([store], texts=[replace(make_table("Texts", texts), few=5)]), encoding="utf-8")
+    """A comparison with its texts, two systems with theirs, and a run."""
+    folder = tmp_path_factory.mktemp("page")
+    reference = [HOSTILE, "=1+1, a red cat", *(f"the red cat number {n}" for n in range(28))]
+    candidate = [f"pay the bank fee number {n}" for n in range(30)]
+    report = textgauge.compare(reference, candidate, metrics="cbdf@words,irpr@levenshtein,jsd@words", explain=True)
+    # no model is needed for a map whose places are given
+    places = [(side == "candidate", n / 60) for n, side in enumerate(report.texts["source"])]
+    texts = report.texts.with_columns(x=pl.Series([float(x) for x, _ in places]), y=pl.Series([y for _, y in places]))
+    replace(report, texts=texts).save(folder / "found.json")
+    systems = {"left": candidate, "baseline": reference, "right": ["pay the fee"] * 30}
+    textgauge.contrast(**systems, metrics="jaccard,levenshtein", explain=True).save(folder / "systems.json")
+    results = [read_result(folder / name) for name in ("found.json", "systems.json")]
+    path = folder / "report.html"
+    path.write_text(page_of([store], results), encoding="utf-8")
     return path.as_uri()
 
 
@@ -78,14 +90,16 @@ def opened(browser, address, seen):
     page.on("pageerror", lambda error: seen.append(str(error)))
     page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
     page.goto(address)
+    page.locator(".texts[data-ready]").nth(1).wait_for()
     yield page
     page.close()
 
 
 def drawn(page):
-    """Wait until all figures in sight are drawn; the page's policy forbids playwright's own way of waiting."""
+    """Wait until all figures and texts are drawn; the page's policy forbids playwright's own way of waiting."""
+    waiting = ".kind figure:not([hidden]):not([data-drawn]), .texts:not([data-ready])"
     for _ in range(300):
-        if not page.locator("figure:not([hidden]):not([data-drawn])").count():
+        if not page.locator(waiting).count():
             return
         time.sleep(0.1)
     raise AssertionError("figures are not drawn")
@@ -108,7 +122,7 @@ def saved(page, button):
 
 def test_it_draws_everything_without_a_message_or_a_request(opened, seen):
     drawn(opened)
-    assert opened.locator("figure svg.marks").count() == opened.locator(".kind").count() == 4
+    assert opened.locator(".kind figure svg.marks").count() == opened.locator(".kind").count() == 4
     assert opened.locator("figure svg.marks path").count() > 20
     assert seen == []
 
@@ -128,31 +142,82 @@ def test_a_click_and_a_key_sort(opened):
     assert opened.locator("#board-1 th[aria-sort]").count() == 1
 
 
-def test_words_filter(opened):
-    words, status = opened.locator("#texts-1 input"), opened.locator("#texts-1 [role=status]")
-    assert len(column(opened, "text", "#texts-1")) == 5
-    words.fill("NUMBER 6")
-    assert column(opened, "text", "#texts-1") == ["number 6"]
-    assert status.text_content() == "1 of 8 rows"
-    words.fill("")
-    assert status.text_content() == "8 rows"
-    assert len(column(opened, "text", "#texts-1")) == 5
-    opened.get_by_role("button", name="Show all 8 rows").click()
-    assert len(column(opened, "text", "#texts-1")) == 8
+BEHIND = "#result-1-texts"
+
+
+def rows(page, box=BEHIND):
+    return page.locator(f"{box} tbody tr")
+
+
+def test_texts_are_searched_filtered_and_sorted(opened):
+    status = opened.locator(f"{BEHIND} .count")
+    assert (rows(opened).count(), status.text_content()) == (25, "60 rows")
+    opened.locator(f"{BEHIND} > .tools button.more").click()
+    assert rows(opened).count() == 60
+    opened.locator(f"{BEHIND} input").fill("NUMBER 27 bank")
+    assert (rows(opened).count(), status.text_content()) == (2, "2 of 60 rows")  # one as the nearest of the other
+    opened.locator(f"{BEHIND} .tags select").first.select_option("candidate")
+    assert rows(opened).locator(".text").first.all_text_contents() == ["pay the bank fee number 27"]
+    opened.get_by_role("button", name="Clear filters").first.click()
+    assert status.text_content() == "60 rows"
+    values = list(map(float, rows(opened).locator("td.number").all_text_contents()))
+    assert values == sorted(values, reverse=True)
+    opened.locator(f"{BEHIND} thead button").click()
+    values = list(map(float, rows(opened).locator("td.number").all_text_contents()))
+    assert values == sorted(values)
+
+
+def test_a_number_leads_to_its_texts(opened):
+    opened.locator(f"#result-1-1 a[data-by='irpr@levenshtein'][href='{BEHIND}']").first.click()
+    assert opened.locator(f"{BEHIND} .by").input_value() == "irpr@levenshtein"
+    assert opened.locator(f"{BEHIND} thead button").text_content() == "adds to irpr@levenshtein"
+    assert opened.locator("#result-1-1 tbody tr").nth(2).locator("a[data-by]").count() == 0  # jsd is no sum over texts
+
+
+def test_the_map_shows_texts_and_filters_by_pointer_and_keys(opened, seen):
+    canvas, tip = opened.locator("#result-1-texts-map canvas"), opened.locator("#tip")
+    box = canvas.bounding_box()
+    opened.mouse.move(box["x"] + 2, box["y"] + 2)
+    opened.mouse.down()
+    opened.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 2)
+    opened.mouse.up()
+    assert opened.locator(f"{BEHIND} .count").text_content() == "30 of 60 rows"
+    assert set(rows(opened).locator(".tag").all_text_contents()) == {"reference"}
+    canvas.press("Escape")
+    assert opened.locator(f"{BEHIND} .count").text_content() == "60 rows"
+    canvas.press("ArrowRight")
+    assert tip.is_visible()
+    assert opened.locator("#result-1-texts-near").text_content().partition(":")[0] in ("reference", "candidate")
+    canvas.press("Enter")
+    assert rows(opened).count() < 25
+    assert seen == []
+
+
+def test_items_that_got_worse_are_shown_side_by_side(opened):
+    box = "#result-2-texts"
+    heads = opened.locator(f"{box} thead th").all_text_contents()
+    assert heads == ["better by jaccard", "reference", "baseline", "candidate"]
+    opened.locator(f"{box} .way").select_option("1")
+    assert float(rows(opened, box).locator("td.number").first.text_content()) > 0
+    opened.locator(f"{box} .way").select_option("-1")
+    assert rows(opened, box).count() == 0
+    assert opened.locator(f"{box} .count").text_content() == "0 of 30 rows"
 
 
 def test_a_tooltip_is_text(opened, seen):
     drawn(opened)
-    point, tip = opened.locator("figure .mark-symbol path").first, opened.locator("#tip")
+    opened.evaluate("document.querySelectorAll('.kind').forEach(e => { e.open = true; })")
+    point, tip = opened.locator("figure[data-name^=box] .mark-symbol path").first, opened.locator("#tip")
     point.scroll_into_view_if_needed()
     for _ in range(50):  # the figure may move once more while those around it are drawn
+        point.scroll_into_view_if_needed()
         point.hover(force=True)
+        time.sleep(0.1)
         if tip.is_visible():
             break
         opened.mouse.move(0, 0)
-        time.sleep(0.1)
-    assert tip.locator("b").count() == 5
-    assert tip.locator("span").first.text_content() == "corpus i"
+    assert tip.locator("b").count() >= 3
+    assert tip.locator("span").first.text_content() == "metric"
     opened.keyboard.press("Escape")
     assert not tip.is_visible()
     assert seen == []
@@ -191,15 +256,16 @@ def test_a_saved_csv_has_the_numbers_of_the_store(opened, store, tmp_path):
 
 
 def test_a_saved_text_is_no_formula(opened, tmp_path):
-    saved(opened, opened.locator("#texts-1 .csv")).save_as(tmp_path / "texts.csv")
-    rows = list(csv.DictReader((tmp_path / "texts.csv").read_text(encoding="utf-8").splitlines()))
-    assert len(rows) == 8
-    assert rows[0] == {"side": "reference", "text": HOSTILE, "contribution": "0.5", "nearest": "'=1+1"}
+    saved(opened, opened.locator(f"{BEHIND} .csv")).save_as(tmp_path / "texts.csv")
+    found = list(csv.DictReader((tmp_path / "texts.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(found) == 60
+    assert {HOSTILE, "'=1+1, a red cat"} < {row["text"] for row in found}
 
 
 @pytest.mark.parametrize(("form", "start"), [("svg", b"<svg"), ("png", b"\x89PNG")])
 def test_figures_are_saved(opened, tmp_path, form, start):
     drawn(opened)
+    opened.locator(".kind summary").first.click()
     download = saved(opened, opened.locator(f".kind .save[data-form={form}]").first)
     assert download.suggested_filename.endswith(f".{form}")
     download.save_as(tmp_path / "figure")
@@ -219,9 +285,20 @@ def test_another_figure_of_a_kind_is_chosen(opened, seen):
 
 def test_a_text_of_the_corpus_shows_as_text(opened, seen):
     drawn(opened)
-    assert opened.locator("#texts-1 td").nth(1).text_content() == HOSTILE
+    opened.locator(f"{BEHIND} input").fill("onerror")
+    assert HOSTILE in rows(opened).locator(".text").all_text_contents()
     assert opened.locator("main img").count() == 0
     assert seen == []
+
+
+def test_the_first_screen_has_the_verdict_the_figure_and_texts(browser, address):
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.goto(address)
+    drawn(page)
+    for part in (".result .shown", "#result-1-1 .mark", "#result-1-texts-map canvas", f"{BEHIND} tbody td.text"):
+        box = page.locator(part).first.bounding_box()
+        assert box["y"] + box["height"] <= 900, part
+    page.close()
 
 
 @pytest.mark.parametrize("width", [1400, 800, 390])
@@ -230,7 +307,7 @@ def test_nothing_is_wider_than_the_screen(browser, address, width):
     page.goto(address)
     drawn(page)
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.locator(".answer.best .shown").first.is_visible()
+    assert page.locator(".answer.best strong").first.is_visible()
     page.close()
 
 
@@ -256,7 +333,7 @@ def test_a_link_opens_the_card_of_its_metric(opened):
 def test_it_prints(opened):
     drawn(opened)
     opened.emulate_media(media="print")
-    assert not opened.locator("nav").is_visible()
+    assert not opened.locator("header nav").is_visible()
     assert not opened.locator("#board-1 .tools").is_visible()
     assert opened.locator("#board-1 table").is_visible()
     printed = opened.pdf(format="A4")

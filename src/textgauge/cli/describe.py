@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -106,6 +107,10 @@ def describe(
             group=OUTPUT,
         ),
     ] = ",".join(CLEANED),
+    explain: Annotated[
+        bool,
+        option("--explain", help="Keep every text in the saved result, so that its page shows them.", group=OUTPUT),
+    ] = False,
     output: OutputOption = None,
     form: FormatOption = Format.table,
 ) -> None:
@@ -132,6 +137,7 @@ def describe(
         given["near_copy"] = near_copies
     with progress():
         description = run_describe({only: generated[0]} if len(generated) == 1 else name_sources(generated), **given)
+    description = replace(description, explain=explain)
     _print(description, form, near_copies)
     if output is not None:
         description.save(output)

@@ -263,31 +263,29 @@ def _parse_weights(given: Mapping[str, str]) -> dict[str, float]:
 @command
 def report(
     sources: Annotated[
-        list[Path], argument(help="Folders of runs, and .json results of compare, score, describe and reproduce.")
+        list[Path],
+        argument(
+            help="Saved results (.json), folders of runs, and tables of texts from `compare --atlas` or `describe "
+            "--per-text`."
+        ),
     ],
     out: Annotated[Path, option("--output", "-o", help="The HTML file to write.")],
     title: Annotated[
         str | None, option(help="The heading of the page; default: one that names the runs and results.")
     ] = None,
-    texts: Annotated[
-        list[Path] | None,
-        option(help="A table of texts from `compare --explain-to` or `describe --per-text`; repeat for several."),
-    ] = None,
 ) -> None:
-    """Write one HTML page about runs and results; it needs no network. Prints the file's name and the main findings.
+    """Write one HTML page about results and runs; it needs no network. Prints the file's name and the main findings.
 
-    Example: textgauge report runs/x -o report.html --title "Which metric for intents?"
+    The page shows the texts of results that were saved with --explain.
+
+    Examples: textgauge report found.json -o report.html ·
+    textgauge report runs/x -o report.html --title "Which metric for intents?"
     """
-    from textgauge.report.page import read_result, read_texts, render_page_and_summary
+    from textgauge.report.page import read_result, render_page_and_summary
 
-    results = [read_result(source) for source in sources if source.suffix.lower() == ".json"]
-    folders = [source for source in sources if source.suffix.lower() != ".json"]
-    wrong = next((source for source in folders if source.is_file()), None)
-    if wrong is not None:
-        raise InputError(f"{wrong}: neither the folder of a run nor a .json file of results")
-    stores = [Store.open(folder) for folder in folders]
-    tables = [table for path in texts or () for table in read_texts(path)]
-    made, summary = render_page_and_summary(stores, results, tables, title=title)
+    results = [read_result(source) for source in sources if not source.is_dir() and source.suffix]
+    stores = [Store.open(source) for source in sources if source.is_dir() or not source.suffix]
+    made, summary = render_page_and_summary(stores, results, title=title)
     content = made.encode()
     write_atomically(out, content)
     for about, sentences in summary:

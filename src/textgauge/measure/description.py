@@ -181,6 +181,12 @@ class Description(Result):
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     level: float = 0.95
     seed: int = 0
+    explain: bool = False
+
+    @property
+    def texts(self) -> pl.DataFrame | None:
+        """What `per_text` holds, where `explain` asks to keep it with a saved result."""
+        return self.per_text if self.explain else None
 
     @property
     def answer(self) -> str:

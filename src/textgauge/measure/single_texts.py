@@ -117,12 +117,13 @@ def list_items(systems: Mapping[str, Pairs], scores: Mapping[str, Sequence[PairS
 
 
 def sort_items(texts: Mapping[str, Sequence[Any]]) -> tuple[list[str], dict[str, dict[str, str]]]:
-    """Return the systems of a table of items, and the columns of their values by metric and system.
+    """Return the systems of a table of items, a baseline first, and the columns of their values by metric and system.
 
     >>> sort_items({"index": [], "reference": [], "text.a": [], "rouge1.f.a": []})
     (['a'], {'rouge1.f': {'a': 'rouge1.f.a'}})
     """
     systems = [name.removeprefix(TEXT) for name in texts if name.startswith(TEXT)]
+    systems.sort(key=lambda name: name != "baseline")
     metrics: dict[str, dict[str, str]] = {}
     for name in texts:
         system = max((one for one in systems if name.endswith(f".{one}")), key=len, default="")

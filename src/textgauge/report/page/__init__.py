@@ -1,7 +1,7 @@
 """One HTML page about runs and results."""
 
 from textgauge.report.page.html import render_page, render_page_and_summary
-from textgauge.report.page.result_files import ResultFile, read_result, read_texts
+from textgauge.report.page.result_files import ResultFile, read_result
 from textgauge.report.page.tables import PageTable, make_table
 
 __all__ = [
@@ -9,7 +9,6 @@ __all__ = [
     "ResultFile",
     "make_table",
     "read_result",
-    "read_texts",
     "render_page",
     "render_page_and_summary",
 ]

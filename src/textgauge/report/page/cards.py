@@ -1,4 +1,4 @@
-"""Cards of a page: the answers that a reader sees first, and one card per metric.
+"""Cards of a page: the answers in a few letters, and one card per metric.
 
 An answer says which metric is best for what, what is wrong with a corpus, or whether corpora differ; the card of a
 metric what it declares about itself, what it cost, and what the run measured of it.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,10 +16,9 @@ from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.bench.results import MetricTime
 from textgauge.core.errors import TextgaugeError
 from textgauge.core.show import format_decimals, format_duration
-from textgauge.measure.findings import WorseThanReal
 from textgauge.metrics import CorpusMetric, Metric, get_metric
 from textgauge.metrics.base import get_parameters
-from textgauge.report.page.result_files import ResultFile, make_texts_anchor
+from textgauge.report.page.result_files import ResultFile
 from textgauge.report.page.tables import capitalise, make_anchor
 from textgauge.stats.decisions import format_leader, split_answer
 
@@ -28,7 +27,7 @@ _INFINITE = {math.inf: "∞", -math.inf: "−∞"}
 
 @dataclass(frozen=True)
 class AnswerCard:
-    """A card: what it is about, the answer in a few letters, sentences behind it, and where the numbers stand.
+    """A card: what it is about, the answer in a few letters, and where the rest stands.
 
     `kind` is its colour: a `concern` must not be overlooked.
     """
@@ -36,38 +35,37 @@ class AnswerCard:
     kind: Literal["best", "concern", "plain"]
     heading: str
     shown: str
-    sentences: tuple[str, ...]
-    links: tuple[tuple[str, str], ...] = ()
+    target: str
 
 
 def make_board_card(board: Leaderboard, target: str) -> AnswerCard:
-    """Return the first metric of a board with those tied with it, and the first one that nobody has to train."""
-    top = board.top
-    sentences = [board.answer]
-    ready = next((row for row in board if row.rank and _find_metric(row.metric)), None)
-    if ready is not None and not any(_find_metric(name) for name in top):
-        sentences.append(f"First without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
+    """Return the first metric of a board, and how many are tied with it."""
     heading = f"First for {board.purpose[:1].lower()}{board.purpose[1:]}"
-    return AnswerCard("best", heading, format_leader(top), tuple(sentences), ((target, "Leaderboard"),))
+    return AnswerCard("best", heading, format_leader(board.top), target)
 
 
-def make_result_card(result: ResultFile, target: str, texts: Collection[str]) -> AnswerCard:
-    """Return what a file of results says; `texts` are the addresses that tables of single texts have."""
+def make_result_card(result: ResultFile, target: str) -> AnswerCard:
+    """Return what a file of results says, in a few letters."""
+    shown, rest = split_verdict(result)
+    return AnswerCard("concern" if result.findings else "plain", result.heading, shown or rest[0], target)
+
+
+def split_verdict(result: ResultFile) -> tuple[str, list[str]]:
+    """Return the outcome of a result in a few letters, empty where it has none, and the sentences behind it."""
     if result.findings:
-        return _make_concern(result, target, texts)
-    first, *rest = result.sentences
+        worst = result.findings[0]
+        return f"{worst.shown} {worst.property.replace('_', ' ')}", list(result.sentences)
+    first, *rest = result.sentences or ("",)
     shown, more = split_answer(first)
-    return AnswerCard("plain", result.heading, shown, (capitalise(more), *rest), ((target, "Numbers"),))
+    return shown, [capitalise(more), *rest]
 
 
-def _make_concern(result: ResultFile, target: str, texts: Collection[str]) -> AnswerCard:
-    worst: WorseThanReal = result.findings[0]
-    links = [(target, "Numbers")]
-    if make_texts_anchor(worst.property) in texts:
-        links.append((make_texts_anchor(worst.property), "Texts"))
-    shown = f"{worst.shown} {worst.property.replace('_', ' ')}"
-    sentences = tuple(one.sentence for one in result.findings)
-    return AnswerCard("concern", result.heading, shown, sentences, tuple(links))
+def list_untrained(board: Leaderboard) -> list[str]:
+    """Return a sentence that names the first metric that nobody has to train, where the first ones are trained."""
+    ready = next((row for row in board if row.rank and _find_metric(row.metric)), None)
+    if ready is None or any(_find_metric(name) for name in board.top):
+        return []
+    return [f"First without training: `{ready.metric}`, overall {format_decimals(ready.overall)}."]
 
 
 def _find_metric(name: str) -> Metric | None:

@@ -26,10 +26,16 @@ from textgauge.core.charts import get_drawing_library
 from textgauge.core.errors import InputError
 from textgauge.core.show import format_decimals, make_printable
 from textgauge.report.figures import KINDS, Figure, FigureKind, draw_figures
-from textgauge.report.page.cards import AnswerCard, make_board_card, make_cards, make_result_card
-from textgauge.report.page.result_files import ResultFile, make_texts_anchor
+from textgauge.report.page.cards import (
+    AnswerCard,
+    list_untrained,
+    make_board_card,
+    make_cards,
+    make_result_card,
+    split_verdict,
+)
+from textgauge.report.page.result_files import ResultFile
 from textgauge.report.page.tables import (
-    WIDTH,
     PageTable,
     capitalise,
     format_board,
@@ -37,6 +43,7 @@ from textgauge.report.page.tables import (
     make_table,
     make_verdict_table,
 )
+from textgauge.stats.decisions import format_leader
 
 if TYPE_CHECKING:
     import jinja2
@@ -44,72 +51,74 @@ if TYPE_CHECKING:
 
 Summary = list[tuple[str, list[str]]]
 
-_SCRIPTS = ("theme.js", "tables.js", "figures.js")
+_SCRIPTS = ("theme.js", "tables.js", "texts.js", "figures.js")
 _DIGITS = 6  # of data: as many as tooltips show
 _PANELS = 40  # that words list at most
 
 
 def render_page(*content: Any, **options: Any) -> str:
-    """Return the page alone; arguments as for `page_and_summary`."""
+    """Return the page alone; arguments as for `render_page_and_summary`."""
     return render_page_and_summary(*content, **options)[0]
 
 
 def render_page_and_summary(
     stores: Sequence[Store] = (),
     results: Sequence[ResultFile] = (),
-    texts: Sequence[PageTable] = (),
     *,
     title: str | None = None,
     lead: Sequence[str] = (),
     charts: Iterable[Figure] = (),
 ) -> tuple[str, Summary]:
-    """Return an HTML page of runs, of other results, and of tables of single texts; and the sentences of its summary.
+    """Return an HTML page of results, what is wrong with texts first, then of runs; and the sentences of its summary.
 
     `lead` are sentences put before those that the runs give, `charts` are further figures. The same content gives
     the same bytes. Whatever comes from a corpus is escaped; the page's policy lets no other script run, nothing load.
     """
-    if not (stores or results or texts):
+    if not (stores or results):
         raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
     runs = [Results(store) for store in stores]
     found = [group for run in runs for group in run.groups()]
     groups = sorted(group_boards(found), key=lambda group: group[0].groups[0].protocol.of)
     single = [board for _, of in groups for board in of]
-    kinds = list(draw_kinds(found, [of for _, of in groups]))
+    kinds = list(draw_kinds(found, single))
+    results = sorted(results, key=lambda result: not result.findings)
     own = prepare_drawings(charts)
     spent = sum_times(runs)
     rows = [row for result in results for row in result.rows]
     named = [*(row.metric for board in single for row in board), *(str(row["metric"]) for row in rows)]
-    places = _place_texts(texts)
     summary = [(board.purpose, format_board(board)) for board, _ in groups]
     summary += [(result.heading, list(result.sentences)) for result in results if result.sentences]
     content = {
-        "title": title or "Text metrics, measured",
+        "title": title or (results[0].heading if len(results) == 1 and not runs else "Text metrics, measured"),
         "lead": list(lead),
-        "answers": _make_answers([board for board, _ in groups], results, places),
-        "warnings": _list_warnings(runs, results),
+        "answers": _make_answers([board for board, _ in groups], results),
+        "warnings": [f"{capitalise(text)}." for text in _list_warnings(runs)],
         "groups": [(_prepare_board(board), [_prepare_board(one) for one in of]) for board, of in groups],
-        "results": results,
+        "results": [_prepare_result(result) for result in results],
         "kinds": [*kinds, *([DrawingGroup("Other figures", own, open=True)] if own else [])],
-        "texts": list(zip(places, texts, strict=True)),
         "cards": make_cards(named, single, spent),
         "provenance": _make_provenance(runs, rows),
         "version": version("textgauge"),
-        "mark_width": WIDTH,
     }
     return _render(content), summary
 
 
-def _list_warnings(runs: Sequence[Results], results: Sequence[ResultFile]) -> list[str]:
-    found = dict.fromkeys(text for run in runs for text in list_verdict_warnings(run, run.groups()))
-    return [*(f"{capitalise(text)}." for text in found), *(text for result in results for text in result.warnings)]
+def _list_warnings(runs: Sequence[Results]) -> list[str]:
+    return list(dict.fromkeys(text for run in runs for text in list_verdict_warnings(run, run.groups())))
 
 
-def _make_answers(
-    boards: Sequence[Leaderboard], results: Sequence[ResultFile], places: Sequence[str]
-) -> list[AnswerCard]:
-    made = [make_board_card(board, f"board-{n}") for n, board in enumerate(boards, 1)]
-    made += [make_result_card(one, f"result-{n}", places) for n, one in enumerate(results, 1) if one.sentences]
-    return sorted(made, key=lambda answer: answer.kind != "concern")  # which stand first
+def _make_answers(boards: Sequence[Leaderboard], results: Sequence[ResultFile]) -> list[AnswerCard]:
+    """Return a card for each answer where there are several."""
+    said = [(n, result) for n, result in enumerate(results, 1) if result.sentences]
+    made = [make_result_card(result, f"result-{n}") for n, result in said]
+    made += [make_board_card(board, f"board-{n}") for n, board in enumerate(boards, 1)]
+    return made if len(made) > 1 else []
+
+
+def _prepare_result(result: ResultFile) -> dict[str, Any]:
+    shown, sentences = split_verdict(result)
+    packed = None if result.texts is None else _pack(result.texts.content)
+    return {"file": result, "shown": shown, "sentences": list(filter(None, sentences)), "packed": packed}
 
 
 def _prepare_board(board: Leaderboard) -> dict[str, Any]:
@@ -118,19 +127,11 @@ def _prepare_board(board: Leaderboard) -> dict[str, Any]:
         "board": board,
         "about": [] if others else inspect.cleandoc(type(first).__doc__ or "").split("\n\n"),
         "question": "" if others else first.question,
-        "said": format_board(board),
+        "said": [*format_board(board), *list_untrained(board)],
+        "leader": format_leader(board.top),
         "ranking": make_board_table(board),
         "verdicts": make_verdict_table(board),
     }
-
-
-def _place_texts(texts: Sequence[PageTable]) -> list[str]:
-    """Return the addresses of tables of texts: the first one behind a number is found by its name."""
-    named: list[str] = []
-    for n, table in enumerate(texts, 1):
-        place = make_texts_anchor(table.of) if table.of else ""
-        named.append(place if place and place not in named else f"texts-{n}")
-    return named
 
 
 def _make_provenance(found: Sequence[Results], rows: Sequence[dict[str, Any]]) -> list[PageTable]:
@@ -237,18 +238,12 @@ class DrawingGroup:
         return [f"{d.title} ({d.about or d.name})" if titles.count(d.title) > 1 else d.title for d in self.drawings]
 
 
-def draw_kinds(found: Sequence[Group], boards: Sequence[Sequence[Leaderboard]]) -> Iterator[DrawingGroup]:
-    """Yield all figures that groups give, kind by kind; `boards` are those of the protocols, by what they are for.
-
-    Of each purpose the first kind of a protocol that tells good metrics from bad ones is seen at once.
-    """
-    single = [board for of in boards for board in of]
-    ranking = [[board.groups[0].protocol for board in of] for of in boards]
-    first = {next((k for p in of if any(m.quality for m in p.measures) for k in p.figures), "") for of in ranking}
+def draw_kinds(found: Sequence[Group], boards: Sequence[Leaderboard]) -> Iterator[DrawingGroup]:
+    """Yield all figures that groups give, kind by kind, with what they show of the boards of single protocols."""
     for name, kind in KINDS.items():
         made = prepare_drawings(draw_figures(found, kinds=[name]))
         if made:
-            yield DrawingGroup(kind.title, made, _format_finding(kind, single) or made[0].title, name in first)
+            yield DrawingGroup(kind.title, made, _format_finding(kind, boards) or made[0].title)
 
 
 def _format_finding(kind: FigureKind, boards: Sequence[Leaderboard]) -> str:

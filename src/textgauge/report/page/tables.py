@@ -17,8 +17,7 @@ from textgauge.bench.results import NUMBERS, list_verdicts
 from textgauge.core.show import drop_nonfinite, format_cell, format_count, format_decimals, format_interval, join_words
 
 _FEW = 2  # measures that a table shows at first, besides overall
-WIDTH = 72  # pixels of a drawn interval
-_EDGE = 4  # pixels kept free at each end, so that a dot is never cut
+_EDGE = 3  # per cent kept free at each end, so that a dot is never cut
 MOST_ROWS = 300
 _MOST_CHARACTERS = 1_000
 
@@ -27,22 +26,38 @@ Order = Literal["ascending", "descending"]
 
 @dataclass(frozen=True)
 class Mark:
-    """An interval as pixels from the left: a line from `low` to `high`, a dot at `at`, a stroke at `tick`."""
+    """An interval in per cent from the left: a line from `low` to `high`, a dot at `at`, strokes at `tick` and `other`.
+
+    A `band` lies behind it, a rule at `zero`; `bars` are left end, width and height of a histogram.
+    """
 
     low: float
     high: float
     at: float
     tick: float | None = None
+    other: float | None = None
+    band: tuple[float, float] | None = None
+    zero: float | None = None
+    bars: tuple[tuple[float, float, float], ...] = ()
 
 
 @dataclass(frozen=True)
 class Span:
-    """A value with its interval, and a value to compare it with."""
+    """A value with its interval, values to compare it with, a range of values, and whether 0 is marked."""
 
     value: float
-    low: float
-    high: float
+    low: float = math.nan
+    high: float = math.nan
     tick: float = math.nan
+    other: float = math.nan
+    band: tuple[float, float] = (math.nan, math.nan)
+    zero: bool = False
+
+    @property
+    def known(self) -> list[float]:
+        """The numbers that exist."""
+        numbers = (self.value, self.low, self.high, self.tick, self.other, *self.band, *([0.0] if self.zero else []))
+        return [number for number in numbers if math.isfinite(number)]
 
     def drawn(self, start: float, stop: float) -> Mark | None:
         """Return the span on an axis from `start` to `stop`.
@@ -51,14 +66,20 @@ class Span:
         """
         if not math.isfinite(self.value):
             return None
-        low, high = (end if math.isfinite(end) else self.value for end in (self.low, self.high))
-        left, right, at = (_place_on_axis(value, start, stop) for value in (low, high, self.value))
-        return Mark(left, right, at, _place_on_axis(self.tick, start, stop) if math.isfinite(self.tick) else None)
+
+        def at(value: float) -> float | None:
+            return _place_on_axis(value, start, stop) if math.isfinite(value) else None
+
+        middle = _place_on_axis(self.value, start, stop)
+        left, right = (middle if (place := at(end)) is None else place for end in (self.low, self.high))
+        ends = [at(end) for end in self.band]
+        band = None if ends[0] is None or ends[1] is None else (ends[0], ends[1])
+        return Mark(left, right, middle, at(self.tick), at(self.other), band, at(0.0) if self.zero else None)
 
 
 def find_axis(spans: Sequence[Span]) -> tuple[float, float]:
     """Return the least and the largest known number of spans."""
-    known = [v for s in spans for v in (s.value, s.low, s.high, s.tick) if math.isfinite(v)]
+    known = [value for span in spans for value in span.known]
     return (min(known), max(known)) if known else (0.0, 1.0)
 
 
@@ -66,7 +87,7 @@ def find_axis(spans: Sequence[Span]) -> tuple[float, float]:
 class PageCell:
     """One cell: the value a CSV has, what a reader sees, a smaller note after it, what is drawn, and where it leads.
 
-    `parts` are the pieces of the text that is seen, each with whether it is highlighted; empty for one plain piece.
+    `by` is the number whose texts the value leads to, `best` that it is the first of its column.
     """
 
     value: Any
@@ -74,7 +95,8 @@ class PageCell:
     mark: Mark | None = None
     link: str = ""
     note: str = ""
-    parts: tuple[tuple[str, bool], ...] = ()
+    by: str = ""
+    best: bool = False
 
     @property
     def exact(self) -> str | None:
@@ -93,7 +115,8 @@ class PageCell:
 class PageColumn:
     """A column: `hidden` ones are in the CSV alone, `extra` ones are shown on demand.
 
-    `about` defines it; `better` is an arrow to the better end, where there is one.
+    `about` defines it; `better` is an arrow to the better end, where there is one; the figure of `wide` ones stands
+    next to the number.
     """
 
     name: str
@@ -103,6 +126,7 @@ class PageColumn:
     first: Order = "ascending"
     better: str = ""
     heading: str = ""
+    wide: bool = False
 
     @property
     def label(self) -> str:
@@ -114,8 +138,7 @@ class PageColumn:
 class PageTable:
     """A table with a caption; `starts` are the rows that begin a new tier, `sorted_by` the column in order.
 
-    `few` rows are shown at first, all where it is 0; `flagged` rows are coloured. `of` names the number, a metric or a
-    property, that the texts of a table stand behind.
+    `flagged` rows are coloured.
     """
 
     title: str
@@ -124,9 +147,7 @@ class PageTable:
     about: str = ""
     starts: frozenset[int] = field(default_factory=frozenset)
     sorted_by: str = ""
-    few: int = 0
     flagged: frozenset[int] = field(default_factory=frozenset)
-    of: str = ""
 
     @property
     def definitions(self) -> list[tuple[str, str]]:
@@ -169,7 +190,7 @@ def make_cell(value: Any, *, mark: Mark | None = None, link: str = "") -> PageCe
 
 def _place_on_axis(value: float, start: float, stop: float) -> float:
     share = 0.5 if stop <= start else min(max((value - start) / (stop - start), 0.0), 1.0)
-    return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
+    return round(_EDGE + share * (100 - 2 * _EDGE), 1)
 
 
 def make_board_table(board: Leaderboard) -> PageTable:
@@ -181,7 +202,7 @@ def make_board_table(board: Leaderboard) -> PageTable:
     drawn = {name: _make_cells(board, name) for name in names}
     first = _FEW if len(names) > _FEW + 1 else len(names)
     overall = find_axis([Span(row.overall, row.low, row.high) for row in rows])
-    several = any(not math.isnan(row.new_data_low) for row in rows)
+    several, alike = any(not math.isnan(row.new_data_low) for row in rows), len({row.tier for row in rows}) < 2
     columns = (
         PageColumn("metric"),
         PageColumn("rank", "The ranks that the metric may have; all ranges hold together at 95 %."),
@@ -190,10 +211,11 @@ def make_board_table(board: Leaderboard) -> PageTable:
             f"{_describe_overall(board)} Beneath: its 95 % interval for {board.scope}.",
             first="descending",
             better="↑",
+            wide=True,
         ),
         *([PageColumn("new data sets", "The 95 % interval of overall for new data sets.")] if several else []),
         *(_make_column(name, board.by_column[name], extra=place >= first) for place, name in enumerate(names)),
-        PageColumn("tier", "A tier ends only where every metric above is better than every metric below."),
+        PageColumn("tier", "A tier ends only where every metric above is better than every metric below.", extra=alike),
         *(PageColumn(name, hidden=True) for name in ("overall_low", "overall_high", "rank_low", "rank_high")),
     )
     cells = tuple(

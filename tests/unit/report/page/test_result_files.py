@@ -3,14 +3,17 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
 from textgauge.core.files import seal_json
-from textgauge.report.page import make_table, read_result, read_texts, render_page
+from textgauge.report.page import make_table, read_result, render_page
+from textgauge.report.page.result_files import ResultFile
 from textgauge.report.page.tables import MOST_ROWS, make_cell
+from textgauge.report.page.texts import make_texts
 
 COMPARED = [
     {"metric": "energy", "value": 0.2, "low": 0.1, "high": 0.3, "p_value": 0.01, "null": 0.05, "n_reference": 30,
@@ -36,6 +39,7 @@ def test_rows_of_compare(tmp_path):
     result = read_result(written(tmp_path, COMPARED))
     (table,) = result.tables
     assert shown(table)[:4] == ["metric", "value", "null", "reason"]
+    assert table.columns[1].wide
     assert {"low", "high", "p_value", "n_reference"} < set(shown(table))
     energy, fid = (row[1] for row in table.rows)
     assert energy.mark.tick < energy.mark.low < energy.mark.at < energy.mark.high
@@ -68,6 +72,8 @@ def test_rows_of_describe_stand_beside_test_and_train_and_say_what_is_worse(tmp_
     names = [column.name for column in table.columns if not (column.hidden or column.extra)]
     assert names == ["property", "value", "test", "train", "about"]
     assert table.flagged == {0}
+    mark = next(cell.mark for cell in table.rows[0] if cell.mark)
+    assert mark.tick < mark.low < mark.at < mark.high
     assert [row[0].shown for row in table.rows] == ["near copies ↓", "unique ↑"]
     assert [finding.shown for finding in result.findings] == ["55 %"]
 
@@ -125,69 +131,97 @@ def test_hostile_results_are_tables_or_one_line(tmp_path, rows, changes):
     assert "\n" not in message
 
 
-def written_texts(folder, rows):
-    path = folder / "texts.json"
-    path.write_text(json.dumps({"schema": 1, "rows": rows}), encoding="utf-8")
-    return path
+def unpacked(texts):
+    return json.loads(texts.content)
 
 
-def test_explanations_are_a_table_per_kind_and_metric_the_strongest_first(tmp_path):
+TEXTS = {
+    "source": ["reference", "candidate", "candidate"],
+    "index": [4, 0, 1],
+    "text": ["A <b>card</b>", "by flight", "by flight"],
+    "nearest": ["by flight", "A <b>card</b>", "A <b>card</b>"],
+    "distance": [0.5, 0.25, None],
+    "contribution.energy": [0.3, 0.2, -0.1],
+    "contribution.irpr": [0.1, 0.2, 0.3],
+    "x": [0.0, 1.0, 2.0],
+    "y": [1.0, 0.0, 1.0],
+}
+
+
+def test_texts_of_a_saved_comparison_are_found_by_each_of_its_numbers(tmp_path):
+    terms = [{"term": "flight", "z": 3.0}, {"term": "card", "z": -3.0}, {"term": "by", "z": 1.0}]
+    saved = {"schema": 1, "command": "compare", "answer": "Different.", "rows": COMPARED, "details": {"terms": terms}}
+    result = read_result(written(tmp_path, {**saved, "texts": TEXTS}))
+    content = unpacked(result.texts)
+    assert result.texts.choices == ("energy", "irpr", "distance")
+    assert [content["pool"][at] for at in content["texts"][0]["at"]] == TEXTS["text"]
+    assert [content["pool"][at] for at in content["texts"][1]["at"]] == TEXTS["nearest"]
+    assert [tag["heading"] for tag in content["tags"]] == ["source"]
+    assert content["telling"] == {"reference": ["card"], "candidate": ["flight"]}
+    assert content["map"] == [TEXTS["x"], TEXTS["y"]]
+    page = render_page((), [result])
+    assert '<a href="#result-1-texts" data-by="energy">' in page
+    assert "<b>card" not in page
+
+
+def test_items_of_two_systems_are_sorted_by_their_change(tmp_path):
     rows = [
-        {"kind": "text", "metric": "energy", "side": "reference", "text": "weak", "contribution": 0.1, "distance": 0.2},
-        {"kind": "text", "metric": "energy", "side": "candidate", "text": "far", "contribution": 0.1, "distance": 0.9},
-        {"kind": "text", "metric": "energy", "side": "candidate", "text": "strong", "contribution": -0.5},
-        {"kind": "text", "metric": "irpr", "side": "candidate", "text": "other", "contribution": 0.5},
-        {"kind": "term", "term": "card", "z": 1.0},
-        {"kind": "term", "term": "flight", "z": -3.0},
+        {"metric": "ter", "of": "mean", "value": 0.5, "baseline": 0.25, "difference": 0.25, "low": 0.1, "high": 0.4}
     ]
-    energy, irpr, terms = read_texts(written_texts(tmp_path, rows))
-    assert (energy.title, energy.of, energy.few) == ("Texts by what they add to energy", "energy", 5)
-    assert [row[1].shown for row in energy.rows] == ["strong", "far", "weak"]
-    assert irpr.title == "Texts by what they add to irpr"
-    assert (terms.title, [row[0].shown for row in terms.rows]) == (
-        "Words that separate the corpora",
-        ["flight", "card"],
-    )
+    texts = {"index": [0, 1], "reference": ["a", "b"], "text.candidate": ["c", "d"], "text.baseline": ["e", "f"]}
+    texts |= {"ter.candidate": [0.5, 0.25], "ter.baseline": [0.25, 0.5]}
+    result = read_result(written(tmp_path, {"schema": 1, "command": "score", "rows": rows, "texts": texts}))
+    content = unpacked(result.texts)
+    assert [one["heading"] for one in content["texts"]] == ["reference", "baseline", "candidate"]
+    (choice,) = content["choices"]
+    assert (choice["sort"], choice["first"]) == ([-0.25, 0.25], "ascending")
+    assert choice["under"] == [None, [0.25, 0.5], [0.5, 0.25]]
+    mark = next(cell.mark for cell in result.tables[0].rows[0] if cell.mark)
+    assert mark.zero < mark.low < mark.at < mark.high
+
+
+def test_systems_and_slices_are_a_matrix_on_one_scale(tmp_path):
+    rows = [
+        {"metric": metric, "system": system, "value": value, "low": value - 0.1, "high": value + 0.1, "rank": rank}
+        for metric, values in (("bleu", (0.9, 0.2)), ("chrf", (0.8, 0.4)))
+        for rank, (system, value) in enumerate(zip(("b", "a"), values, strict=True), 1)
+    ]
+    result = read_result(written(tmp_path, rows, "score"))
+    (table,) = result.tables
+    assert [column.name for column in table.columns] == ["system", "bleu", "chrf"]
+    assert [[cell.value for cell in row] for row in table.rows] == [["b", 0.9, 0.8], ["a", 0.2, 0.4]]
+    assert [cell.best for cell in table.rows[0]] == [False, True, True]
+    assert table.rows[1][1].mark.high < table.rows[0][1].mark.low
+    assert len(result.folded[0].rows) == 4
+    sliced = [{**COMPARED[0], "slice": name, "candidate": "c", "differs": name == "s2"} for name in ("s1", "s2")]
+    assert read_result(written(tmp_path, sliced)).tables[0].flagged == {1}
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_texts_of_tables(tmp_path, ending):
+def test_tables_of_texts(tmp_path, ending):
     import polars as pl
 
-    frame = pl.DataFrame({"text": ["=1+1", "b"], "copied": [0.5, None]})
+    frame = pl.DataFrame({"corpus": ["g", "g"], "text": ["=1+1", "b"], "copied": [0.5, None]})
     path = tmp_path / f"each.{ending}"
     {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[ending](path)
-    (table,) = read_texts(path)
-    assert table.title == "each"
-    assert [cell.value for row in table.rows for cell in row] == ["=1+1", 0.5, "b", None]
+    result = read_result(path)
+    content = unpacked(result.texts)
+    assert (result.heading, result.texts.choices, content["pool"]) == ("each", ("copied",), ["=1+1", "b"])
+    assert content["choices"][0]["sort"] == [0.5, None]
+    frame.select("copied").write_csv(tmp_path / "none.csv")
+    with pytest.raises(InputError, match="texts"):
+        read_result(tmp_path / "none.csv")
 
 
-def test_words_that_speak_for_the_side_of_a_text_are_marked(tmp_path):
-    rows = [
-        {
-            "kind": "text",
-            "metric": "energy",
-            "side": "candidate",
-            "text": "A <b>flight</b> by card",
-            "contribution": 1.0,
-        },
-        {"kind": "term", "term": "flight", "z": 3.0},
-        {"kind": "term", "term": "card", "z": -3.0},
-        {"kind": "term", "term": "by", "z": 1.0},
-    ]
-    tables = read_texts(written_texts(tmp_path, rows))
-    assert tables[0].rows[0][1].parts == (("A <b>", False), ("flight", True), ("</b> by card", False))
-    assert "A &lt;b&gt;<mark>flight</mark>&lt;/b&gt; by card" in render_page(texts=tables)
-
-
-def test_near_copies_come_first_with_what_was_changed_marked(tmp_path):
-    rows = [
-        {"text": "all new words", "nearest_train": "nothing alike", "syntactic": 0.1},
-        {"text": "lock my small card", "nearest_train": "Lock my card", "syntactic": 0.9},
-    ]
-    (table,) = read_texts(written_texts(tmp_path, rows))
-    assert (table.of, table.rows[0][0].value) == ("near_copies", "lock my small card")
-    assert [part for part, marked in table.rows[0][0].parts if marked] == ["small"]
+def test_ten_thousand_long_texts_are_a_page_of_less_than_five_megabytes():
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{n:x}" for n in range(5_000)])
+    texts = [" ".join(words[rng.integers(0, 5_000, 200)]) for _ in range(10_001)]
+    made = make_texts("t", {"source": ["a", "b"] * 5_001, "text": texts, "contribution.energy": [0.1] * 10_001}, 10_001)
+    page = render_page((), [ResultFile("t", "t", (), texts=made)])
+    assert len(unpacked(made)["texts"][0]["at"]) == 10_000
+    assert "10,000 texts of 10,001" in made.about
+    assert len(page) < 5e6
 
 
 NEAR_COPIES = [
@@ -206,18 +240,14 @@ TESTED = [
 ]
 
 
-def test_near_copies_are_the_first_card_and_lead_to_their_texts(tmp_path):
+def test_near_copies_come_first_and_no_sentence_twice(tmp_path):
     for name, rows in (("describe", NEAR_COPIES), ("compare", TESTED)):
-        saved = {"schema": 1, "command": name, "answer": "Different: 1 of 1 metric.", "rows": rows}
+        saved = {"schema": 1, "command": name, "answer": f"Different: {name} says so.", "rows": rows}
         (tmp_path / f"{name}.json").write_text(json.dumps(saved), encoding="utf-8")
-    texts = [{"text": "lock my card", "nearest_train": "lock my card", "syntactic": 1.0}]
-    (tmp_path / "texts.json").write_text(json.dumps({"schema": 1, "rows": texts}), encoding="utf-8")
-    results = [read_result(tmp_path / f"{name}.json") for name in ("compare", "describe")]
-    made = render_page((), results, read_texts(tmp_path / "texts.json"))
-    first, second = made.split('<article class="answer ')[1:]
+    made = render_page((), [read_result(tmp_path / f"{name}.json") for name in ("compare", "describe")])
+    first, second = made.split('<a class="answer ')[1:]
     assert first.startswith("concern")
-    assert "55 % near copies" in first
-    assert 'href="#texts-of-near-5f-copies"' in first
-    assert 'id="texts-of-near-5f-copies"' in made
-    assert second.startswith("plain")
-    assert '<p class="shown">Different</p>' in second
+    assert "<strong>55 % near copies</strong>" in first
+    assert "<strong>Different</strong>" in second
+    assert made.index('class="result concern"') < made.index('<p class="shown">Different</p>')
+    assert made.count("says so.") == 2

@@ -3,16 +3,10 @@
   const library = document.getElementById("library");
   if (!library) return;
 
-  async function unpacked(text) {
-    const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Response(stream).text();
-  }
-
   // The page's policy knows the hash of this script and lets no other in.
   let loaded = null;
   function load() {
-    loaded ??= unpacked(library.textContent).then((text) => {
+    loaded ??= textgaugeUnpack(library.textContent).then((text) => {
       const script = document.createElement("script");
       script.textContent = text;
       document.head.append(script);
@@ -27,30 +21,10 @@
     return Array.from({ length }, (_, n) => Object.fromEntries(names.map((name) => [name, columns[name][n]])));
   }
 
-  const tip = document.createElement("div");
-  tip.id = "tip";
-  tip.hidden = true;
-  document.body.append(tip);
-
-  function line(tag, text) {
-    const made = document.createElement(tag);
-    made.textContent = text;
-    return made;
-  }
-
   function tooltip(_handler, event, _item, value) {
-    tip.hidden = value === null || value === undefined || value === "";
-    if (tip.hidden) return;
-    const pairs = typeof value === "object" ? Object.entries(value) : [["", value]];
-    tip.replaceChildren(...pairs.flatMap(([name, said]) => [line("span", name), line("b", String(said))]));
-    const wide = document.documentElement.clientWidth;
-    const left = Math.min(event.clientX + 12, wide - tip.offsetWidth - 8);
-    const above = event.clientY + 16 + tip.offsetHeight > window.innerHeight;
-    tip.style.left = `${Math.max(left, 8)}px`;
-    tip.style.top = `${above ? event.clientY - tip.offsetHeight - 10 : event.clientY + 16}px`;
+    const empty = value === null || value === undefined || value === "";
+    textgaugeTip(empty ? null : typeof value === "object" ? Object.entries(value) : [["", value]], event.clientX, event.clientY);
   }
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
-  document.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 
   const views = new Map();
   function draw(figure) {
@@ -62,8 +36,9 @@
     const plot = figure.querySelector(".plot");
     try {
       await load();
-      const { spec, data } = JSON.parse(await unpacked(figure.querySelector("script").textContent));
+      const { spec, data } = JSON.parse(await textgaugeUnpack(figure.querySelector("script").textContent));
       spec.datasets = Object.fromEntries(Object.entries(data).map(([name, columns]) => [name, rows(columns)]));
+      spec.config = { ...spec.config, font: getComputedStyle(document.body).fontFamily };
       // ast: expressions are interpreted, so that no text is ever compiled into code.
       const { view } = await vegaEmbed(plot, spec, {
         actions: false, ast: true, defaultStyle: false, mode: "vega-lite", renderer: "svg", tooltip,
@@ -81,7 +56,7 @@
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) draw(entry.target);
   }, { rootMargin: "400px" });
-  const waiting = [...document.querySelectorAll("figure:not([hidden])")];
+  const waiting = [...document.querySelectorAll(".kind figure:not([hidden])")];
   waiting.forEach((figure) => seen.observe(figure));
   const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 200));
   const next = () => { if (waiting.length) draw(waiting.shift()).finally(() => later(next)).catch(() => {}); };

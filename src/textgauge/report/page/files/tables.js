@@ -22,36 +22,23 @@
     table.classList.toggle("reordered", !(heading.dataset.name === "rank" && next === "ascending"));
   }
 
-  // Rows that match the words; of tables of texts the first few, until all are asked for or words are given.
   function refresh(box, table) {
     const wanted = (box.querySelector("input")?.value ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-    const all = wanted.length || box.querySelector(".all")?.getAttribute("aria-pressed") !== "false";
-    const few = all ? Infinity : Number(box.dataset.few);
     let matching = 0;
     for (const row of table.tBodies[0].rows) {
       const text = row.textContent.toLowerCase();
-      row.classList.toggle("out", !wanted.every((word) => text.includes(word)));
-      matching += !row.classList.contains("out");
-      row.hidden = row.classList.contains("out") || matching > few;
+      row.hidden = !wanted.every((word) => text.includes(word));
+      matching += !row.hidden;
     }
     const count = box.querySelector(".count");
     if (count) count.textContent = wanted.length ? `${matching} of ${count.dataset.total} rows` : `${count.dataset.total} rows`;
   }
 
-  // A spreadsheet would run a text that begins like a formula.
-  function quoted(cell, numeric) {
-    let text = exact(cell);
-    if (!numeric && /^[=+\-@\t\r\n＝＋－＠]/.test(text)) text = `'${text}`;
-    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  }
-
-  function csv(table) {
+  function lines(table) {
     const headings = [...table.tHead.rows[0].cells];
-    const lines = [headings.map((heading) => heading.dataset.name)];
-    for (const row of table.tBodies[0].rows) {
-      if (!row.classList.contains("out")) lines.push([...row.cells].map((cell, n) => quoted(cell, "numeric" in headings[n].dataset)));
-    }
-    return lines.map((line) => line.join(",")).join("\n") + "\n";
+    const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
+    const cells = (row) => [...row.cells].map((cell, n) => ("numeric" in headings[n].dataset ? exact(cell) : textgaugeQuote(exact(cell))));
+    return [headings.map((heading) => heading.dataset.name), ...rows.map(cells)];
   }
 
   for (const box of document.querySelectorAll(".table")) {
@@ -63,25 +50,13 @@
       refresh(box, table);
     });
     box.querySelector("input")?.addEventListener("input", () => refresh(box, table));
-    const pressed = (button) => {
-      const now = button.getAttribute("aria-pressed") !== "true";
-      button.setAttribute("aria-pressed", String(now));
-      return now;
-    };
-    box.querySelector(".all")?.addEventListener("click", (event) => {
-      pressed(event.currentTarget);
-      refresh(box, table);
-    });
     box.querySelector(".more")?.addEventListener("click", (event) => {
-      const open = pressed(event.currentTarget);
+      const open = event.currentTarget.getAttribute("aria-pressed") !== "true";
+      event.currentTarget.setAttribute("aria-pressed", String(open));
       for (const cell of table.querySelectorAll(".extra")) cell.hidden = !open;
     });
     const button = box.querySelector(".csv");
-    button.addEventListener("click", () => {
-      const url = URL.createObjectURL(new Blob([csv(table)], { type: "text/csv;charset=utf-8" }));
-      textgaugeSave(url, `${button.dataset.name}.csv`);
-      setTimeout(() => URL.revokeObjectURL(url), 10000);
-    });
+    button.addEventListener("click", () => textgaugeSaveText(lines(table), button.dataset.name));
   }
 
   // A link leads into what is folded.
@@ -100,4 +75,43 @@ function textgaugeSave(url, name) {
   link.href = url;
   link.download = name;
   link.click();
+}
+
+function textgaugeSaveText(lines, name) {
+  const text = lines.map((line) => line.join(",")).join("\n") + "\n";
+  const url = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  textgaugeSave(url, `${name}.csv`);
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+// A spreadsheet would run a text that begins like a formula.
+function textgaugeQuote(given) {
+  const text = /^[=+\-@\t\r\n＝＋－＠]/.test(given) ? `'${given}` : given;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+async function textgaugeUnpack(text) {
+  const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).text();
+}
+
+// What is under the pointer, as text: pairs of a name and a value.
+function textgaugeTip(pairs, x, y) {
+  let tip = document.getElementById("tip");
+  if (!tip) {
+    tip = document.createElement("div");
+    tip.id = "tip";
+    document.body.append(tip);
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
+    document.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+  }
+  tip.hidden = !pairs;
+  if (!pairs) return;
+  const line = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+  tip.replaceChildren(...pairs.flatMap(([name, said]) => [line("span", name), line("b", String(said))]));
+  const left = Math.min(x + 12, document.documentElement.clientWidth - tip.offsetWidth - 8);
+  const above = y + 16 + tip.offsetHeight > window.innerHeight;
+  tip.style.left = `${Math.max(left, 8)}px`;
+  tip.style.top = `${above ? y - tip.offsetHeight - 10 : y + 16}px`;
 }
