@@ -266,7 +266,8 @@ def _make_result_table(
         )
         for column in table.columns
     )
-    order = sorted(range(len(columns)), key=lambda n: first.index(columns[n].name) if columns[n].name in first else 99)
+    seats = {name: place for place, name in enumerate(first)}
+    order = sorted(range(len(columns)), key=lambda n: 99 if columns[n].extra else seats.get(columns[n].name, 99))
     columns = tuple(columns[n] for n in order)
     arrows = _find_better_ends(command, rows)
     axis = find_axis([_make_span(row, drawn) for row in rows]) if drawn == "overall" else None
