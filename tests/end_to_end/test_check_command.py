@@ -52,7 +52,7 @@ def test_a_file_of_checks_with_a_baseline(run, folder):
     assert run("check", "gate.toml", "--update")[0] == 0
     code, out, _ = run("check", "gate.toml", "--junit", "j.xml", "--markdown", "m.md")
     assert code == 0
-    assert out.splitlines()[0] == "Pass: all 3 checks pass (95 % joint confidence)."
+    assert out.splitlines()[0] == "Pass: all 3 checks pass (95 % confidence)."
     suite = ElementTree.parse(folder / "j.xml").getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "0", "0")
     assert (folder / "m.md").read_text().startswith("**Pass: all 3 checks pass")
@@ -88,7 +88,7 @@ def test_candidates_are_ranked(run, folder):
     assert code == 0
     assert (
         out.splitlines()[0]
-        == "Nearest to the reference: same by jsd@words (95 % joint confidence, new texts from these sources)."
+        == "Nearest to the reference: same by jsd@words (95 % confidence, new texts from these sources)."
     )
     code, out, _ = run("compare", "ref.txt", "same.txt", "far.txt", "-m", "jsd@words", "--no-test", "-f", "json")
     found = json.loads(out)
@@ -110,5 +110,5 @@ def test_systems_are_ranked_and_segments_written(run, folder):
         "score", "--reference", "ref.txt", "far.txt", "--system", "copy=ref.txt", "-m", "jaccard", "--segments", "s.csv"
     )
     assert code == 0
-    assert out.splitlines()[0] == "Best: copy by jaccard (95 % joint confidence, new texts from these sources)."
+    assert out.splitlines()[0] == "Best: copy by jaccard (95 % confidence, new texts from these sources)."
     assert (folder / "s.csv").read_text().startswith("system,index,jaccard\nfar,0,")

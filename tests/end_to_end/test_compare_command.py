@@ -21,7 +21,7 @@ def test_the_answer_of_a_test_comes_first(run, corpora, form, start):
     call = ("compare", corpora / "a.npy", corpora / "b.npy", "-m", "energy,medoid", "--permutations", 99, "-f", form)
     first = run(*call)[1].splitlines()[0]
     assert first.startswith(f"{start}Different, ")
-    assert first.endswith(': 2 of 2 metrics reject "same source" (5 % level, adjusted by max-T).')
+    assert first.endswith(': 2 of 2 metrics reject "same source" (5 % level).')
     assert run(*call, "--no-test")[1].splitlines()[0].startswith(f"{start}Not tested")
 
 

@@ -132,7 +132,7 @@ DESCRIBE --train A.txt --pick 3 → belong together
 DESCRIBE --train A.txt --per-text x.xls → ending
 DESCRIBE --train A.txt --figure x.gif → a figure is
 DESCRIBE --train A.txt -o x.csv → extension "json"
-DESCRIBE --train A.txt --test A.txt --near-copies 0.2 → SynSim
+DESCRIBE --train A.txt --test A.txt --near-copies 0.2 → similarity from 0.5 to 1, not 0.2
 describe empty.txt --train A.txt → the file is empty
 describe A.txt A.txt --train A.txt → is given twice
 describe A.txt --train A.txt --test A.txt --embedder minilmm → did you mean minilm
@@ -182,7 +182,6 @@ run robustness --documents summaries.csv -m jaccard --out new → 2 of 2 lines h
 run retrieval --beir A.txt -m jaccard --out new → a retrieval set is a folder
 run retrieval --beir beir -m jaccard --out new → 1 of 1 judgements
 run agreement -m jaccard --out new → --pairs
-run agreement --out new --margin 0.1 → a run without --judge does not take --margin
 AGREE none.csv --rating r → none.csv
 AGREE rated.csv → --rating
 AGREE rated.csv --rating points → no column 'points'

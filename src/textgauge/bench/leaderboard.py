@@ -35,7 +35,7 @@ from textgauge.core.show import (
     join_words,
     render_text,
 )
-from textgauge.stats.decisions import format_ranking
+from textgauge.stats.decisions import TIED_WITH, format_ranking, join_codes
 from textgauge.stats.rankings import (
     compute_smallest_gap,
     compute_student_interval,
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 _LEVEL = 0.95
+_NAMED_TIES = 2  # in a cell
 _COLUMNS = (  # before those of the measures
     Column(
         "rank", "rank rank_low rank_high", lambda rank, *ends: f"{rank} ({ends[0]}–{ends[1]})" if rank else "unranked"
@@ -56,7 +57,7 @@ _COLUMNS = (  # before those of the measures
     Column("overall", form=format_cell),
     Column("interval", "overall_low overall_high", format_interval),
     Column("new data sets", "new_data_low new_data_high", format_interval, when="new_data_low"),
-    Column("tier", form=format_cell),
+    Column(TIED_WITH, "tied_with", form=lambda names: names or ""),
 )
 
 
@@ -79,6 +80,7 @@ class RankedMetric:
     rank_low: int | None = None
     rank_high: int | None = None
     tier: int | None = None
+    tied_with: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return a flat dictionary; NaN becomes None."""
@@ -87,6 +89,7 @@ class RankedMetric:
         if not math.isnan(self.new_data_low):
             flat |= {"new_data_low": self.new_data_low, "new_data_high": self.new_data_high}
         flat |= {"rank": self.rank, "rank_low": self.rank_low, "rank_high": self.rank_high, "tier": self.tier}
+        flat |= {"tied_with": self.tied_with}
         return drop_nonfinite_values(flat)
 
 
@@ -231,7 +234,10 @@ def _rank(
         row = RankedMetric(metrics[m], values[m], float(overall[m]), low, high, new_low, new_high)
         if place < len(ranked):
             first, last = firsts[place], lasts[place]
+            equal = np.flatnonzero(~(better[place] | better[:, place]) & (np.arange(len(ranked)) != place))
+            ties = join_codes([metrics[ranked[other]] for other in equal.tolist()], _NAMED_TIES)
             row = replace(row, rank=place + 1, rank_low=int(first), rank_high=int(last), tier=tier[place])
+            row = replace(row, tied_with=ties)
         rows.append(row)
     behind = better[0, 1:].tolist() if ranked else []
     tied = tuple(metrics[m] for m, ahead in zip(ranked[1:], behind, strict=True) if not ahead)

@@ -62,7 +62,7 @@ from textgauge.data.source import Source, get_source_name
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.encode.embedders import EmbedderLike
 from textgauge.encode.resources import is_available
-from textgauge.measure.comparing import DEFAULT_METRICS, find_confounds
+from textgauge.measure.comparing import ALL_METRICS, find_confounds
 from textgauge.measure.dependence import Belonging, cut_uneven_groups, find_repeating_column, read_labels
 from textgauge.metrics import CorpusMetric, get_corpus_metrics, get_pair_metrics, list_metrics
 from textgauge.metrics.pair.ensemble import Blend
@@ -76,6 +76,12 @@ __all__ = ["Answer", "MetricCost", "Recommendation", "recommend"]
 _POOLS = 4  # times the texts of one repetition: statements about new texts need repetitions that share few texts
 _FEWEST_OF_MIXTURE = 12
 _COST_TEXTS, _COST_PAIRS, _TIMED_TEXTS = 100, 1_000, 24  # that a cost is given for, and that time an embedder
+_SLOW = (
+    "ter",
+    "bertscore",
+    "wmd",
+    "contextual_l2",
+)  # pair metrics: 25 to 330 ms for a pair of summaries, others below 11
 _HARDLY_ORDERED = 0.7  # accuracy of judgements; 0.5 is chance
 
 
@@ -83,7 +89,8 @@ _HARDLY_ORDERED = 0.7  # accuracy of judgements; 0.5 is chance
 class Effort:
     """The sizes of the experiments of `recommend`.
 
-    `texts` are taken of each corpus, `mixture` is the size of a mixture of both, `task` the share of a task's texts;
+    `texts` are taken of each corpus, `pairs` of rated ones, `slow_pairs` of them for slow metrics that nobody named;
+    `mixture` is the size of a mixture of both, `task` the share of a task's texts;
     `tests` permutation tests are simulated at each of the `sizes`.
     """
 
@@ -91,15 +98,16 @@ class Effort:
     mixture: int
     repetitions: int
     pairs: int
+    slow_pairs: int
     task: float
     sizes: tuple[int, ...]
     tests: int
 
 
 EFFORTS: dict[str, Effort] = {
-    "quick": Effort(400, 30, 10, 500, 0.5, (25, 50, 100, 200), 15),
-    "normal": Effort(1_000, 50, 20, 2_000, 1.0, (25, 50, 100, 200, 400), 25),
-    "thorough": Effort(4_000, 100, 20, 10_000, 1.0, (25, 50, 100, 200, 400, 800, 1_600), 60),
+    "quick": Effort(400, 30, 10, 500, 50, 0.5, (25, 50, 100, 200), 15),
+    "normal": Effort(1_000, 50, 20, 2_000, 200, 1.0, (25, 50, 100, 200, 400), 25),
+    "thorough": Effort(4_000, 100, 20, 10_000, 2_000, 1.0, (25, 50, 100, 200, 400, 800, 1_600), 60),
 }
 
 
@@ -223,7 +231,7 @@ def list_usable_metrics(kind: Any) -> list[Any]:
 
     Those that would call or fetch a model by name are left out; `blend` is there where its encoders are.
     """
-    usual = split_names(DEFAULT_METRICS if kind == "corpus" else PAIR_METRICS)
+    usual = split_names(ALL_METRICS if kind == "corpus" else PAIR_METRICS)
     usable = [metric for metric in list_metrics(kind=kind) if metric.needs not in BROUGHT]
     if kind == "pair" and all(is_available(name) for name in Blend.encoders()):
         usable.append(Blend())
@@ -265,7 +273,12 @@ class _Recommender:
         """Rank metrics of pairs by their agreement with ratings."""
         Agreement().check(sources)
         some = draw_pairs(sources, self.effort.pairs, self.seed)
-        ranking, costs = self._rank_pair_metrics(Agreement(), some, some.left)
+        usable: Any = list_usable_metrics("pair") if self.metrics is None else self.metrics
+        is_cut = self.metrics is None and some.pairs.n_items > self.effort.slow_pairs
+        slow = [metric for metric in usable if metric.name in _SLOW] if is_cut else []
+        ranking, costs = self._rank_pair_metrics(
+            Agreement(), some, some.left, [m for m in usable if m not in slow] if slow else None
+        )
         there, count = sources.pairs.n_items, some.pairs.n_items
         self.on_step("resampling pairs")
         best, *others = [metric.key for metric in ranking.defined] or [""]
@@ -276,6 +289,12 @@ class _Recommender:
             estimate_pairs_needed(similarity, columns["rating"].astype(np.float64), best, other, **options)
             for other in others
         ]
+        drawn = [f"{count:,} of {there:,} pairs were drawn at random"] if count < there else []
+        if slow and best:
+            few = draw_pairs(some, self.effort.slow_pairs, self.seed)
+            board = self._rank_pair_metrics(Agreement(), few, few.left, [best, *slow])[0].board
+            where = f"on {few.pairs.n_items:,} pairs drawn at random"
+            drawn.append(f"slow metrics next to {best}, {where}: {board.answer} Name metrics to rank them on all pairs")
         return self._answer(
             "pairs",
             (sources.name,),
@@ -284,7 +303,7 @@ class _Recommender:
             f"agreement with the ratings of {count:,} pairs",
             costs=costs,
             power=needed,
-            notes=[f"{count:,} of {there:,} pairs were drawn at random"] if count < there else [],
+            notes=drawn,
             about={"power": self.power, "pairs": count},
         )
 
@@ -347,10 +366,12 @@ class _Recommender:
             about={"effect": effect, "power": self.power},
         )
 
-    def _rank_pair_metrics(self, protocol: Protocol, sources: Any, texts: Any) -> tuple[_Ranking, list[MetricCost]]:
+    def _rank_pair_metrics(
+        self, protocol: Protocol, sources: Any, texts: Any, metrics: Sequence[Any] | str | None = None
+    ) -> tuple[_Ranking, list[MetricCost]]:
         """Rank metrics of pairs; a cost is that of a thousand pairs, by the results of the run."""
         usable = list_usable_metrics("pair") if self.metrics is None else self.metrics
-        named = get_pair_metrics(usable, self.embedder)
+        named = get_pair_metrics(usable if metrics is None else metrics, self.embedder)
         pair = Pairs(Corpus.of(["a red cat"]), Corpus.of(["a blue cat"]))
         ranking = self._rank(
             protocol, sources, named, lambda metric: metric.needs == "column" or metric.compute_items(pair)

@@ -28,7 +28,7 @@ from textgauge.data.source import load_table
 from textgauge.data.tables import TextTable, format_column_names, parse_number
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.measure.dependence import find_repeating_column
-from textgauge.stats.decisions import format_board, format_sign
+from textgauge.stats.decisions import TIED_WITH, format_board, format_sign
 from textgauge.stats.rankings import (
     Ranking,
     compute_student_interval,
@@ -91,7 +91,7 @@ class ScoreBoard(Result):
         Column("system"),
         Column("score", form=format_cell),
         Column("interval", "low high", format_interval),
-        Column("tied with", "tied_names"),
+        Column(TIED_WITH, "tied_names"),
         Column("missing", when=lambda row: row["missing"]),
     )
 
@@ -179,8 +179,8 @@ def leaderboard(
     Examples
     --------
     >>> wide = {"item": list("abcdefgh"), "x": [0, 0, 1, 0, 1, 0, 0, 0], "y": [1, 1, 1, 1, 1, 1, 1, 0]}
-    >>> leaderboard(wide).answer[:55]
-    'First: y, better than x (95 % joint confidence, new ite'
+    >>> leaderboard(wide).answer[:49]
+    'First: y, better than x (95 % confidence, new ite'
     """
     if missing not in ("drop", "zero") or not 0 < level < 1:
         raise ArgumentError("{missing} is drop or zero, and {level} lies between 0 and 1")

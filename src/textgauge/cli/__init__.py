@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import re
 import signal
 import sys
 import warnings
@@ -194,14 +195,26 @@ def _take_value(words: list[str], option: str) -> tuple[list[str], str | None]:
 
 def _advise(error: CycloptsError) -> str:
     """Say in one line what is wrong with an option or argument, and where to read about it."""
-    from cyclopts import MissingArgumentError
+    from cyclopts import CoercionError, MissingArgumentError
 
     text = " ".join(str(error).partition(" Available commands:")[0].split()).removesuffix(".")
     if isinstance(error, MissingArgumentError) and error.argument is not None:
         names = error.argument.names
         text = f"{error.keyword} needs a value" if error.keyword else f"missing {names[0] if names else 'argument'}"
+    if isinstance(error, CoercionError) and error.token is not None and error.target_type in _WANTED:
+        name = error.token.keyword or (error.argument.names[0] if error.argument and error.argument.names else "")
+        text = f"{name} takes {_WANTED[error.target_type]}, not {error.token.value!r}"
+    text = re.sub(r'^Invalid value "(.*?)" for (\S+)\. Choose from: (.*)$', _name_choices, text)
     place = " ".join(["textgauge", *(error.command_chain or ())])
     return f"{text[:1].lower()}{text[1:]} (see {place} -h)".replace(STDIN, "-")
+
+
+_WANTED: dict[Any, str] = {int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def _name_choices(found: re.Match[str]) -> str:
+    value, option, choices = found.groups()
+    return f"{option} takes {choices.replace(chr(34), '')}, not {value!r}"
 
 
 def read_config(app: App, folder: Path, command: str) -> list[Any]:

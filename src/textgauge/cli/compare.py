@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -84,13 +85,21 @@ def compare(
     print_result(report if is_printed else replace(report, explanations={}, texts=None), form, output)
     if is_printed and form.for_people:
         _print_explanations(report, top, form)
-    if not report.candidates:
+    sizes = {size for score in report.rows for size in (score.n_reference, score.n_candidate)}
+    hints = list[str]()
+    if len(sizes) == 1 and given["by"] is None and not given["paired"]:
+        files = shlex.join([reference, *candidates] if report.candidates else [*candidates, reference])
+        hint = f"textgauge score {'--reference ' if report.candidates else ''}{files}"
+        hints = [f"{hint}  (if line i of one file answers line i of the other)"]
+    if report.candidates:
+        print_next(hints, form)
+    else:
         in_parts = any(text.startswith(IN_PARTS) for text in report.warnings)  # explaining would hold all texts
         page = (
             format_this_command("-o", "found.json") if output is None else f"textgauge report {output} -o report.html"
         )
         texts = format_this_command("--explain", *(() if output else ("-o", "found.json")))
-        print_next([page] if is_printed or in_parts else [texts, page], form)
+        print_next([*([] if is_printed or in_parts else [texts]), page, *hints], form)
     if atlas is not None:
         _write_atlas(report, atlas)
     if all(score.reason for score in report.rows):

@@ -198,7 +198,13 @@ def _make_terminal_parameter(
             annotation = get_type_hints(written, sys.modules[function.__module__].__dict__)["type"]
         except (NameError, TypeError):  # a type that is imported for checks alone: texts of some kind
             annotation = str
-    declared = argument(help=text) if is_argument else option(*names, help=text, min=_LEAST.get(parameter.name))
+    listed = isinstance(parameter.default, str) and "," in parameter.default  # which breaks between names in a help
+    shown_default = {"show_default": lambda names: names.replace(",", ", ")} if listed else {}
+    declared = (
+        argument(help=text)
+        if is_argument
+        else option(*names, help=text, min=_LEAST.get(parameter.name), **shown_default)
+    )
     shown = kind or get_terminal_type(annotation, parameter.default)
     place = parameter.POSITIONAL_ONLY if is_argument else parameter.KEYWORD_ONLY
     return parameter.replace(kind=place, annotation=Annotated[shown, declared])
@@ -241,9 +247,26 @@ def _get_abstract(origin: Any) -> Any:
     return {typing.Sequence: Sequence, typing.Mapping: Mapping}.get(origin, origin)
 
 
+_METAVARS = {str: "TEXT", int: "N", float: "X", Path: "FILE"}
+
+
+def _name_value(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return an option whose help names its value in plain words, not by a type of Python."""
+    kind, *declared = get_args(parameter.annotation) if get_origin(parameter.annotation) is Annotated else [None]
+    kinds = [one for one in (kind, *get_args(kind)) if one in _METAVARS] + [
+        one for one in get_args(kind) if one is bool
+    ]
+    own = next((one for one in declared if isinstance(one, Parameter)), None)
+    if own is None or isinstance(own, Argument) or own.metavar is not None or not kinds:
+        return parameter
+    named = Parameter.combine(own, Parameter(metavar=_METAVARS[kinds[0]]))
+    return parameter.replace(annotation=Annotated[kind, named])
+
+
 def _make_command(
     function: Callable[..., Any], parameters: Sequence[inspect.Parameter], call: Callable[[dict[str, Any]], Any]
 ) -> Callable[..., Any]:
+    parameters = list(map(_name_value, parameters))
     positional = [one for one in parameters if one.kind is one.POSITIONAL_ONLY]
     signature = inspect.Signature([*positional, *(one for one in parameters if one not in positional)])
 

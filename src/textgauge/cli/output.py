@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -30,6 +31,7 @@ from textgauge.core.show import (
     render_latex,
     render_markdown,
 )
+from textgauge.stats.decisions import VERDICTS
 
 if TYPE_CHECKING:
     from textgauge.core.result import Result
@@ -95,6 +97,7 @@ def print_result(result: Result, form: Format, output: Path | None = None) -> No
     else:
         print_answer(result.answer, form)
         print_table(result.readable(), form)
+        print_notes([result.footnote] if result.footnote else [], form)
     print_warnings(result.warnings)
 
 
@@ -111,9 +114,19 @@ def print_notes(notes: Iterable[str], form: Format) -> None:
 
 
 def print_answer(answer: str | None, form: Format) -> None:
-    """Print the answer, above the table that it is drawn from."""
-    if answer:
+    """Print the answer, above the table that it is drawn from; on a terminal its verdict has a colour."""
+    if answer and form is Format.table and has_colour():
+        shown = make_printable(fill_line(answer))
+        start, colour = next(((start, code) for start, code in VERDICTS.items() if shown.startswith(start)), ("", ""))
+        verdict = f"\x1b[1;{colour}m{start}\x1b[0m" if start else ""
+        print(f"{verdict}{shown[len(start) :]}\n", flush=True)
+    elif answer:
         say(f"% {' '.join(answer.split())}" if form is Format.latex else f"{fill_line(answer)}\n")
+
+
+def has_colour() -> bool:
+    """Return whether standard output is a terminal that shows colours, and nobody asked for none (NO_COLOR)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def fill_line(text: str) -> str:

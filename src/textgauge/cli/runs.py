@@ -269,7 +269,7 @@ def report(
             "--per-text`."
         ),
     ],
-    out: Annotated[Path, option("--output", "-o", help="The HTML file to write.")],
+    out: Annotated[Path, option("--output", "-o", help="The HTML file to write.")] = Path("report.html"),
     title: Annotated[
         str | None, option(help="The heading of the page; default: one that names the runs and results.")
     ] = None,

@@ -117,6 +117,11 @@ class Result(Tabular):
         return ()
 
     @property
+    def footnote(self) -> str | None:
+        """What the table rests on, in one sentence below it."""
+        return None
+
+    @property
     def details(self) -> Row:
         """What the result holds besides rows."""
         return {}

@@ -55,6 +55,8 @@ _GAP = 2  # characters between columns
 _COLUMNS_KEPT = 2  # in the narrowest table
 _TEXT_LEAST = 16  # characters of a column of texts
 _NAME_LONGEST = 32  # longer cells are broken into lines
+_NUMBER_CELL = re.compile(r"(< )?-?\d[\d.,]*(e[-+]\d+)?( [↓↑%])?( \(\d+(–\d+)?\))?")  # as cells write it
+_NONE = ("", "–", "undefined")
 _PROSE = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+[,:;]? [^\W\d_]{2}")  # two words, one after the other
 # The content policy of a page without scripts: nothing but its own style and pictures is loaded.
 STATIC_PAGE_POLICY = (
@@ -220,6 +222,8 @@ def build_table(rows: Sequence[Row], width: int) -> tuple[Table, list[str]]:
             break
         wanted, needed = wanted + max(widest, len(header)) + _GAP, needed + least + _GAP
         is_number = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        written = [cell for cell in cells if cell not in _NONE]
+        is_number |= bool(written) and all(map(_NUMBER_CELL.fullmatch, written))
         columns.append((header, cells, least, is_prose, is_number))
     for header, _, least, is_prose, is_number in columns:
         table.add_column(

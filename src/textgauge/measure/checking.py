@@ -231,7 +231,7 @@ class CheckReport(Result):
         'Pass: all 0 checks pass (95 %).'
         """
         over = f" over {self.looks:,} looks" if self.looks > 1 else ""
-        held = f"({100 * self.level:g} %{' joint confidence' if len(self) > 1 else ''}{over})"
+        held = f"({100 * self.level:g} %{' confidence' if len(self) > 1 else ''}{over})"
         if self.outcome is Outcome.passed:
             every = "the check passes" if len(self) == 1 else f"all {len(self)} checks pass"
             return f"Pass: {every} {held}."

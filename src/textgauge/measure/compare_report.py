@@ -32,6 +32,7 @@ from textgauge.core.show import (
 from textgauge.data import Comparison
 from textgauge.metrics import Score
 from textgauge.stats.decisions import (
+    format_adjustment,
     format_comparison,
     format_equivalence,
     format_missed,
@@ -41,7 +42,13 @@ from textgauge.stats.decisions import (
     format_times,
     is_different,
 )
-from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differences
+from textgauge.stats.rankings import (
+    RANKS_IN_CELLS,
+    Ranking,
+    format_ranking_answer,
+    list_differences,
+    spread_metrics,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -65,6 +72,15 @@ def _format_parts(row: Row) -> str:
     return ", ".join(f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part."))
 
 
+def _name_metric(metric: str) -> str:
+    """Return the key of a metric; that of mauve with what its value is, which others give as MAUVE."""
+    return f"{metric} (1 − MAUVE)" if metric.startswith("mauve") and "." not in metric else metric
+
+
+def _format_value(value: float | None, closer: str) -> str:
+    return "undefined" if value is None else f"{format_short(value)} {ARROWS[closer]}"
+
+
 def _format_foreign(share: float, low: float, high: float) -> str:
     return f"{100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f} %)"
 
@@ -72,9 +88,8 @@ def _format_foreign(share: float, low: float, high: float) -> str:
 _PARTS = Column("parts", "*", _format_parts)
 _INTERVAL = Column("interval", "low high", format_interval, when=lambda row: row["interval"] or row["no_interval"])
 COLUMNS = (
-    Column("metric"),
-    Column("value", form=lambda value: "undefined" if value is None else format_cell(value)),
-    Column("closer", form=ARROWS.get),
+    Column("metric", form=_name_metric),
+    Column("value", "value closer", _format_value),
     _INTERVAL,
     Column("adjusted p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and row["adjustment"]),
     Column("p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and not row["adjustment"]),
@@ -91,7 +106,6 @@ _CANDIDATE_COLUMNS = (
     Column("if same source", "null_low null_high", format_interval, when="null"),
     Column("adjusted p", "p_adjusted", format_p, when="p_adjusted"),
     Column("rank", "rank_low rank_high", format_ranks),
-    Column("tier"),
 )
 _SLICE_COLUMNS = (
     Column("slice", form=lambda label: shorten_line(label, 40)),
@@ -274,7 +288,6 @@ class CompareReport(Result):
         tested = {score.metric: score.p_adjusted for score in self.rows if not math.isnan(score.p_adjusted)}
         if not tested:
             return "Not tested: the values alone do not say whether the corpora differ."
-        method = next((score.adjustment for score in self.rows if score.adjustment), None)
         is_rejected = any(map(is_different, tested.values()))
         if self.within is not None and self.foreign is not None and self.sign is None:
             share = self.foreign.share, self.foreign.low, self.foreign.high
@@ -282,7 +295,7 @@ class CompareReport(Result):
             sentence = format_equivalence(self.within, share, self.foreign.texts, **decided)
         else:
             missed = "" if self.missed is None else format_missed(*self.missed)
-            sentence = format_comparison(tested, method, self.sign, size=self._format_size(), missed=missed)
+            sentence = format_comparison(tested, self.sign, size=self._format_size(), missed=missed)
         return f"{sentence} {self._list_typical_words()}".rstrip() if is_rejected else sentence
 
     def _format_size(self) -> str:
@@ -294,6 +307,19 @@ class CompareReport(Result):
         }
         name = next((name for name in ratios if name.startswith("energy")), next(iter(ratios), ""))
         return format_times(name, ratios[name]) if ratios else ""
+
+    def readable(self) -> list[Row]:
+        """Return the rows formatted for display; of several candidates one row each, with a column for each metric."""
+        if self.candidates and not self.is_sliced and not self.parts:
+            return spread_metrics(self.to_dicts(), "candidate")
+        return super().readable()
+
+    @property
+    def footnote(self) -> str | None:
+        """How p-values were adjusted, or what stands in the cells of a ranking."""
+        if self.rankings and not self.is_sliced:
+            return f"{RANKS_IN_CELLS} ({100 * self.level:g} %)"
+        return format_adjustment(next((score.adjustment for score in self.rows if score.adjustment), None))
 
     @property
     def details(self) -> Row:

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError
+from textgauge.core.arrays import Ints
+from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError, warn
 from textgauge.core.parallel import open_dask_executor, use_one_blas_thread
 from textgauge.core.progress import begin_step, name_counts
 from textgauge.core.settings import check_seed
@@ -26,7 +27,7 @@ from textgauge.measure.compare_report import IN_PARTS, CompareReport, Terms, fin
 from textgauge.measure.dependence import find_repeating_column, find_signs, read_belonging
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.cautions import list_script_warnings
+from textgauge.metrics.cautions import find_reader, format_other_scripts, list_script_warnings
 from textgauge.metrics.grounds import get_ground_matrix
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
 from textgauge.stats.decisions import ALIKE_ROWS, is_different
@@ -36,9 +37,16 @@ Metrics: TypeAlias = str | Iterable[str | CorpusMetric]
 
 _MOST_PERMUTATIONS = 1_000_000
 _WORTH_WORDS = 50_000  # texts; counting the words of more would take longer than comparing them
+_USUAL = "minilm"
+_WINDOW, _LONG_SHARE = 254, 0.1  # tokens that it reads, and the share of longer texts that is not left cut
+_MANY_TEXTS = "{} texts: {} is slow for so many; name the metrics with @wordllama, about a hundred times faster"
 PERMUTATIONS = 199  # p-values down to 0.005, and a null range from the 5th smallest to the 5th largest value
-DEFAULT_METRICS = "energy,mmd,mauve,pr,dc,irpr,medoid,classifier,cbdf,jsd,zipf,vocab_overlap"
 # Tested within seconds for a thousand texts a side; fid takes as long as all of them together.
+ALL_METRICS = "energy,mmd,mauve,pr,dc,irpr,medoid,classifier,cbdf,jsd,zipf,vocab_overlap"
+# Those that found 15 % foreign texts among 80 most often (in 17 comparisons), and words, which need no model.
+DEFAULT_METRICS = "energy,mauve,pr,dc,jsd"
+_ANY_SCRIPT = "jsd@{0},cbdf@{0},vocab_overlap@{0}"  # where the encoder cannot read the texts
+_WORTH_WHOLE = 1_000_000  # words; embedding more of them to their end would take minutes
 MANY_METRICS = "energy,mauve,pr,jsd"
 SLICE_METRICS = "energy"
 SAMPLE = 10_000  # texts of each corpus that fitted metrics see of large ones
@@ -114,8 +122,9 @@ def compare(
     candidate
         The corpus to compare with the reference. Several, by name, are ranked by their distance to it.
     metrics
-        Metrics, separated by commas or repeated; `pr(k=3|5)` is a grid. By default the usual ones; of embeddings those
-        that need no texts.
+        Metrics, separated by commas or repeated; `pr(k=3|5)` is a grid, `all` the twelve usual ones. By default energy,
+        mauve, pr, dc and jsd; of embeddings those that need no texts, of scripts that minilm cannot read those of
+        words or characters.
     embedder
         The embedder of metrics whose name has none. In Python also a function that gives vectors for a list of texts,
         or a model with a method `encode`.
@@ -180,6 +189,10 @@ def compare(
     belong = {"group": group, "block": block, "paired": paired, "column": column}
     alone = {"foreign": foreign, "within": within, "explain": explain, "approx": approx, "scheduler": scheduler}
     several = isinstance(candidate, Mapping)
+    if metrics is not None and not isinstance(metrics, str):
+        metrics = list(metrics)
+    if metrics in ("all", ["all"]):
+        metrics = ALL_METRICS
     if embedder is not None:
         usual = SLICE_METRICS if by is not None else MANY_METRICS if several else DEFAULT_METRICS
         metrics = get_corpus_metrics(usual if metrics is None else metrics, embedder)
@@ -311,6 +324,8 @@ def _compare_two(
     chosen, left_out = choose_metrics(metrics, comparison, options.seed), list[str]()
     if metrics is None and is_large:
         chosen, left_out = views.drop_slow(chosen)
+    if is_large and (slow := [metric.embedder for metric in chosen if get_window(metric.embedder)]):
+        warn(_MANY_TEXTS.format(f"{len(comparison.joint):,}", slow[0]))
     with open_dask_executor(how["scheduler"]) as cluster:
         missing = prepare_rows(views, chosen, cluster)
     with use_one_blas_thread():  # the same bits on every machine
@@ -404,12 +419,35 @@ def prepare_two(
 def choose_metrics(
     metrics: Metrics | None, comparison: Comparison, seed: int, *, default: str = DEFAULT_METRICS
 ) -> list[CorpusMetric]:
-    """Return metrics as they fit the comparison; of the usual ones those that need no texts where there are none."""
+    """Return metrics as they fit the comparison; of the usual ones those that need no texts where there are none.
+
+    The usual ones are others for scripts that the encoder cannot read, and embed long texts to their end.
+    """
+    joint = comparison.joint
     named = get_corpus_metrics(default if metrics is None else metrics)
+    if metrics is None and joint.pool.has_texts and not joint.pool.is_stored and not joint.pool.has_given:
+        reader = find_reader(joint)
+        words = count_words(comparison)
+        if reader is not None:
+            named = get_corpus_metrics(_ANY_SCRIPT.format(reader))
+            warn(format_other_scripts(reader))
+        elif (words > _WINDOW).mean() > _LONG_SHARE and words.sum() <= _WORTH_WHOLE:
+            warn(
+                f"long texts are embedded to their end by whole:{_USUAL}; "
+                f"--embedder {_USUAL} reads their first {_WINDOW} tokens"
+            )
+            named = [metric.on_embeddings(f"whole:{_USUAL}") for metric in named]
     chosen = [metric.with_default_seed(seed).on_given(comparison) for metric in named]
     if metrics is None and not comparison.joint.pool.has_texts:
         chosen = [metric for metric in chosen if not metric.reads_texts]
     return chosen
+
+
+def count_words(comparison: Comparison, *, every: bool = False) -> Ints:
+    """Return the words between spaces of each text of a comparison, or of every text of its pool."""
+    pool = comparison.joint.pool
+    counts: Ints = pool.get_or_compute("words", "", lambda _: np.array([len(text.split()) for text in pool.texts], int))
+    return counts if every else counts[comparison.joint.index]
 
 
 def prepare_rows(views: Views, metrics: Sequence[CorpusMetric], executor: Executor | None = None) -> dict[str, str]:
@@ -570,7 +608,7 @@ def find_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> l
     pool = comparison.joint.pool
     if not pool.has_texts:
         return found
-    counts = pool.get_or_compute("words", "", lambda _: np.array([len(text.split()) for text in pool.texts], int))
+    counts = count_words(comparison, every=True)
     means = [float(np.mean(counts[side.index])) for side in comparison.sides]
     if max(means) > _LENGTH_RATIO * max(min(means), 1.0):
         lengths = f"mean {means[0]:.1f} and {means[1]:.1f} words"

@@ -75,7 +75,7 @@ def format_answer_alone(measured: MeasuredCorpus, values: Mapping[str, float]) -
         return f"{number:,} ({100 * number / n:.3g} %)"
 
     equal, near = n - round(values["unique"] * n), round(values["near_duplicates"] * n)
-    text = f"{n:,} texts of {middle} words (median; 90 % have {low} to {high}): "
+    text = f"{format_count(n, 'text')} of {format_count(int(middle), 'word')} (median; 90 % have {low} to {high}): "
     text += f"{count(equal)} equal another one, {count(near)} are near duplicates."
     if not math.isnan(values["vendi"]):
         text += f" They are as diverse as {values['vendi']:.3g} texts with nothing in common."

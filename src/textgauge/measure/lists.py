@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 def check_threshold(threshold: float) -> None:
     """Refuse a similarity that no text, or every text, has."""
     if not 0.5 < threshold <= 1.0:
-        raise InputError(f"SynSim lies between 0.5 and 1; {threshold} is not a threshold for near copies")
+        share = f"; did you mean {threshold / 100:g}?" if 50 <= threshold <= 100 else ""
+        raise InputError(f"near copies are texts of a similarity from 0.5 to 1, not {threshold:g}{share}")
 
 
 def get_texts(corpus: Corpus, rows: Ints | Sequence[int]) -> list[str]:

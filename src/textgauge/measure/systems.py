@@ -41,8 +41,15 @@ from textgauge.measure.scoring import (
 from textgauge.measure.single_texts import list_items
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 from textgauge.metrics.uncertainty import PERMUTATION, NullValues, adjust_p_values
-from textgauge.stats.decisions import format_baseline, format_sign
-from textgauge.stats.rankings import Ranking, format_ranking_answer, list_differences, rank_values
+from textgauge.stats.decisions import format_adjustment, format_baseline, format_sign
+from textgauge.stats.rankings import (
+    RANKS_IN_CELLS,
+    Ranking,
+    format_ranking_answer,
+    list_differences,
+    rank_values,
+    spread_metrics,
+)
 from textgauge.stats.resampling import compute_percentile_interval, resample_sums, swap_sums
 
 if TYPE_CHECKING:
@@ -89,6 +96,11 @@ class ContrastReport(Result):
     warnings: tuple[str, ...] = ()
     sign: str | None = None
     texts: pl.DataFrame | None = None
+
+    @property
+    def footnote(self) -> str | None:
+        """How p-values were adjusted, where they were."""
+        return format_adjustment("max-T" if len(self.rows) > 1 else None)
 
     @property
     def answer(self) -> str:
@@ -237,7 +249,6 @@ class SystemsReport(Result):
         Column("value", "value closer", format_value),
         Column("interval", "low high", format_interval),
         Column("rank", "rank_low rank_high", format_ranks),
-        Column("tier"),
         Column("of"),
     )
 
@@ -256,6 +267,15 @@ class SystemsReport(Result):
         """Which system is best, by which metrics."""
         said = format_ranking_answer("system", self.names, self.rankings, self.level)
         return said if self.sign is None else f"{said} {format_sign(self.sign)}"
+
+    def readable(self) -> list[Row]:
+        """Return one row a system, with value and ranks by each metric; the first metric gives the order."""
+        return spread_metrics(self.to_dicts(), "system")
+
+    @property
+    def footnote(self) -> str | None:
+        """What stands in the cells, and for what the ranks hold."""
+        return f"{RANKS_IN_CELLS} ({100 * self.level:g} %)"
 
     @property
     def details(self) -> Row:

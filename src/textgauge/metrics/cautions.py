@@ -42,6 +42,8 @@ _IDEOGRAPHS_APART = frozenset({"words", "alphanumeric", "zh"})
 _WITHOUT_SPACES = frozenset({"HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})
 _CJK = frozenset({"CJK"})
 _UNKNOWN_PIECE = "[UNK]"
+# Read by onnxruntime, without torch.
+MULTILINGUAL = "--embedder onnx:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 (of the hub)"
 
 
 def get_reader(metric: Metric) -> str:
@@ -101,6 +103,23 @@ def _get_letter_script(sign: str) -> str:
     return unicodedata.name(sign, "").partition(" ")[0].partition("-")[0]
 
 
+def find_reader(corpus: Corpus) -> str | None:
+    """Return the tokenizer for texts that encoders of English cannot read: characters where words have no spaces.
+
+    None where nine of ten texts are in Latin script.
+    """
+    scripts = get_scripts(corpus.pool)[corpus.index]
+    if np.isin(scripts, ["LATIN", ""]).mean() > 1 - MOST_UNREAD:
+        return None
+    return "char" if np.isin(scripts, [*_WITHOUT_SPACES]).mean() >= MOST_UNREAD else "words"
+
+
+def format_other_scripts(reader: str) -> str:
+    """Return why metrics of tokens stand in for those of embeddings, and what would embed such texts."""
+    tokens = "characters" if reader == "char" else "words"
+    return f"the built-in encoders read English: {tokens} are compared; for meanings name {MULTILINGUAL}"
+
+
 def list_script_warnings(metric: Metric, corpus: Corpus) -> list[str]:
     """Return what the script of the texts does to a metric, each one sentence."""
     if not len(corpus):
@@ -112,7 +131,7 @@ def list_script_warnings(metric: Metric, corpus: Corpus) -> list[str]:
     if reader in _ENGLISH and foreign >= MOST_UNREAD * len(found):
         warnings.append(
             f"{foreign} of {len(found)} texts are not in Latin script, and {reader} was trained on English: "
-            "use an encoder of their language, as st:MODEL"
+            f"name one of their language, such as {MULTILINGUAL}"
         )
     if (
         reader in _PIECE_ENCODERS

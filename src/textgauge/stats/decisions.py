@@ -27,6 +27,16 @@ ALIKE_ROWS = "rows that follow each other are alike"
 REPEATING_COLUMN = "values of the column {} repeat"
 TOO_CLOSE = "closer than two samples of one source can be"
 _OUTCOMES = ("Different, if the texts are independent", "Different", "No difference found", "Same", "Cannot be decided")
+# How answers begin, and the colours of a terminal that they have there.
+_RED, _GREEN, _YELLOW = "31", "32", "33"
+VERDICTS = {
+    "Different, if the texts are independent": _YELLOW,
+    **dict.fromkeys(("Different", "Worse", "Fail", "Alarm", "The judge may not take"), _RED),
+    **dict.fromkeys(("Same", "Better", "Best", "Pass", "Nearest", "First", "The judge may take"), _GREEN),
+    **dict.fromkeys(("No difference found", "No alarm", "No system", "No candidate", "No metric"), _YELLOW),
+    **dict.fromkeys(("Cannot be decided", "Undecided", "Closer than", "Whether the judge", "Not tested"), _YELLOW),
+}
+TIED_WITH = "tied with"
 _MANY_TIMES = 100  # from which digits are not rounded
 _LITTLE = 0.1  # share of foreign texts below which a difference is called small
 _WHERE = "name the document, user or conversation they belong to with --group."
@@ -34,7 +44,6 @@ _WHERE = "name the document, user or conversation they belong to with --group."
 
 def format_comparison(
     p_adjusted: Mapping[str, float],
-    adjustment: str | None,
     sign: str | None = None,
     alpha: float = ALPHA,
     *,
@@ -46,12 +55,12 @@ def format_comparison(
     `sign` is a sign that texts depend on each other: `ALIKE_ROWS`, `REPEATING_COLUMN` or `TOO_CLOSE`. `size` is how far
     the corpora are, `missed` what would have been found.
 
-    >>> format_comparison({"energy": 0.002, "fid": 0.004}, None, size=format_times("energy", 3.06))
+    >>> format_comparison({"energy": 0.002, "fid": 0.004}, size=format_times("energy", 3.06))
     'Different, 3.1 times the energy of two samples of one source: 2 of 2 metrics reject "same source" (5 % level).'
-    >>> format_comparison({"energy": 0.2}, None)
+    >>> format_comparison({"energy": 0.2})
     'No difference found: energy does not reject "same source" (5 % level); that does not prove that there is none.'
     """
-    how = f"({_format_level(alpha, adjustment)})"
+    how = f"({100 * alpha:g} % level)"
     rejecting = sum(is_different(p, alpha) for p in p_adjusted.values())
     if len(p_adjusted) == 1:
         (name,) = p_adjusted
@@ -142,8 +151,13 @@ def format_sign(sign: str, what: str = "This holds") -> str:
     return f"{what} if the texts are independent, but {sign}: {_WHERE}"
 
 
-def _format_level(alpha: float, adjustment: str | None) -> str:
-    return f"{100 * alpha:g} % level{f', adjusted by {adjustment}' if adjustment else ''}"
+def format_adjustment(method: str | None) -> str | None:
+    """Return what stands below a table whose p-values are adjusted.
+
+    >>> format_adjustment("max-T")
+    'p-values are adjusted for all metrics, by max-T'
+    """
+    return f"p-values are adjusted for all metrics, by {method}" if method else None
 
 
 def split_answer(sentence: str) -> tuple[str, str]:
@@ -183,16 +197,16 @@ def format_baseline(
     `sign` is a sign that items depend on each other, which matters where a difference is found.
 
     >>> format_baseline({"bleu": 0.01, "chrf": 0.2}, {"bleu": True, "chrf": True})
-    'Better than the baseline by bleu; no difference found from the baseline by chrf (5 % level, adjusted by max-T).'
+    'Better than the baseline by bleu; no difference found from the baseline by chrf (5 % level).'
     """
     kinds: dict[str, list[str]] = {"better than": [], "worse than": [], "no difference found from": []}
     for metric, p in p_adjusted.items():
         ahead = "better than" if closer[metric] else "worse than"
         kinds[ahead if is_different(p, alpha) else "no difference found from"].append(metric)
     said = "; ".join(
-        f"{kind} the baseline by {_join_codes(names, len(names))}" for kind, names in kinds.items() if names
+        f"{kind} the baseline by {join_codes(names, len(names))}" for kind, names in kinds.items() if names
     )
-    said = f"{said[0].upper()}{said[1:]} ({_format_level(alpha, 'max-T' if len(p_adjusted) > 1 else None)})."
+    said = f"{said[0].upper()}{said[1:]} ({100 * alpha:g} % level)."
     return f"{said} {format_sign(sign)}" if sign and (kinds["better than"] or kinds["worse than"]) else said
 
 
@@ -203,7 +217,7 @@ def format_properties(worse: Sequence[str], *, copies_said: bool) -> str:
     'No other property is found to be worse than in real texts; that does not prove that none is.'
     """
     if worse:
-        return f"Worse than in real texts: {_join_codes(worse)} (95 % joint confidence)."
+        return f"Worse than in real texts: {join_codes(worse)} (95 % confidence)."
     which = "other property" if copies_said else "property"
     return f"No {which} is found to be worse than in real texts; that does not prove that none is."
 
@@ -248,7 +262,7 @@ def format_standing(tied: Sequence[str], others: int, *, named: int = 4) -> str:
     'it is better than the other 5 metrics'
     """
     if tied:
-        return f"{_join_codes(tied, named)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
+        return f"{join_codes(tied, named)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
     return f"it is better than the other {'metric' if others == 1 else f'{others} metrics'}"
 
 
@@ -270,9 +284,9 @@ def format_ranking(metrics: Sequence[str], tied: Sequence[str], scope: str, smal
     `smallest` is the difference from which tied metrics would have been called different.
 
     >>> format_ranking(["energy", "fid", "pr"], ["fid"], "these texts")
-    'Best: energy, statistically tied with fid; better than pr (95 % joint confidence, these texts).'
+    'Best: energy, statistically tied with fid; better than pr (95 % confidence, these texts).'
     >>> format_ranking(["energy", "fid", "pr"], [], "these texts")
-    'Best: energy, better than fid and pr (95 % joint confidence, these texts).'
+    'Best: energy, better than fid and pr (95 % confidence, these texts).'
     >>> format_ranking(["energy", "fid"], ["fid"], "these texts")
     'No metric is better than all others: energy comes first, statistically tied with the other one (these texts).'
     >>> format_ranking(["energy", "fid", "pr"], ["fid"], "these texts", 0.0612)[-67:]
@@ -280,7 +294,7 @@ def format_ranking(metrics: Sequence[str], tied: Sequence[str], scope: str, smal
     """
     if not metrics:
         return "Nothing is ranked: these measures have no common scale."
-    first, others, held = metrics[0], len(metrics) - 1, f"(95 % joint confidence, {scope})"
+    first, others, held = metrics[0], len(metrics) - 1, f"(95 % confidence, {scope})"
     if not others:
         return f"Only one metric is ranked: {first}."
     if not tied:
@@ -291,14 +305,19 @@ def format_ranking(metrics: Sequence[str], tied: Sequence[str], scope: str, smal
         rest = f"statistically tied with {'the other one' if others == 1 else f'all {others} others'} ({scope})"
         return f"No metric is better than all others: {first} comes first, {rest}.{missed}"
     rest = _name_or_count([name for name in metrics[1:] if name not in tied], "the other {} metrics")
-    return f"Best: {first}, statistically tied with {_join_codes(tied)}; better than {rest} {held}.{missed}"
+    return f"Best: {first}, statistically tied with {join_codes(tied)}; better than {rest} {held}.{missed}"
 
 
 def _name_or_count(names: Sequence[str], counted: str) -> str:
-    return _join_codes(names) if len(names) <= _NAMED else counted.format(len(names))
+    return join_codes(names) if len(names) <= _NAMED else counted.format(len(names))
 
 
-def _join_codes(names: Sequence[str], most: int = 4) -> str:
+def join_codes(names: Sequence[str], most: int = 4) -> str:
+    """Return names with commas and "and"; more than `most` are counted.
+
+    >>> join_codes(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
+    """
     return join_words([*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])])
 
 
@@ -312,7 +331,7 @@ def format_leaders(what: str, leaders: Mapping[str, Sequence[str]], count: int, 
     """Say who leads by each of several metrics: the systems or candidates that no other is better than.
 
     >>> format_leaders("system", {"bleu": ["a"], "chrf": ["a"], "ter": ["a", "b"]}, 3)
-    'Best: a by bleu and chrf; a and b tied by ter (95 % joint confidence, new texts from these sources).'
+    'Best: a by bleu and chrf; a and b tied by ter (95 % confidence, new texts from these sources).'
     >>> format_leaders("candidate", {}, 2)
     'No candidate is ranked: no metric has a standard error at these sizes.'
     """
@@ -326,13 +345,13 @@ def format_leaders(what: str, leaders: Mapping[str, Sequence[str]], count: int, 
         _format_leading(names, metrics, count) for names, metrics in sorted(metrics_of.items(), key=lambda x: len(x[0]))
     ]
     first = best if any(len(names) == 1 for names in metrics_of) else nobody
-    return f"{first}: {'; '.join(said)} ({100 * level:g} % joint confidence, {NEW_TEXTS})."
+    return f"{first}: {'; '.join(said)} ({100 * level:g} % confidence, {NEW_TEXTS})."
 
 
 def _format_leading(names: Sequence[str], metrics: Sequence[str], count: int) -> str:
     if len(names) < 2:
-        return f"{_join_codes(names)} by {_join_codes(metrics)}"
-    return f"{f'all {count}' if 2 < len(names) == count else _join_codes(names)} tied by {_join_codes(metrics)}"
+        return f"{join_codes(names)} by {join_codes(metrics)}"
+    return f"{f'all {count}' if 2 < len(names) == count else join_codes(names)} tied by {join_codes(metrics)}"
 
 
 def format_slices(differing: Sequence[str], count: int) -> str:
@@ -346,7 +365,7 @@ def format_slices(differing: Sequence[str], count: int) -> str:
         return f"No difference found in any of {count} slices ({rate}); that does not prove that there is none."
     verb = "differs" if len(differing) == 1 else "differ"
     rest = " In the others no difference was found." if len(differing) < count else ""
-    return f"{len(differing)} of {count} slices {verb} ({rate}): {_join_codes(differing)}.{rest}"
+    return f"{len(differing)} of {count} slices {verb} ({rate}): {join_codes(differing)}.{rest}"
 
 
 def format_board(counts: Mapping[str, Any], first: Sequence[str], scope: str, level: float = 0.95) -> str:
@@ -367,7 +386,7 @@ def format_board(counts: Mapping[str, Any], first: Sequence[str], scope: str, le
             f"{join_words(first)}, tied" if len(first) <= _NAMED + 1 else f"{leader}, tied with {len(first) - 1} others"
         )
     pairs = f"{counts['tied'] or 'none'} of {counts['neighbours']} neighbours cannot be separated"
-    held = f"({100 * level:g} % joint confidence, {scope})"
+    held = f"({100 * level:g} % confidence, {scope})"
     said = f"First{by}: {who}{'' if others == 1 else f'; {pairs}'} {held}."
     if needed is None:
         return said

@@ -14,7 +14,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.settings import split_into_blocks
-from textgauge.core.show import Row, drop_nonfinite
+from textgauge.core.show import ARROWS, Row, drop_nonfinite, format_ranks, format_short
 from textgauge.stats.decisions import ALPHA, format_leaders, is_ahead, is_different
 from textgauge.stats.resampling import adjust_by_holm
 
@@ -266,3 +266,22 @@ def compute_pair_reach(draws: Floats, *, freedom: float, level: float) -> float:
                 np.maximum(largest[block], ratios.max(axis=0), out=largest[block])
         bound = max(bound, float(ndtr(-np.quantile(largest, level))))
     return float(-stdtrit(freedom, bound))
+
+
+RANKS_IN_CELLS = "in brackets the ranks that may be, for all pairs and metrics together; shared ranks are ties"
+
+
+def spread_metrics(rows: Sequence[Mapping[str, Any]], named: str) -> list[dict[str, Any]]:
+    """Return rows of metrics and systems, or candidates, as one row for each of these and a column for each metric.
+
+    >>> row = {"metric": "bleu", "system": "a", "value": 0.1251, "closer": "larger", "rank_low": 1, "rank_high": 2}
+    >>> spread_metrics([row], "system")
+    [{'system': 'a', 'bleu ↑': '0.125 (1–2)'}]
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        cell = "undefined" if row["value"] is None else format_short(row["value"])
+        ranks = "" if row["rank_low"] is None else f" ({format_ranks(row['rank_low'], row['rank_high'])})"
+        heading = f"{row['metric']} {ARROWS[row['closer']]}"
+        found.setdefault(row[named], {named: row[named]})[heading] = cell + ranks
+    return list(found.values())

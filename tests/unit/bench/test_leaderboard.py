@@ -128,7 +128,7 @@ def test_a_metric_without_an_overall_score_is_unranked_and_nobody_is_better_than
         ("bad", 2, 2, 2, 2),
     ]
     assert board.readable()[-1]["rank"] == "unranked"
-    assert board.answer == "Best: good, better than bad (95 % joint confidence, these texts)."
+    assert board.answer == "Best: good, better than bad (95 % confidence, these texts)."
 
 
 def test_a_tier_ends_only_where_all_above_are_better_than_all_below():
@@ -200,7 +200,7 @@ def test_three_data_sets_have_an_interval_for_new_ones():
         assert row.high - row.low < 0.01
     flat, shown = board.to_dicts()[0], board.readable()[0]
     assert flat["new_data_low"] == pytest.approx(board.rows[0].new_data_low)
-    assert list(shown) == ["rank", "metric", "overall", "interval", "new data sets", "tier", "accuracy"]
+    assert list(shown) == ["rank", "metric", "overall", "interval", "new data sets", "tied with", "accuracy"]
     assert shown["rank"] == "1 (1–1)"
     assert "new data sets" not in rank_metrics(three_data_sets()[:4]).readable()[0]
 
@@ -227,7 +227,7 @@ def test_a_scope_widens_the_interval_and_is_said():
         "new data sets",
     ]
     assert rank_metrics(three_data_sets(0.5)).scope == sources.scope
-    assert sources.answer == "Best: good, better than bad (95 % joint confidence, new texts from these sources)."
+    assert sources.answer == "Best: good, better than bad (95 % confidence, new texts from these sources)."
 
 
 def test_the_chart_shows_ranked_metrics_with_their_ranges():

@@ -171,7 +171,7 @@ def test_pdflatex_sets_what_is_printed(tmp_path):
 def test_numbers_have_as_many_digits_as_asked_for():
     report = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="jsd@words")
     exact = report["jsd@words"].value
-    assert f"& {exact:.2g} &" in report.to_latex(digits=2)
-    assert f"& {exact:.6g} &" in report.to_latex(digits=6)
+    assert f"& {exact:.2g} $" in report.to_latex(digits=2)
+    assert f"& {exact:.6g} $" in report.to_latex(digits=6)
     with pytest.raises(InputError, match="digits"):
         report.to_latex(digits=0)

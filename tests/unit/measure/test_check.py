@@ -150,9 +150,7 @@ def test_same_source_passes_another_fails_and_a_tight_limit_is_undecided():
     )
     assert [result.outcome for result in found] == ["pass", "fail", "undecided"]
     assert (found.exit_code, run_checks([drift(max_ratio=6)]).exit_code) == (1, 0)
-    assert found.answer == (
-        "Fail: 1 check fails, 1 check cannot be decided and 1 check passes (95 % joint confidence)."
-    )
+    assert found.answer == ("Fail: 1 check fails, 1 check cannot be decided and 1 check passes (95 % confidence).")
 
 
 def test_a_value_inside_the_null_range_never_excludes_the_same_source():
@@ -305,7 +303,7 @@ def test_reports_of_builds_are_valid_whatever_the_texts_hold():
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
     assert [case.find("failure") is not None for case in suite.findall("testcase")] == [True, False]
     said = found.to_markdown()
-    assert said.startswith("**Fail: 1 check fails and 1 check passes (95 % joint confidence).**")
+    assert said.startswith("**Fail: 1 check fails and 1 check passes (95 % confidence).**")
     assert '| ✗ | a "&lt;&>" | fail |' in said
     assert all(line.startswith("- `") for line in said.splitlines() if line.startswith("- "))
 

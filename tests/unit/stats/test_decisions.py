@@ -47,20 +47,19 @@ def test_a_test_rejects_up_to_its_level():
 
 
 @pytest.mark.parametrize(
-    ("p", "adjustment", "sentence"),
+    ("p", "sentence"),
     [
-        ((0.01, 0.2, 0.3), "Holm", 'Different: 1 of 3 metrics rejects "same source" (5 % level, adjusted by Holm).'),
-        ((0.01,), None, 'Different: m0 rejects "same source" (5 % level).'),
+        ((0.01, 0.2, 0.3), 'Different: 1 of 3 metrics rejects "same source" (5 % level).'),
+        ((0.01,), 'Different: m0 rejects "same source" (5 % level).'),
         (
             (0.5, float("nan")),
-            "max-T",
-            'No difference found: none of 2 metrics rejects "same source" (5 % level, adjusted by max-T); '
+            'No difference found: none of 2 metrics rejects "same source" (5 % level); '
             "that does not prove that there is none.",
         ),
     ],
 )
-def test_the_sentence_counts_rejections(p, adjustment, sentence):
-    assert format_comparison({f"m{row}": value for row, value in enumerate(p)}, adjustment) == sentence
+def test_the_sentence_counts_rejections(p, sentence):
+    assert format_comparison({f"m{row}": value for row, value in enumerate(p)}) == sentence
 
 
 @given(st.lists(ENDS, min_size=1, max_size=3))
@@ -119,11 +118,11 @@ NOBODY = "No system is better than all others"
 SENTENCES = [
     (
         partial(format_properties, list("abcdef"), copies_said=True),
-        "Worse than in real texts: a, b, c, d and 2 more (95 % joint confidence).",
+        "Worse than in real texts: a, b, c, d and 2 more (95 % confidence).",
     ),
     (
         partial(format_baseline, dict.fromkeys("abcdef", 0.01), dict.fromkeys("abcdef", True), alpha=0.1),
-        "Better than the baseline by a, b, c, d, e and f (10 % level, adjusted by max-T).",
+        "Better than the baseline by a, b, c, d, e and f (10 % level).",
     ),
     (partial(format_standing, list("abcdef"), 6), "a, b, c, d and 2 more are statistically tied with it"),
     (partial(format_standing, [], 1), "it is better than the other metric"),
@@ -135,16 +134,15 @@ SENTENCES = [
     ),
     (
         partial(format_ranking, list("abcdef"), ["b"], "new texts"),
-        "Best: a, statistically tied with b; better than the other 4 metrics (95 % joint confidence, new texts).",
+        "Best: a, statistically tied with b; better than the other 4 metrics (95 % confidence, new texts).",
     ),
     (
         partial(format_leaders, "system", {"fid": list("abc")}, 3, 0.9),
-        f"{NOBODY}: all 3 tied by fid (90 % joint confidence, new texts from these sources).",
+        f"{NOBODY}: all 3 tied by fid (90 % confidence, new texts from these sources).",
     ),
     (
         partial(format_leaders, "candidate", {"fid": list("abc"), "pr": ["a"]}, 4),
-        "Nearest to the reference: a by pr; a, b and c tied by fid "
-        "(95 % joint confidence, new texts from these sources).",
+        "Nearest to the reference: a by pr; a, b and c tied by fid (95 % confidence, new texts from these sources).",
     ),
     (
         partial(format_slices, ["news"], 3),
@@ -159,6 +157,6 @@ def test_sentences_are_these(say, sentence):
 
 
 def test_only_a_comparison_has_an_outcome():
-    found = format_comparison({"fid": 0.2}, None)
+    found = format_comparison({"fid": 0.2})
     assert split_answer(found) == ("No difference found", found.removeprefix("No difference found: "))
     assert split_answer("Best: fid: 1") == ("", "Best: fid: 1")

@@ -47,7 +47,7 @@ def test_near_copies_stand_beside_their_train_text(found):
     assert frame.select("text", "train").rows() == [(GENERATED[0], TRAIN[0])]
     assert len(found.near_copies(0.8)) == 2
     assert found["near_copies"].value == 1 / 4
-    with pytest.raises(InputError, match="SynSim lies between"):
+    with pytest.raises(InputError, match="similarity from"):
         found.near_copies(0.3)
 
 
