@@ -100,7 +100,7 @@ class YamshchikovEvidence:
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """Return the ledger."""
-    groups = [group for group in select_rated_groups(results.groups()) if group.data == DATA]
+    groups = [group for group in select_rated_groups(results.groups()) if group.data == DATA and group.observed]
     if not groups:
         return ledger(claims(request), YamshchikovEvidence(Numbers(), {}))
     ours = compute_our_numbers(groups[-1], request)

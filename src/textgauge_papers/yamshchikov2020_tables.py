@@ -161,7 +161,7 @@ def get_our_keys(request: Request) -> dict[str, str]:
 
 
 def _of_run(results: Results, request: Request) -> Numbers | None:
-    groups = [group for group in select_rated_groups(results.groups()) if group.data == DATA]
+    groups = [group for group in select_rated_groups(results.groups()) if group.data == DATA and group.observed]
     return compute_our_numbers(groups[-1], request) if groups else None
 
 
