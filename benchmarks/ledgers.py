@@ -103,8 +103,8 @@ def table3_page(rows: list[Row]) -> str:
     count = f"{done[0]} to {done[-1]}" if len(done) > 1 else f"{done[0]}"
     parts = [
         f"# Table 3 of kour2022\n\nWith the authors' variants, {len(core)} of the eight metrics come within {first} of "
-        f"the published values: mean absolute difference of five measures of mixtures, {count} repetitions, CHI and ZIPF "
-        "apart."
+        f"the published values: mean absolute difference of five measures of mixtures, {count} repetitions, CHI and "
+        "ZIPF apart."
     ]
     for by, some, title in (("metric", mixed, "five measures of mixtures"), ("measure", known, "all metrics")):
         found = [_format(row) for row in average_differences(some, by)]
