@@ -11,6 +11,7 @@ import pytest
 from tests.unit.encode.conftest import save_word_tokenizer
 
 from textgauge import compare, describe, score
+from textgauge.core import parallel
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.settings import limit_sizes
 
@@ -91,6 +92,18 @@ def test_two_processes_give_the_bits_of_one_in_memory_too(corpora):
 def test_an_address_that_means_nothing(corpora):
     with pytest.raises(InputError, match="give the number of processes"):
         measured(corpora, "local:none")
+    with pytest.raises(InputError, match="1 to 256"):
+        measured(corpora, "local:99999")
+
+
+def test_workers_of_another_version_are_refused(corpora, monkeypatch):
+    parallel.compute_code_digest.cache_clear()
+    monkeypatch.setattr(parallel, "version", lambda name: "9.9")
+    try:
+        with pytest.raises(InputError, match="another textgauge"):
+            measured(corpora, "local:1")
+    finally:
+        parallel.compute_code_digest.cache_clear()
 
 
 @pytest.mark.slow

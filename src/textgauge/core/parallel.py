@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
 import re
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.errors import InputError, MissingExtra, ResourceError
+from textgauge.core.errors import InputError, MissingExtra, ResourceError, warn
 from textgauge.core.progress import advance
 
 _NUMBER = re.compile("[0-9]{1,9}")
 _MOST_THREADS = 1_024
+_MOST_PROCESSES = 256
+_ANSWERS_WITHIN = 10  # seconds
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -95,15 +102,46 @@ def open_dask_executor(address: str | None) -> Iterator[Executor | None]:
     # Tasks carry their texts with them: data that one worker alone holds would be lost with it.
     settings = {"distributed.admin.large-graph-warning-threshold": "1GiB"}
     with dask.config.set(settings), ExitStack() as stack:
+        log = logging.getLogger("distributed")
+        stack.callback(log.setLevel, log.level)
+        log.setLevel(logging.CRITICAL)  # what is lost is said in one line below
         try:
-            client = stack.enter_context(Client(_cluster(address, stack)))  # type: ignore[no-untyped-call]
-        except (OSError, ValueError) as error:
+            client = stack.enter_context(Client(_cluster(address, stack), timeout=_ANSWERS_WITHIN))  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, TypeError) as error:
             raise InputError(f"no Dask scheduler answers at {address} ({error})") from None
         try:
+            _check_workers(client, address)
             yield client.get_executor()
         except (CancelledError, CommClosedError, KilledWorker) as error:
             reason = f"the scheduler or its workers are gone ({type(error).__name__})"
             raise ResourceError(f"{address}: {reason}; what is finished is kept, the same command resumes") from None
+
+
+def _check_workers(client: Any, address: str) -> None:
+    """Wait for a worker, and refuse workers whose numbers may be others: of another version of textgauge or NumPy."""
+    waited = 0
+    while not client.nthreads():
+        time.sleep(1)
+        waited += 1
+        if waited % (_ANSWERS_WITHIN // 2) == 0:
+            warn(f"{address} has no worker; waiting for one ({waited} s)", RuntimeWarning)
+    here = compute_code_digest()
+    found = client.run(compute_code_digest, on_error="return")
+    other = next((worker for worker, digest in found.items() if digest != here), None)
+    if other is not None:
+        raise InputError(
+            f"{address}: the worker {other} runs another textgauge, NumPy or SciPy than this machine ({here}): its "
+            "numbers may be others; install the same versions there"
+        )
+
+
+@cache
+def compute_code_digest() -> str:
+    """Return the version of textgauge, with a hash of its code and of the versions of NumPy and SciPy."""
+    root = Path(__file__).parents[1]
+    code = b"".join(path.read_bytes() for path in sorted(root.rglob("*.py")))
+    libraries = "".join(version(name) for name in ("numpy", "scipy"))
+    return f"{version('textgauge')}-{hashlib.blake2b(code + libraries.encode(), digest_size=6).hexdigest()}"
 
 
 def _cluster(address: str, stack: ExitStack) -> Any:
@@ -111,8 +149,8 @@ def _cluster(address: str, stack: ExitStack) -> Any:
     if not address.startswith("local:"):
         return address
     count = address.removeprefix("local:")
-    if not count.isdigit() or not int(count):
-        raise InputError(f"{address}: give the number of processes, as in local:2")
+    if not count.isdigit() or not 1 <= int(count) <= _MOST_PROCESSES:
+        raise InputError(f"{address}: give the number of processes, 1 to {_MOST_PROCESSES}, as in local:2")
     from distributed import LocalCluster
 
     options = {"n_workers": int(count), "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}

@@ -16,6 +16,8 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.settings import cap_size, split_into_blocks, split_into_runs
 from textgauge.encode.tokenizers import Tokens, compute_offsets
 
+Hashes = NDArray[np.uint64]
+
 PASSAGE = 8
 """Words of the shortest run that counts as copied."""
 _BLOCK = 1 << 20  # windows hashed at a time
@@ -147,11 +149,10 @@ def _match_windows(
     for part in range(1 << bits):
         hashes, at = _hash_windows(rows, values, words, part, bits)
         if within:
-            common, counts = np.unique(hashes, return_counts=True)
-            common, sought, there = common[counts > 1], hashes, at
+            common, sought, there = _find_repeated(hashes), hashes, at
         else:
             sought, there = _hash_windows(others, values, words, part, bits)
-            common = np.intersect1d(hashes, sought)
+            common = _find_repeated(np.concatenate([_sort_different(side) for side in (hashes, sought)]))
         number, is_known = _look_up(common, hashes)
         numbers[at[is_known]] = known + number
         number, is_known = _look_up(common, sought)
@@ -162,7 +163,18 @@ def _match_windows(
     return where, numbers[where].astype(np.int64), np.concatenate(places), compute_offsets(np.concatenate(sizes))
 
 
-def _look_up(common: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> tuple[Ints, NDArray[np.bool_]]:
+def _sort_different(hashes: Hashes) -> Hashes:
+    """Return each hash once, in order; NumPy's `unique` takes several times as long and as much memory."""
+    hashes = np.sort(hashes)
+    return hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
+
+
+def _find_repeated(hashes: Hashes) -> Hashes:
+    hashes = np.sort(hashes)
+    return _sort_different(hashes[1:][hashes[1:] == hashes[:-1]])
+
+
+def _look_up(common: Hashes, hashes: Hashes) -> tuple[Ints, NDArray[np.bool_]]:
     """Return the place of each hash that is common, and which are."""
     place = np.searchsorted(common, hashes)
     is_known = np.append(common, 0)[place] == hashes
@@ -170,9 +182,7 @@ def _look_up(common: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> tuple[In
     return place[is_known], is_known
 
 
-def _hash_windows(
-    side: Tokens, values: NDArray[np.uint64], words: int, part: int, bits: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+def _hash_windows(side: Tokens, values: Hashes, words: int, part: int, bits: int) -> tuple[Hashes, NDArray[np.int32]]:
     """Return hashes of windows, Σ v(wᵢ)·Bⁱ modulo 2⁶⁴, that begin with the bits of a part, and where these begin."""
     inside = np.ones(max(len(side.ids) - words + 1, 0), dtype=bool)  # no text ends within
     starts, ends = (ends[side.lengths > 0] for ends in (side.offsets[:-1], side.offsets[1:]))
