@@ -166,7 +166,7 @@ def _match_windows(
 def _sort_different(hashes: Hashes) -> Hashes:
     """Return each hash once, in order; NumPy's `unique` takes several times as long and as much memory."""
     hashes = np.sort(hashes)
-    return hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
+    return np.asarray(hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]])
 
 
 def _find_repeated(hashes: Hashes) -> Hashes:
