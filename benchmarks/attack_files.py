@@ -373,7 +373,7 @@ def _named(path: Path) -> object:
 
 
 def _configured(path: Path) -> object:
-    return read_config(_command(), path.parent)
+    return read_config(_command(), path.parent, "compare")
 
 
 @cache

@@ -33,6 +33,8 @@ SAYS = re.compile(
 DEFINITIONS = {
     "A tier ends only where every metric above is better than every metric below.",
     " is better than its best, ",
+    "Those that are worse than in real texts first; all are folded below.",
+    "Dot: the difference from the baseline; line: its interval; rule: no difference.",
 }
 
 ENDS = st.tuples(st.floats(-1, 1), st.floats(0, 1)).map(lambda ends: (ends[0], ends[0] + ends[1]))
