@@ -148,7 +148,7 @@ def read_mteb(folder: str, tasks: list[str]) -> dict[str, list[Any]]:
 def make_like_swebench(seed: int = 0) -> dict[str, Any]:
     """Return right and wrong answers of 134 systems to 500 items: rates of 79 % downwards, items of unequal difficulty.
 
-    Systems that are near in rank disagree on about one item in eight, as the public ones do.
+    Systems that are near in rank disagree on about one item in ten, as the public ones do.
     """
     rng = np.random.default_rng([seed, 466])
     ability = np.concatenate([np.linspace(3.1, 1.2, 100), np.linspace(1.1, -6.0, 34)])
@@ -192,7 +192,8 @@ TEXT = """# Leaderboards of scores
 
 `textgauge leaderboard scores.csv` says which systems a board separates. Every two systems are compared on the same
 items. A single test asks about one pair of neighbours in rank and is wrong in 5 % of pairs that are equal. The joint
-statements (max-T over all pairs, variances moderated) hold all together with 95 % confidence: who is first, every rank
+statements (max-T over all pairs, Bonferroni below 30 items, variances moderated) hold all together with 95 % confidence:
+who is first, every rank
 range, every "better".
 
 ## Public boards

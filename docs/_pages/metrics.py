@@ -19,7 +19,8 @@ ASKING = ("judge", "column")  # a service, or a table
 # The extra that an example needs, and what comes before it on the command line.
 NEEDS = {
     "cross_encoder": "needs st: it runs a model of sentence-transformers; `cross_encoder@ms-marco-int8` does not",
-    "nli": "needs a model exported to ONNX: `nli@onnx:MODEL`",
+    "blend": "fetches: the models of five encoders, 0.8 GB",
+    "nli": "fetches: a model of the hub that is exported to ONNX",
 }
 FIRST = {
     "ensemble": "textgauge train ensemble --pairs sample:graded --limit 100 -m chrf,jaccard -o ensemble.json",

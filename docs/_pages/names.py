@@ -57,7 +57,7 @@ def variants(metric: Metric) -> Iterator[str]:
 
 def _other_on(metric: Metric) -> list[str]:
     """Another thing of the same kind to look at, where there is one."""
-    return [name for name in OTHERS.get(metric.needs, ()) if name != metric.on][:1]
+    return [name for name in OTHERS.get(metric.needs, ()) if name != metric.on][:1] if metric.on else []
 
 
 def _values(name: str, kind: Any, default: Any) -> list[str]:

@@ -5,6 +5,7 @@ one namespace, `textgauge …` in this process, `make …` as a dry run. A `text
 Comments before a block, each with its reason:
 
     <!-- needs EXTRA: … -->     without the extra it ends with one line that names it, and exit code 2; else it runs
+    <!-- fetches: … -->         not run: it reads a model of the hub
     <!-- serves: … -->          commands that run until the page ends
     <!-- varies: … -->          the output shown is one of many
     <!-- numbers vary: … -->    the output shown is compared without its numbers
@@ -44,7 +45,7 @@ from textgauge.metrics.base import get_parameters
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 WRITTEN = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
-MARK = r"<!-- (?P<mark>needs \w+|serves|varies|numbers vary)(?:: (?P<reason>.*?))? *-->"
+MARK = r"<!-- (?P<mark>needs \w+|fetches|serves|varies|numbers vary)(?:: (?P<reason>.*?))? *-->"
 BLOCK = re.compile(rf"(?:^{MARK}\n\n?)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.M | re.S)
 LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)\s]+)\)")
 CODE = {"python", "sh"}
@@ -97,7 +98,9 @@ def run_page(text, page=None):
     sys.modules["page"] = module  # a class of the page can be pickled, as one of a user's module
     with contextlib.ExitStack() as servers:
         for block in blocks_of(text):
-            if block.language == "python":
+            if block.mark == "fetches":
+                ran += 1
+            elif block.language == "python":
                 printed = run_python(block, vars(module), bodies) or None
                 ran += 1
             elif block.language == "sh":
@@ -125,6 +128,9 @@ class Rewriter(doctest.DocTestRunner):
         shown = re.sub(" +$", "", got, flags=re.M).rstrip("\n")
         shown = re.sub("^$", "<BLANKLINE>", shown, flags=re.M)
         self.printed.append((start, start + example.want.count("\n"), f"{shown}\n"))
+
+    def report_unexpected_exception(self, out, test, example, exc_info):
+        raise exc_info[1]
 
     def rewrite(self):
         lines = self.body.splitlines(keepends=True)

@@ -207,7 +207,7 @@ IFC --steps steps --source-a A.txt → does not read --source-a
 IFC --steps steps -n 200 → step-001 has 40 texts
 ZWERDLING -m fid → no metrics
 ZWERDLING --dry-run → no metrics
-ZWERDLING -p size=3 → its parameters: n, limit
+ZWERDLING -p size=3 → its parameters: n, lm, limit
 ZWERDLING -p sources=phones → did you mean phone
 
 reproduce → name one paper
@@ -238,7 +238,7 @@ figures none --folder new → no such run
 figures run --folder A.txt --kind box → cannot write
 figures run → missing --folder (see textgauge figures -h)
 report none -o page.html → no such run
-report qa.csv -o page.html → neither the folder of a run nor a .json file of results
+report qa.csv -o page.html → neither a saved result nor a table of texts
 report none.json -o page.html → no such file
 report run none.csv -o page.html → no such file
 report run -o A.txt/page.html → cannot write

@@ -12,7 +12,19 @@ import pytest
 from textgauge.metrics import Part, TokenMetric, registry
 
 MEASURES = ["accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity"]
-BOARD = ["metric", *MEASURES, "overall", "overall_low", "overall_high", "rank", "rank_low", "rank_high", "tier"]
+RANKS = ["rank", "rank_low", "rank_high", "tier", "tied_with"]
+BOARD = ["metric", *MEASURES, "overall", "overall_low", "overall_high", *RANKS]
+    "metric",
+    *MEASURES,
+    "overall",
+    "overall_low",
+    "overall_high",
+    "rank",
+    "rank_low",
+    "rank_high",
+    "tier",
+    "tied_with",
+]
 
 
 @pytest.fixture
@@ -51,7 +63,7 @@ def test_the_leaderboard_in_every_format(ksc, run, tmp_path):
     assert next(csv.reader(io.StringIO(printed["csv"]))) == BOARD
     for form, mark in (("table", "weighted_accuracy"), ("markdown", "| rank | metric |"), ("latex", "\\toprule")):
         assert mark in printed[form]
-        assert "1 (1–" in printed[form]
+        assert "1 (1–" in printed[form].replace("--", "–")
 
 
 def test_details_weights_and_ways_of_judging(ksc, run, tmp_path):

@@ -124,7 +124,7 @@ def test_every_task_on_own_files_and_their_leaderboard_and_figures(whole, run, t
     code, out, _ = run("leaderboard", whole, "--format", "json")
     rows = json.loads(out)["rows"]
     assert code == 0
-    ranks = ["overall_low", "overall_high", "rank", "rank_low", "rank_high", "tier"]
+    ranks = ["overall_low", "overall_high", "rank", "rank_low", "rank_high", "tier", "tied_with"]
     assert [list(row) for row in rows] == [["metric", *COLUMNS, "overall", *ranks]] * len(rows)
     made = {"task ensemble", "universal ensemble"}
     assert {row["metric"] for row in rows} == {"levenshtein", "jaccard", *made}

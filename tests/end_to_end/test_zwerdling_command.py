@@ -68,6 +68,6 @@ def test_the_paper_beside_ours(run, folder, monkeypatch):
     assert code == 0
     rows = {row["claim"]: row for row in json.loads(out)["rows"]}
     terms = rows["only EDA and the language model make new terms (amazon)"]
-    assert (terms["outcome"], terms["data"]) == ("not testable here", "phone")
+    assert (terms["outcome"], terms["data"]) == ("does not hold", "phone")
     assert terms["ours"].startswith("eda ")
     assert rows["EDA has the most grammatical errors of the three (amazon)"]["outcome"] == "not testable here"

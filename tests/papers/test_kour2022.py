@@ -92,11 +92,11 @@ def test_classifier_of_mixtures_has_a_split_for_every_pair_and_is_resumed(tmp_pa
     monkeypatch.setattr(kour2022_tables, "_CLASSIFIER", "classifier(score=f1)@wordllama")
     monkeypatch.setattr(kour2022_tables, "_mixtures", lambda count: [Ksc(k=3, n=20, order="paper", repetitions=count)])
     store = Store(tmp_path)
-    kour2022_tables.compute_classifier_pairs(store, Request(("paper",), repetitions=2))
+    kour2022_tables.compute_classifier_pairs(store, Request(("paper",), params={"repetitions": 2}))
     (path,) = (tmp_path / "classifier-pairs").iterdir()
     kept = json.loads(path.read_text())
     path.write_text(json.dumps(kept | {"values": [[0.1, 0.2, 0.3]]}))
-    kour2022_tables.compute_classifier_pairs(store, Request(("paper",), repetitions=2))
+    kour2022_tables.compute_classifier_pairs(store, Request(("paper",), params={"repetitions": 2}))
     again = json.loads(path.read_text())["values"]
     assert again == [[0.1, 0.2, 0.3], kept["values"][1]]
     ((group, _, verdicts),) = kour2022_tables._read_classifier_pairs(SimpleNamespace(store=store), 0)

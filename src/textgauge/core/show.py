@@ -389,7 +389,8 @@ def render_latex(rows: Sequence[Row], names: Sequence[str]) -> str:
         for name, of in cells.items()
     }
     sides = "".join(
-        "r" if all(map(_NUMBER.match, _drop_dashes(of))) and any(_drop_dashes(of)) else "l" for of in cells.values()
+        "r" if all(_NUMBER.match(cell) for cell in _drop_dashes(of)) and any(_drop_dashes(of)) else "l"
+        for of in cells.values()
     )
     lines = [" & ".join(_escape_tex(make_printable(name)) for name in names) + r" \\ \midrule"]
     lines += [" & ".join(line) + r" \\" for line in zip(*written.values(), strict=True)]

@@ -468,7 +468,7 @@ def _parse_rating(mark: str, name: str) -> float:
     try:
         return float(mark) if mark.strip() else float("nan")
     except ValueError:
-        raise InputError(f"{name}: the rating {mark!r} is not a number") from None
+        raise InputError(f"{name}: the rating {str(mark)!r} is not a number") from None
 
 
 def _read_groups(sets: CorpusSets, sources: Mapping[str, Any], group: LabelSource, column: str | None) -> Ints:

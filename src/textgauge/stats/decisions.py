@@ -375,7 +375,7 @@ def format_board(counts: Mapping[str, Any], first: Sequence[str], scope: str, le
 
     >>> counts = {"metric": "score", "systems": 13, "neighbours": 12, "tied": 7, "items": 500, "items_needed": 2310}
     >>> format_board(counts | {"second": "b"}, ["a", "b"], "new items")[:78]
-    'First: a and b, tied; 7 of 12 neighbours cannot be separated (95 % joint confi'
+    'First: a and b, tied; 7 of 12 neighbours cannot be separated (95 % confidence,'
     """
     by = "" if counts["metric"] == "score" else f" by {counts['metric']}"
     others, leader, needed = counts["systems"] - 1, first[0], counts["items_needed"]

@@ -216,8 +216,8 @@ def ensemble(
     >>> left = ["a red cat sleeps", "the old house", "a stone in the river", "blue dogs run"] * 10
     >>> right = ["a red cat naps", "the new tree", "a stone in the stream", "cats sleep"] * 10
     >>> stack = ensemble(left=left, right=right, target=[4, 2, 5, 1] * 10, metrics="jaccard,chrf", resamples=100)
-    >>> [row.compared_with for row in stack.rows]
-    ['blend-small', 'chrf']
+    >>> stack.rows[0].compared_with
+    'blend-small'
     """
     if (task is None) == (target is None) or (task is not None and documents is None):
         raise InputError("give pairs with ratings (left, right, target), or a task with its documents")

@@ -114,7 +114,7 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
         columns = {name: _parse_numbers(cells) for name, cells in read_table(path).columns.items()}
         texts = make_texts(Path(path).stem, columns)
         if texts is None:
-            raise InputError(f"{path}: the table holds no texts")
+            raise InputError(f"{path}: neither a saved result nor a table of texts")
         return ResultFile(name, Path(path).stem, (), section="Texts", texts=texts)
     saved = load(path)
     rows: list[Row] = [{str(key): write_flat(value) for key, value in row.items()} for row in saved.rows]
