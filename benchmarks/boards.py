@@ -192,9 +192,8 @@ TEXT = """# Leaderboards of scores
 
 `textgauge leaderboard scores.csv` says which systems a board separates. Every two systems are compared on the same
 items. A single test asks about one pair of neighbours in rank and is wrong in 5 % of pairs that are equal. The joint
-statements (max-T over all pairs, Bonferroni below 30 items, variances moderated) hold all together with 95 % confidence:
-who is first, every rank
-range, every "better".
+statements (max-T over all pairs, Bonferroni below 30 items, variances moderated) hold all together with 95 %
+confidence: who is first, every rank range, every "better".
 
 ## Public boards
 

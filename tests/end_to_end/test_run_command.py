@@ -14,17 +14,6 @@ from textgauge.metrics import Part, TokenMetric, registry
 MEASURES = ["accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity"]
 RANKS = ["rank", "rank_low", "rank_high", "tier", "tied_with"]
 BOARD = ["metric", *MEASURES, "overall", "overall_low", "overall_high", *RANKS]
-    "metric",
-    *MEASURES,
-    "overall",
-    "overall_low",
-    "overall_high",
-    "rank",
-    "rank_low",
-    "rank_high",
-    "tier",
-    "tied_with",
-]
 
 
 @pytest.fixture
