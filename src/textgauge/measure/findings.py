@@ -126,13 +126,14 @@ def format_recall(found: Mapping[str, Any]) -> str:
     """Say what limits find of planted copies.
 
     >>> limits = {"texts": "sentences", "near_copy": 0.9, "passage": 8, "planted": "80"}
-    >>> format_recall(limits | {"recall": 0.725, "least": "embedded", "least_recall": 0.09, "alarms": 0.0})
-    'similarity 0.9 and passages of 8 words find 72.5 % of 80 planted copies of sentences (embedded 9 %), 0 % of others'
+    >>> format_recall(limits | {"recall": 0.725, "least": "embedded", "least_recall": 0.09, "alarms": 0.0})[39:]
+    'find 72.5 % of 80 planted copies of sentences (embedded 9 %) and flag 0 % of other texts'
     """
     near = "near duplicates" if found["near_copy"] is None else f"similarity {found['near_copy']:g}"
     recall, least, alarms = (f"{100 * found[name]:.3g} %" for name in ("recall", "least_recall", "alarms"))
     planted = f"{found['planted']} planted copies of {found['texts']} ({found['least']} {least})"
-    return f"{near} and passages of {found['passage']} words find {recall} of {planted}, {alarms} of others"
+    limits = f"{near} and passages of {found['passage']} words"
+    return f"{limits} find {recall} of {planted} and flag {alarms} of other texts"
 
 
 def format_answer(rows: Sequence[Row], sizes: dict[str, int], words: int = PASSAGE) -> str:

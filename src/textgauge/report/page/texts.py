@@ -46,12 +46,17 @@ class PageTexts:
     directed: bool = False
 
 
+def _is_known(value: Any) -> bool:
+    return value is not None and not (isinstance(value, float) and math.isnan(value))
+
+
 def make_texts(
     title: str, columns: Columns, total: int = 0, terms: Sequence[Mapping[str, Any]] = ()
 ) -> PageTexts | None:
     """Return the texts of a table, by column; None where it has none. `terms` are words that separate two corpora."""
     count = min(len(next(iter(columns.values()), ())), MOST_TEXTS)
     columns = {name: list(values[:count]) for name, values in columns.items()}
+    columns = {name: values for name, values in columns.items() if any(map(_is_known, values))}
     systems, metrics = sort_items(columns)
     if systems:
         shown = {name: name.removeprefix(TEXT) for name in ("reference", *(f"{TEXT}{one}" for one in systems))}
