@@ -75,7 +75,7 @@ def without_times(found):
 
 
 WORK = [measured, scored, described]
-FEW = {"threads_per_worker": 1, "dashboard_address": None}
+FEW = {"threads_per_worker": 1, "dashboard_address": ":0"}
 
 
 def test_two_workers_give_the_bits_of_one_process(corpora):

@@ -153,7 +153,8 @@ def _cluster(address: str, stack: ExitStack) -> Any:
         raise InputError(f"{address}: give the number of processes, 1 to {_MOST_PROCESSES}, as in local:2")
     from distributed import LocalCluster
 
-    options = {"n_workers": int(count), "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+    # Any free port: without a dashboard, Dask would still ask for 8787 and warn where it is taken.
+    options = {"n_workers": int(count), "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
     return stack.enter_context(LocalCluster(**options))  # type: ignore[no-untyped-call]
 
 

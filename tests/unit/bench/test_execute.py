@@ -46,7 +46,7 @@ def test_two_processes_give_what_one_gives(tmp_path, make_plan, contents, same, 
 
 def test_a_dask_cluster_gives_what_one_process_gives(tmp_path, make_plan, contents, same, serial):
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 1, "processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 1, "processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, open_executor(scheduler=cluster.scheduler_address) as where:
         report = run([make_plan(METRICS)], Store(tmp_path / "dask"), executor=where)
     assert report.computed == 27
@@ -109,7 +109,7 @@ def test_times_are_taken_here_one_by_one(tmp_path, make_plan):
 
 def test_a_cluster_holds_more_batches_than_it_has_threads():
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "processes": False, "threads_per_worker": 5, "dashboard_address": None}
+    options = {"n_workers": 2, "processes": False, "threads_per_worker": 5, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, open_executor(scheduler=cluster.scheduler_address) as where:
         assert count_workers(where, jobs=1) == 10
     assert count_workers(None, jobs=3) == 3
