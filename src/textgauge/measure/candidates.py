@@ -6,6 +6,7 @@ reference's luck adds to all distances alike then cancels in their differences, 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -36,10 +37,10 @@ from textgauge.measure.comparing import (
     prepare_two,
 )
 from textgauge.measure.dependence import LabelSource, cut_uneven_groups, find_signs, read_belonging
-from textgauge.metrics import CorpusMetric, Score
+from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import DisjointSplits, NullValues
-from textgauge.stats.decisions import TOO_CLOSE
+from textgauge.stats.decisions import ALPHA, TOO_CLOSE
 from textgauge.stats.rankings import Ranking, rank_values
 from textgauge.stats.resampling import adjust_by_holm
 
@@ -80,6 +81,7 @@ def compare_many(
     views = {
         name: joint.take(range(start, start + len(corpora[name]))) for name, start in zip(corpora, starts, strict=False)
     }
+    options = _allow_single_findings(options, len(candidates))
     n = len(corpora["reference"])
     halves = joint.take(range(n)), joint.take(range(n, len(joint)))
     _, chosen, missing = prepare_two(*halves, metrics, options.seed, default=MANY_METRICS)
@@ -118,6 +120,11 @@ def compare_many(
     return CompareReport(
         tuple(rows), tuple(warnings), rankings=rankings, candidates=tuple(candidates), level=options.level, sign=sign
     )
+
+
+def _allow_single_findings(options: UncertaintyOptions, statements: int) -> UncertaintyOptions:
+    """Ask for so many exchanges that the smallest p-value, adjusted for all statements, can say "different"."""
+    return replace(options, permutations=max(options.permutations, math.ceil(statements / ALPHA) - 1))
 
 
 def _extend_score(score: Score, **more: Any) -> CandidateScore:
@@ -184,6 +191,8 @@ def compare_slices(
     fewest = f"{_LABEL_TEXTS} texts" if group is None else f"{_LABEL_TEXTS} texts of {FEWEST_GROUPS} groups"
     if not large:
         raise InputError(f"no label of `{by}` has {fewest} in the reference and in a candidate")
+    metrics = get_corpus_metrics(metrics)
+    options = _allow_single_findings(options, len(large) * len(metrics))
     total = {name: sum(map(len, groups.values())) for name, groups in {"": first, **others}.items()}
     rows: list[CandidateScore] = []
     for number, (label, name) in enumerate(large):

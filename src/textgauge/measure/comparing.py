@@ -167,7 +167,7 @@ def compare(
     level
         Confidence level of the intervals.
     permutations
-        Number of permutations in the test.
+        Number of permutations in the test; more where that many slices or candidates could never differ.
     seed
         Random seed.
     on_score

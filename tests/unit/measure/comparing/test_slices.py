@@ -40,3 +40,12 @@ def test_p_values_are_those_of_each_slice_with_the_false_discovery_rate():
     }
     expected = dict(zip(alone, false_discovery_control(list(alone.values())), strict=True))
     assert {row.slice: row.p_adjusted for row in found} == pytest.approx(expected)
+
+
+def test_one_slice_of_many_can_be_found():
+    rows = [(" ".join(RNG.choice(WORDS["a"], 4)), f"topic {number % 14}") for number in range(14 * 25)]
+    reference = pl.DataFrame(rows, schema=["text", "topic"], orient="row")
+    moved = [(f"new {text}" if topic == "topic 3" else text, topic) for text, topic in rows]
+    candidate = pl.DataFrame(moved, schema=["text", "topic"], orient="row")
+    found = textgauge.compare(reference, candidate, by="topic", metrics="jsd@words")
+    assert [row.slice for row in found if row.differs] == ["topic 3"]
