@@ -29,6 +29,7 @@ from textgauge.data.units import FEWEST_GROUPS
 from textgauge.measure.compare_report import CandidateScore, CompareReport
 from textgauge.measure.comparing import (
     MANY_METRICS,
+    PERMUTATIONS,
     Metrics,
     UncertaintyOptions,
     Views,
@@ -123,8 +124,12 @@ def compare_many(
 
 
 def _allow_single_findings(options: UncertaintyOptions, statements: int) -> UncertaintyOptions:
-    """Ask for so many exchanges that the smallest p-value, adjusted for all statements, can say "different"."""
-    return replace(options, permutations=max(options.permutations, math.ceil(statements / ALPHA) - 1))
+    """Ask for so many exchanges that the smallest p-value, adjusted for all statements, can say "different".
+
+    Fewer than the usual number are a choice, for a quick look.
+    """
+    enough = math.ceil(statements / ALPHA) - 1
+    return replace(options, permutations=enough) if PERMUTATIONS <= options.permutations < enough else options
 
 
 def _extend_score(score: Score, **more: Any) -> CandidateScore:
