@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 
 from textgauge.bench import (
-    Ifc,
     Observations,
     Plan,
     Results,
     Sources,
     Store,
-    format_step_role,
     make_plans,
     run,
 )
@@ -30,6 +28,7 @@ from textgauge.data import Corpus, load_corpus, load_published_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge_papers.generate import AdapterSettings, ifc_corpora
 from textgauge_papers.generate.settings import hash_texts, make_generator, one_thread
+from textgauge_papers.ifc import Ifc, format_step_role
 from textgauge_papers.kour2022_tables import KOUR_METRICS
 from textgauge_papers.ledger import (
     Claim,

@@ -6,14 +6,13 @@ from textgauge.bench.inputs import (
     Paraphrases,
     PlantedCorpora,
     RatedPairs,
-    StepsAndReference,
     TaskTable,
     TwoCorpora,
-    format_step_role,
 )
 from textgauge.bench.sources import PairSources, Sources
 from textgauge.data import Corpus
 from textgauge.testing.protocol_checks import ProtocolCase
+from textgauge_papers.ifc import StepsAndReference, format_step_role
 
 _WORDS = ["red", "blue", "old", "new", "cat", "dog", "bird", "train", "sees", "likes", "near", "far", "house", "tree"]
 _OTHERS = ["please", "could", "you", "send", "pay", "money", "card", "bank", "rate", "loan", "fee", "now"]

@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from textgauge.bench.ngrams import write_ngram_corpora
 from textgauge.core.registry import Registry
 from textgauge.data import datasets, load_pairs, load_retrieval, load_texts, sample
 from textgauge.encode.resources import compute_sha256
+from textgauge_papers.generate.ngrams import write_ngram_corpora
 
 STYLES = ("Bible", "GYAFC_formal", "GYAFC_informal", "GYAFC_rewrites", "Paralex", "Paraphrase", "Yelp")
 

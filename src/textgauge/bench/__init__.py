@@ -2,15 +2,7 @@
 
 from textgauge.bench.contrasts import get_pair_columns, select_rated_groups
 from textgauge.bench.ensembles import Contribution, group_by_embedders
-from textgauge.bench.inputs import (
-    format_step_role,
-    list_step_files,
-    read_paraphrases,
-    read_rated,
-    read_steps,
-    read_two,
-)
-from textgauge.bench.ngrams import NgramGenerator, join_words, split_words, write_ngram_corpora
+from textgauge.bench.inputs import DataKind, read_paraphrases, read_rated, read_two
 from textgauge.bench.plan import (
     Cell,
     Metrics,
@@ -26,8 +18,8 @@ from textgauge.bench.protocols import (
     Agreement,
     Clustering,
     ComparedAlignment,
+    CorpusBatch,
     Distributionality,
-    Ifc,
     Ksc,
     Measure,
     Observations,
@@ -44,7 +36,13 @@ from textgauge.bench.protocols import (
     list_tasks,
     register_protocol,
 )
-from textgauge.bench.protocols.base import summarise_repetitions
+from textgauge.bench.protocols.base import (
+    CORPUS_METRICS,
+    explain_undefined,
+    make_generator,
+    merge_rounding_ties,
+    summarise_repetitions,
+)
 from textgauge.bench.protocols.task import WORD_METRICS
 from textgauge.bench.results import Group, Results, Verdicts
 from textgauge.bench.run import RunReport, compute, run
@@ -52,19 +50,20 @@ from textgauge.bench.sources import PairSources, Sources, TaskSources
 from textgauge.bench.store import Store
 
 __all__ = [
+    "CORPUS_METRICS",
     "WORD_METRICS",
     "Agreement",
     "Cell",
     "Clustering",
     "ComparedAlignment",
     "Contribution",
+    "CorpusBatch",
+    "DataKind",
     "Distributionality",
     "Group",
-    "Ifc",
     "Ksc",
     "Measure",
     "Metrics",
-    "NgramGenerator",
     "Observations",
     "PairSources",
     "Perturbation",
@@ -87,24 +86,21 @@ __all__ = [
     "Verdict",
     "Verdicts",
     "compute",
-    "format_step_role",
+    "explain_undefined",
     "get_pair_columns",
     "group_by_embedders",
-    "join_words",
-    "list_step_files",
     "list_suites",
     "list_tasks",
+    "make_generator",
     "make_plans",
     "make_task_plans",
+    "merge_rounding_ties",
     "read_paraphrases",
     "read_rated",
-    "read_steps",
     "read_two",
     "register_protocol",
     "register_suite",
     "run",
     "select_rated_groups",
-    "split_words",
     "summarise_repetitions",
-    "write_ngram_corpora",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,24 +11,21 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from textgauge import data as data_room
-from textgauge.bench.ngrams import write_ngram_corpora
 from textgauge.bench.sources import Data, PairSources, Sources, TaskSources
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import ArgumentError, InputError, ResourceError
 from textgauge.core.files import check_table_path
-from textgauge.data import Corpus, load_pairs, load_texts
+from textgauge.data import Corpus, load_pairs
 from textgauge.data.datasets import list_data_folders
 from textgauge.data.folders import is_metric_folder, load_metric_folder
-from textgauge.data.formats import holds_texts, is_table, list_endings, read_table
+from textgauge.data.formats import is_table, read_table
 from textgauge.data.source import Source, get_source_name, has_builtin_columns, load_corpus
 from textgauge.data.tables import TextPairs, TextTable, parse_number
 
 Given = Mapping[str, Any]
 References: TypeAlias = "Sequence[str] | Sequence[list[str]]"
 
-REFERENCE = "reference"
 GROUPS = ("set", "system", "item")
-_LEARNED = "sample:banking"
 # What the parts of a published dataset or sample are; the parts of others are splits, which mean nothing here.
 _PARTS_ARE = {"yamshchikov14": "set"}
 _MQM, _MQM_REFERENCES, _MQM_REFERENCE = "wmt21_mqm_ted_zhen", ("ref-A", "ref-B"), "ref-B"
@@ -96,17 +92,6 @@ class PlantedCorpora(TwoCorpora):
         )
         scores = {name: np.array(cells) for name, cells in table.get_scores(columns).items()}
         return replace(sources, planted=path, texts=[text or "" for text in table.get_texts("text")], scores=scores)
-
-
-class StepsAndReference(DataKind):
-    """Corpora in order, one for each step, and the corpus that they should approach."""
-
-    needs = ("steps", "reference")
-    takes = ("column",)
-    about = "{steps}, a folder of corpora in order, and {reference}"
-
-    def load(self, given: Given, seed: int) -> Sources:
-        return read_steps(given["steps"], given["reference"], column=given.get("column"))
 
 
 class Paraphrases(DataKind):
@@ -270,59 +255,6 @@ def read_two(a: Source, b: Source, *, column: str | None = None, limit: int | No
         for role, source in given.items()
     }
     return Sources(",".join(get_source_name(source, role) for role, source in given.items()), corpora)
-
-
-def read_steps(
-    steps: str | os.PathLike[str] | Sequence[Source], reference: Source, *, column: str | None = None
-) -> Sources:
-    """Return the reference and the corpora of the steps.
-
-    These are all text files of a folder in natural order (2 before 10), or files or texts in the order given.
-    """
-    files = list_step_files(steps) if isinstance(steps, str | os.PathLike) else list(steps)
-    folder = Path(steps).name if isinstance(steps, str | os.PathLike) else f"{len(files)} files"
-    corpora = [load_corpus(step, column=column) for step in files]
-    approached = Path(get_source_name(reference, REFERENCE)).name
-    return _join_steps(
-        f"{folder or 'steps'},{approached}", load_corpus(reference, role=REFERENCE, column=column), corpora
-    )
-
-
-def list_step_files(folder: str | os.PathLike[str]) -> list[str]:
-    """Return the text files of a folder, in natural order of their names: step2 before step10."""
-    place = Path(folder)
-    if not place.is_dir():
-        raise InputError(f"{folder} is not a folder of corpora, one file for each step")
-    names = [path.name for path in place.iterdir() if path.is_file() and holds_texts(path) and path.name[0] != "."]
-    if not names:
-        raise InputError(f"{folder} holds no corpora ({', '.join(list_endings())})")
-    return [str(place / name) for name in sorted(names, key=_make_natural_key)]
-
-
-def _make_natural_key(name: str) -> list[tuple[int, int, str]]:
-    parts = re.findall(r"[0-9]+|[^0-9]+", name)
-    return [(0, int(part), part) if part[0] in "0123456789" else (1, 0, part) for part in parts]
-
-
-def make_learned_steps(*, steps: int = 8, texts: int = 2_000, per_step: int = 300, seed: int = 0) -> Sources:
-    """Return built-in texts, and what a back-off trigram model writes that has seen 1/128, 1/64, … and all of them."""
-    learned = load_texts(_LEARNED, limit=texts).texts
-    corpora = write_ngram_corpora(learned, steps=steps, per_step=per_step, seed=seed)
-    return _join_steps(f"trigrams,{_LEARNED}", Corpus.of(learned), [Corpus.of(list(texts)) for texts in corpora])
-
-
-def format_step_role(number: int) -> str:
-    """Return the role of a step's corpus.
-
-    >>> format_step_role(7)
-    'step-007'
-    """
-    return f"step-{number:03d}"
-
-
-def _join_steps(name: str, reference: Corpus, steps: Sequence[Corpus]) -> Sources:
-    corpora = {format_step_role(number): corpus for number, corpus in enumerate(steps, start=1)}
-    return Sources(name, {REFERENCE: reference, **corpora})
 
 
 def read_rated(

@@ -17,12 +17,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from textgauge.bench.inputs import load_data, make_learned_steps, read_paraphrases, read_rated, read_two
+from textgauge.bench.inputs import load_data, read_paraphrases, read_rated, read_two
 from textgauge.bench.protocols import (
     Agreement,
     Batch,
     Distributionality,
-    Ifc,
     Ksc,
     Protocol,
     Size,
@@ -309,12 +308,6 @@ def distributionality_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan
     """Distributionality on built-in paraphrases: about a minute."""
     data = [read_paraphrases("sample:banking")]
     return make_plans([Distributionality()], data, metrics or f"{CORPUS_METRICS},ahd", seed)
-
-
-@register_suite("ifc-quick")
-def ifc_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """Return a trigram model that learns more and more of built-in texts: about a minute."""
-    return make_plans([Ifc()], [make_learned_steps()], metrics or f"{CORPUS_METRICS},mauve", seed)
 
 
 @register_suite("usmb-quick")

@@ -17,10 +17,10 @@ from textgauge.data.datasets import (
     register_dataset,
 )
 from textgauge.data.folders import RetrievalSet, load_retrieval
-from textgauge.data.formats import read_embeddings, read_table
+from textgauge.data.formats import holds_texts, list_endings, read_embeddings, read_table
 from textgauge.data.pool import GIVEN, Pool
 from textgauge.data.samples import list_samples, sample, sample_pairs
-from textgauge.data.source import describe_accepted, load_aligned, load_corpus, load_pairs, load_texts
+from textgauge.data.source import describe_accepted, get_source_name, load_aligned, load_corpus, load_pairs, load_texts
 from textgauge.data.tables import LabelledTexts, TextPairs, TextTable
 from textgauge.data.tasks import (
     ClusteringTexts,
@@ -57,8 +57,11 @@ __all__ = [
     "fetch_dataset",
     "find_data_table",
     "find_dataset_file",
+    "get_source_name",
+    "holds_texts",
     "is_here",
     "list_data_folders",
+    "list_endings",
     "list_published",
     "list_samples",
     "load_aligned",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.bench.inputs import DataKind, Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
+from textgauge.bench.inputs import DataKind, Paraphrases, RatedPairs, TaskTable, TwoCorpora
 from textgauge.bench.protocols import Batch, CorpusBatch, Observations, Protocol, Sources, Verdict, list_protocols
 from textgauge.bench.sources import Data
 from textgauge.core.arrays import Floats
@@ -178,10 +178,8 @@ def load_example(kind: DataKind) -> Data:
         return kind.read(kind.samples[0])
     left, right = ([f"{first} {word} {n}" for n in range(30) for word in words] for first, words in _WORDS)
     pairs = {"left": left, "right": [" ".join(reversed(text.split())) for text in left]}
-    steps = [left[: 30 - 7 * n] + right[: 2 + 7 * n] for n in range(4)]
     given: dict[type[DataKind], dict[str, Any]] = {
         TwoCorpora: {"source_a": left, "source_b": right},
-        StepsAndReference: {"steps": steps, "reference": right[:32]},
         RatedPairs: {**pairs, "rating": [float(row % 6) for row in range(len(left))]},
         Paraphrases: pairs,
     }

@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from textgauge.bench import write_ngram_corpora
 from textgauge.core import InputError
 from textgauge_papers.generate.conditional import check_labels, classifier, filter_texts
 from textgauge_papers.generate.language_model import ADAPTED, READY, GeneratorModel, Settings, language_model
+from textgauge_papers.generate.ngrams import write_ngram_corpora
 from textgauge_papers.generate.sampling import Sampling
 from textgauge_papers.generate.settings import hash_texts, make_generator
 from textgauge_papers.generate.training import Say, Training, ignore_message

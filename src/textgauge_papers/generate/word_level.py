@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from textgauge.bench import join_words, split_words
+from textgauge_papers.generate.ngrams import join_words, split_words
 
 PAD, START, END, UNKNOWN = 0, 1, 2, 3
 _SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")

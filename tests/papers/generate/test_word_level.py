@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from textgauge.bench import NgramGenerator, join_words, split_words, write_ngram_corpora
 from textgauge.core import InputError
 from textgauge.encode.tokenizers import split_folded_words
+from textgauge_papers.generate.ngrams import NgramGenerator, join_words, split_words, write_ngram_corpora
 from textgauge_papers.generate.word_level import UNKNOWN, Vocabulary
 
 TEXTS = ["It's well-known: don't panic (at all).", "My card isn't here, is it?", "Rock'n'roll at 5 o'clock, a_b 3.5%!"]

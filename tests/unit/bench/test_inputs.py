@@ -11,7 +11,6 @@ import textgauge
 from textgauge.bench.inputs import (
     Paraphrases,
     RatedPairs,
-    StepsAndReference,
     TwoCorpora,
     load_data,
     read_rated,
@@ -28,7 +27,7 @@ TEXTS = {"left": ["a cat", "a dog"], "right": ["one cat", "a cow"]}
     ("kind", "given", "complaint"),
     [
         (TwoCorpora(), {"source_a": ["x"]}, "x needs two corpora: `source_a` and `source_b`"),
-        (StepsAndReference(), {"steps": "folder"}, "x needs `steps`, a folder of corpora in order, and `reference`"),
+        (TwoCorpora(), {"source_a": ["x"], "steps": "folder"}, "x does not read `steps`"),
         (RatedPairs(), {}, "x needs rated pairs: `pairs`"),
         (Paraphrases(), {**TEXTS, "rating": [1, 2]}, "x does not read `rating`; it needs paraphrases"),
         (RatedPairs(), {**TEXTS, "rating": [1, 2], "limit": 2}, "`limit`: for tables"),

@@ -15,7 +15,6 @@ from textgauge.bench.protocols.batch import Batch, CorpusBatch, MatrixBatch, Pai
 from textgauge.bench.protocols.copies import Copies
 from textgauge.bench.protocols.distributionality import Distributionality
 from textgauge.bench.protocols.document_tasks import ComparedAlignment, RatedAlignment, Robustness, Sensitivity
-from textgauge.bench.protocols.ifc import Ifc
 from textgauge.bench.protocols.ksc import Ksc
 from textgauge.bench.protocols.matrix_tasks import Clustering, Retrieval
 from textgauge.bench.protocols.perturbation import Perturbation
@@ -31,7 +30,6 @@ __all__ = [
     "Copies",
     "CorpusBatch",
     "Distributionality",
-    "Ifc",
     "Ksc",
     "MatrixBatch",
     "Measure",

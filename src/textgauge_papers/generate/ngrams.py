@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from textgauge.core.errors import InputError
+from textgauge.core import InputError
 
 _INSIDE = "'’"  # signs that belong to a word when letters stand on both sides
 _PIECES = re.compile(rf"\s?(?:[^\W_]+(?:[{_INSIDE}][^\W_]+)*|\S)")

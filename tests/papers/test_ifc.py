@@ -5,15 +5,22 @@ import polars as pl
 import pytest
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.inputs import format_step_role, make_learned_steps, read_steps
 from textgauge.bench.protocols.base import Observations
-from textgauge.bench.protocols.ifc import SELF, STEP, Ifc, compute_type_token_ratio
 from textgauge.bench.results import Group
 from textgauge.bench.sources import Sources
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report.figures.sweeps import collect_ifc_points, collect_ttr_points, draw_ifc, draw_studies, fit_ifc_line
+from textgauge_papers.ifc import (
+    SELF,
+    STEP,
+    Ifc,
+    compute_type_token_ratio,
+    format_step_role,
+    make_learned_steps,
+    read_steps,
+)
 
 SMALL = Ifc(n=6, repetitions=3)
 

@@ -2,31 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from textgauge.bench.inputs import REFERENCE, StepsAndReference
-from textgauge.bench.protocols.base import (
+from textgauge.bench import (
+    CORPUS_METRICS,
+    CorpusBatch,
+    DataKind,
     Measure,
+    Metrics,
     Observations,
+    Plan,
     Protocol,
+    Sources,
     explain_undefined,
     make_generator,
+    make_plans,
     merge_rounding_ties,
     register_protocol,
 )
-from textgauge.bench.protocols.batch import CorpusBatch
-from textgauge.bench.sources import Sources
-from textgauge.core.arrays import Ints
-from textgauge.core.errors import InputError
-from textgauge.data import Corpus
+from textgauge.core import InputError, Ints
+from textgauge.data import Corpus, get_source_name, holds_texts, list_endings, load_corpus, load_texts
 from textgauge.metrics import Range
-from textgauge.stats.correlation import spearman
+from textgauge.stats import spearman
+from textgauge_papers.generate.ngrams import write_ngram_corpora
 
+REFERENCE = "reference"
+_LEARNED = "sample:banking"
 SELF, STEP = "self", "step"
 _FEWEST_STEPS, _FEWEST_TEXTS = 3, 10
+
+
+class StepsAndReference(DataKind):
+    """Corpora in order, one for each step, and the corpus that they should approach."""
+
+    needs = ("steps", "reference")
+    takes = ("column",)
+    about = "{steps}, a folder of corpora in order, and {reference}"
+
+    def load(self, given: Mapping[str, Any], seed: int) -> Sources:
+        """Return the corpora that the values name; of no values, those of a small model of built-in texts."""
+        if not given:
+            return make_learned_steps(steps=4, texts=80, per_step=30, seed=seed)
+        return read_steps(given["steps"], given["reference"], column=given.get("column"))
 
 
 @register_protocol
@@ -64,6 +88,7 @@ class Ifc(Protocol):
     repetitions: int = 5
 
     def check(self, sources: Sources) -> None:
+        """Refuse too few steps, and samples that the corpora are too small for."""
         steps = _list_steps(sources)
         if len(steps) < _FEWEST_STEPS:
             raise InputError(f"a trend needs at least {_FEWEST_STEPS} steps, not {len(steps)}")
@@ -93,6 +118,7 @@ class Ifc(Protocol):
             yield CorpusBatch.of_rows(number, sources.joint, np.concatenate([reference[:n], *sides]), trials, columns)
 
     def judge_repetition(self, batch: Observations) -> dict[str, float | str] | str:
+        """Return trend, slope and gap of one repetition."""
         why = explain_undefined(batch)
         if why is not None or not np.isfinite(batch.value).all():
             return why or "a distance is infinite"
@@ -131,3 +157,59 @@ def _list_rows(sources: Sources) -> dict[str, Ints]:
         start += len(corpus)
     order = [REFERENCE, *_list_steps(sources)]
     return {role: starts[role] + np.argsort(sources.corpora[role].keys, kind="stable") for role in order}
+
+
+def read_steps(steps: str | os.PathLike[str] | Sequence[Any], reference: Any, *, column: str | None = None) -> Sources:
+    """Return the reference and the corpora of the steps.
+
+    These are all text files of a folder in natural order (2 before 10), or files or texts in the order given.
+    """
+    files = list_step_files(steps) if isinstance(steps, str | os.PathLike) else list(steps)
+    folder = Path(steps).name if isinstance(steps, str | os.PathLike) else f"{len(files)} files"
+    corpora = [load_corpus(step, column=column) for step in files]
+    approached = Path(get_source_name(reference, REFERENCE)).name
+    return _join_steps(
+        f"{folder or 'steps'},{approached}", load_corpus(reference, role=REFERENCE, column=column), corpora
+    )
+
+
+def list_step_files(folder: str | os.PathLike[str]) -> list[str]:
+    """Return the text files of a folder, in natural order of their names: step2 before step10."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"{folder} is not a folder of corpora, one file for each step")
+    names = [path.name for path in place.iterdir() if path.is_file() and holds_texts(path) and path.name[0] != "."]
+    if not names:
+        raise InputError(f"{folder} holds no corpora ({', '.join(list_endings())})")
+    return [str(place / name) for name in sorted(names, key=_make_natural_key)]
+
+
+def _make_natural_key(name: str) -> list[tuple[int, int, str]]:
+    parts = re.findall(r"[0-9]+|[^0-9]+", name)
+    return [(0, int(part), part) if part[0] in "0123456789" else (1, 0, part) for part in parts]
+
+
+def make_learned_steps(*, steps: int = 8, texts: int = 2_000, per_step: int = 300, seed: int = 0) -> Sources:
+    """Return built-in texts, and what a back-off trigram model writes that has seen 1/128, 1/64, … and all of them."""
+    learned = load_texts(_LEARNED, limit=texts).texts
+    corpora = write_ngram_corpora(learned, steps=steps, per_step=per_step, seed=seed)
+    return _join_steps(f"trigrams,{_LEARNED}", Corpus.of(learned), [Corpus.of(list(texts)) for texts in corpora])
+
+
+def format_step_role(number: int) -> str:
+    """Return the role of a step's corpus.
+
+    >>> format_step_role(7)
+    'step-007'
+    """
+    return f"step-{number:03d}"
+
+
+def _join_steps(name: str, reference: Corpus, steps: Sequence[Corpus]) -> Sources:
+    corpora = {format_step_role(number): corpus for number, corpus in enumerate(steps, start=1)}
+    return Sources(name, {REFERENCE: reference, **corpora})
+
+
+def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """Return a trigram model that learns more and more of built-in texts: about a minute."""
+    return make_plans([Ifc()], [make_learned_steps()], metrics or f"{CORPUS_METRICS},mauve", seed)
