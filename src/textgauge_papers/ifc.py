@@ -28,7 +28,7 @@ from textgauge.bench import (
     register_protocol,
 )
 from textgauge.core import InputError, Ints
-from textgauge.data import Corpus, get_source_name, holds_texts, list_endings, load_corpus, load_texts
+from textgauge.data import Corpus, get_source_name, is_text_file, list_endings, load_corpus, load_texts
 from textgauge.metrics import Range
 from textgauge.stats import spearman
 from textgauge_papers.generate.ngrams import write_ngram_corpora
@@ -178,7 +178,7 @@ def list_step_files(folder: str | os.PathLike[str]) -> list[str]:
     place = Path(folder)
     if not place.is_dir():
         raise InputError(f"{folder} is not a folder of corpora, one file for each step")
-    names = [path.name for path in place.iterdir() if path.is_file() and holds_texts(path) and path.name[0] != "."]
+    names = [path.name for path in place.iterdir() if path.is_file() and is_text_file(path) and path.name[0] != "."]
     if not names:
         raise InputError(f"{folder} holds no corpora ({', '.join(list_endings())})")
     return [str(place / name) for name in sorted(names, key=_make_natural_key)]

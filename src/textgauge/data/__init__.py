@@ -17,7 +17,7 @@ from textgauge.data.datasets import (
     register_dataset,
 )
 from textgauge.data.folders import RetrievalSet, load_retrieval
-from textgauge.data.formats import holds_texts, list_endings, read_embeddings, read_table
+from textgauge.data.formats import is_text_file, list_endings, read_embeddings, read_table
 from textgauge.data.pool import GIVEN, Pool
 from textgauge.data.samples import list_samples, sample, sample_pairs
 from textgauge.data.source import describe_accepted, get_source_name, load_aligned, load_corpus, load_pairs, load_texts
@@ -58,8 +58,8 @@ __all__ = [
     "find_data_table",
     "find_dataset_file",
     "get_source_name",
-    "holds_texts",
     "is_here",
+    "is_text_file",
     "list_data_folders",
     "list_endings",
     "list_published",

@@ -123,15 +123,15 @@ def list_endings(*, embeddings: bool = False) -> list[str]:
     return [one.ending for one in FORMATS if embeddings or one.holds != "embeddings"]
 
 
-def holds_texts(path: PathLike) -> bool:
+def is_text_file(path: PathLike) -> bool:
     """Return True if a file of a folder is one of texts, by its ending; a .json file mostly describes the texts."""
     known = _BY_ENDING.get(split_endings(path)[0])
     return known is not None and known.holds != "embeddings" and known.ending != ".json"
 
 
 def is_table(path: PathLike) -> bool:
-    """Return True if a file of a folder is a table with named columns, by its ending; see `holds_texts`."""
-    return holds_texts(path) and get_format(path).holds == "columns"
+    """Return True if a file of a folder is a table with named columns, by its ending; see `is_text_file`."""
+    return is_text_file(path) and get_format(path).holds == "columns"
 
 
 def find_table(folder: Path, stem: str) -> Path | None:

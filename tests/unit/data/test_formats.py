@@ -295,7 +295,7 @@ def test_a_table_is_found_whatever_its_format(tmp_path):
     assert [formats.is_table(name) for name in ("a.csv", "a.tsv.gz", "a.txt", "a.npy", "a.in", "-")] == [True, True] + [
         False
     ] * 4
-    assert [formats.holds_texts(name) for name in ("a.txt", "a.csv.gz", "a.npy", "a.in")] == [True, True, False, False]
+    assert [formats.is_text_file(name) for name in ("a.txt", "a.csv.gz", "a.npy", "a.in")] == [True, True, False, False]
 
 
 def parquet_bytes(columns):
