@@ -1,4 +1,4 @@
-"""`textgauge describe` as a user meets it: the table, JSON, files, figure."""
+"""`textgauge describe` as a user meets it: the table, JSON, files."""
 
 import json
 
@@ -56,15 +56,14 @@ def test_several_corpora_with_tests_and_a_collapsed_one(describe, corpora):
     assert {path.stem for path in (corpora / "lists").iterdir()} >= {"near_copies", "uncovered", "modes", "curve"}
 
 
-def test_files_of_texts_picks_and_figure(describe, corpora):
+def test_files_of_texts_and_picks(describe, corpora):
     code, out, err = describe(
         corpora / "good.txt", "--grammar", "none", "--per-text", corpora / "texts.parquet", "--pick", 7,
-        "--pick-to", corpora / "picked.txt", "--plausible", "--near-copies", 0.6, "--figure", corpora / "plane.svg",
+        "--pick-to", corpora / "picked.txt", "--plausible", "--near-copies", 0.6,
     )  # fmt: skip
     assert code == 0, err
     assert len(pl.read_parquet(corpora / "texts.parquet")) == 60
     assert len((corpora / "picked.txt").read_text(encoding="utf-8").splitlines()) == 7
-    assert (corpora / "plane.svg").read_bytes().startswith(b"<svg")
     assert "Near copies (" in out
 
 

@@ -130,7 +130,6 @@ DESCRIBE --against nowhere.txt → nowhere.txt
 DESCRIBE --train A.txt --against A.txt → --against is for texts that are described by themselves
 DESCRIBE --train A.txt --pick 3 → belong together
 DESCRIBE --train A.txt --per-text x.xls → ending
-DESCRIBE --train A.txt --figure x.gif → a figure is
 DESCRIBE --train A.txt -o x.csv → extension "json"
 DESCRIBE --train A.txt --test A.txt --near-copies 0.2 → similarity from 0.5 to 1, not 0.2
 describe empty.txt --train A.txt → the file is empty

@@ -9,9 +9,10 @@ import pytest
 from textgauge.bench import Ksc, Plan, Results, Sources, Store, run
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
+from textgauge.report import render_chart
 from textgauge.report.figures import KINDS
 from textgauge_papers import PAPERS
-from textgauge_papers.figures import INDEX, PLANE, paper_figures, write_figures
+from textgauge_papers.figures import INDEX, PLANE, collect_plane_cells, draw_planes, paper_figures, write_figures
 from textgauge_papers.paper import PaperFigure
 
 LISTED = {
@@ -91,3 +92,14 @@ def test_planes_are_drawn_of_kept_descriptions(tmp_path):
     assert one.figure.name == "plane-news"
     assert [panel["title"]["text"] for panel in one.figure.chart.to_dict()["concat"]] == ["eda", "lm"]
     assert list(write_figures(figures_of(), Results(Store(tmp_path)), tmp_path)) == []
+
+
+def test_cells_of_the_plane_hold_every_text_once():
+    rng = np.random.default_rng(0)
+    points = rng.uniform(-0.2, 1, 200), 1 - rng.uniform(0.5, 1, 200)
+    cells = collect_plane_cells(points, -0.2)
+    assert cells["share"].sum() == pytest.approx(1)
+    assert (cells["x2"] > cells["x"]).all()
+    assert cells["y"].min() >= 0
+    assert cells["y2"].max() <= 0.5
+    assert b"</script><b>" not in render_chart(draw_planes({"</script><b>\x00": points}, "s"), "html")

@@ -22,7 +22,7 @@ from textgauge.cli.output import (
 )
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
-from textgauge.core.files import check_table_path, write_atomically, write_table
+from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import Column, show_rows
 from textgauge.core.show import format_cell, format_p, shorten_line
 from textgauge.data.formats import read_table
@@ -84,13 +84,6 @@ def describe(
             group=OUTPUT,
         ),
     ] = None,
-    figure: Annotated[
-        Path | None,
-        option(
-            help="Draw every text by its similarity to test in meaning and to train in wording: .html, .svg or .png.",
-            group=OUTPUT,
-        ),
-    ] = None,
     clean_to: Annotated[
         Path | None,
         option(
@@ -125,11 +118,9 @@ def describe(
     has_train = given["train"] is not None
     if given["ratings"] is not None:
         given["ratings"] = [name for one in given["ratings"] for name in one.split(",")]
-    _check_picks(has_train, {"--pick": pick, "--near-copies": near_copies, "--figure": figure}, pick_to, plausible)
+    _check_picks(has_train, {"--pick": pick, "--near-copies": near_copies}, pick_to, plausible)
     for path in filter(None, (per_text, pick_to, clean_to)):
         check_table_path(path)
-    if figure is not None and figure.suffix not in (".html", ".svg", ".png"):
-        raise InputError(f"{figure}: a figure is .html, .svg or .png")
     if clean_to is not None:
         _check_clean(clean_to, generated, given)
     only = "generated" if has_train else "corpus"
@@ -148,8 +139,6 @@ def describe(
     if lists is not None:
         for name, frame in description.lists().items():
             write_table(lists / f"{name}.csv", frame)
-    if figure is not None:
-        _draw(description, figure)
     if clean_to is not None:
         _write_clean(description, clean_to, generated[0], [name.strip() for name in clean.split(",")])
     more = [] if lists else [format_this_command("--lists", "lists")]
@@ -228,10 +217,3 @@ def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
             ],
             form,
         )
-
-
-def _draw(found: Description, path: Path) -> None:
-    from textgauge.core.charts import render_chart
-    from textgauge.report.figures.corpora import draw_plane
-
-    write_atomically(path, render_chart(draw_plane(found), path.suffix.removeprefix(".")))

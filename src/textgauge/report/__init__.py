@@ -1,12 +1,11 @@
-"""Renderers of stored results: figures and the HTML page."""
+"""Renderers of stored results: figures and the HTML page; `style` is what figures of other packages are made with."""
 
 from typing import TYPE_CHECKING
 
 from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from textgauge.report.figures import Figure, draw_figures, render_chart
-    from textgauge.report.figures.corpora import draw_planes
+    from textgauge.report.figures import Figure, draw_figures, render_chart, style
     from textgauge.report.page.result_files import ResultFile
     from textgauge.report.page.tables import PageTable, make_table
 
@@ -15,17 +14,16 @@ __all__ = [
     "PageTable",
     "ResultFile",
     "draw_figures",
-    "draw_planes",
     "make_table",
     "render_chart",
+    "style",
 ]
 
 if not TYPE_CHECKING:
     __getattr__ = export_lazily(
         __name__,
         {
-            "figures": "Figure draw_figures render_chart",
-            "figures.corpora": "draw_planes",
+            "figures": "Figure draw_figures render_chart style",
             "page.result_files": "ResultFile",
             "page.tables": "PageTable make_table",
         },

@@ -35,8 +35,8 @@ from textgauge.report.figures.measures import (
     draw_radar,
     place_measures,
 )
-from textgauge.report.figures.style import get_own_values
-from textgauge.report.figures.sweeps import collect_sweep_points, compute_asymptote, compute_sweep_means
+from textgauge.report.figures.style import get_own_values, measure_means
+from textgauge.report.figures.sweeps import collect_sweep_points, compute_asymptote
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!--"
 KSC = Ksc(k=4, n=10, repetitions=3)
@@ -98,7 +98,7 @@ def test_sweeps_have_means_with_students_interval_and_the_asymptote(found):
     points = collect_sweep_points(group, "jsd@words", "imbalance")
     assert points["size"].unique().to_list() == SIZE.sizes
     assert (points["size"] + points["other"] == SIZE.total).all()
-    first = compute_sweep_means(points).row(0, named=True)
+    first = measure_means(points, "size").sort("size").row(0, named=True)
     values = [row["value"] for row in points.iter_rows(named=True) if row["size"] == SIZE.smallest]
     low, high = stats.t.interval(0.95, 2, np.mean(values), stats.sem(values))
     assert (first["mean"], first["low"], first["high"]) == pytest.approx((np.mean(values), low, high))

@@ -15,7 +15,7 @@ from textgauge.core.charts import FORMATS, render_chart
 from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry
 from textgauge.metrics import get_metrics
-from textgauge.report.figures import distributionality, ksc, measures, pairs, sweeps
+from textgauge.report.figures import distributionality, ksc, measures, pairs, style, sweeps
 from textgauge.report.figures.style import FigureKind, draw_each_group
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "draw_figures",
     "render_chart",
     "select_latest_groups",
+    "style",
 ]
 
 
@@ -112,10 +113,7 @@ _KINDS = (
     FigureKind("bump", pairs.draw_groups_of_sets(pairs.draw_bump)),
     FigureKind("scatter", draw_each_group(pairs.draw_scatter), "spearman"),
     FigureKind("trajectory", draw_each_group(distributionality.draw_trajectory), "distributionality"),
-    FigureKind("deviations", draw_each_group(distributionality.draw_deviation), "distributionality"),
     FigureKind("density", distributionality.draw_densities),
-    FigureKind("component", draw_each_group(distributionality.draw_component)),
-    FigureKind("step_boxes", distributionality.draw_step_boxes),
     FigureKind("steps", sweeps.draw_studies, "trend"),
     FigureKind("distance", draw_each_group(ksc.draw_distance), "linearity"),
     FigureKind("tree", ksc.draw_trees),
@@ -130,4 +128,5 @@ _KINDS = (
     FigureKind("sensitivity", sweeps.draw_sensitivities, "sensitivity"),
     FigureKind("contributions", pairs.draw_contributions),
 )
-KINDS = Registry("figure", {kind.name: kind for kind in _KINDS})
+KINDS = Registry("figure", {kind.name: kind for kind in _KINDS}, group="textgauge.figures")
+"""All kinds; other packages bring theirs by entry points."""

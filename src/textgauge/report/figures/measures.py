@@ -20,6 +20,7 @@ from textgauge.report.figures.style import (
     QUARTILES,
     Drawn,
     compute_quartiles,
+    draw_boxes,
     draw_panel,
     group_words,
     join_panels,
@@ -205,16 +206,13 @@ def _draw_box_panel(
     titles = (alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".6g") for name in numbers)
     known = known.encode(tooltip=[*make_tooltips("metric:N", "repetitions:Q"), *titles])
     least = alt.X("smallest:Q", title=None, scale=across, axis=alt.Axis(tickCount=4, format=",~r", labelOverlap=True))
-    whisker = known.mark_rule(color=DARK).encode(least, alt.X2("largest"))
-    box = known.mark_bar(color="#9CC8E3", size=10).encode(alt.X("lower_quartile:Q"), alt.X2("upper_quartile"))
-    median = known.mark_tick(color=DARK, size=10, thickness=1.5).encode(alt.X("median:Q"))
     diamond = known.mark_point(color=VERMILION, filled=True, shape="diamond", size=30, opacity=1)
     mean = diamond.encode(alt.X("mean:Q"))
     dots = make_chart(points).mark_circle(color=BLUE, size=12, opacity=0.7)
     tip = make_tooltips("metric:N", "repetition:Q", "value")
     absent = undefined.mark_text(text="undefined", align="left", fontSize=9, color="#777777")
     absent = absent.encode(x=alt.value(4), tooltip=make_tooltips("metric:N", "reason:N"))
-    layers = [whisker, box, median, dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
+    layers = [*draw_boxes(known, least, size=10), dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
     return draw_panel(layers, measure.replace("_", " "), width=150, height=18 * len(metrics))
 
 

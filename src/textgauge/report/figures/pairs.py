@@ -12,7 +12,6 @@ from typing import Literal, get_args
 import altair as alt
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from textgauge.bench.ensembles import Contribution
 from textgauge.bench.leaderboard import rank_metrics
@@ -27,7 +26,6 @@ from textgauge.report.figures.style import (
     PANEL,
     Draw,
     Drawn,
-    compute_mean_interval,
     draw_heat_map,
     draw_metrics,
     draw_panel,
@@ -36,6 +34,7 @@ from textgauge.report.figures.style import (
     join_panels,
     make_chart,
     make_tooltips,
+    measure_means,
     name_left_out,
     thin_points,
 )
@@ -154,23 +153,14 @@ def collect_scatter_points(group: Group, metric: str) -> pl.DataFrame:
 
 
 def compute_scatter_means(points: pl.DataFrame) -> pl.DataFrame:
-    """Mean value at every rating (or group of neighbouring ratings), with Student's 95 % interval."""
+    """Mean value at every rating, or group of neighbouring ratings if there are many, with Student's 95 % interval."""
     known = points.drop_nulls("value").sort("rating")
-    schema = dict.fromkeys(("rating", "mean", "low", "high"), pl.Float64) | {"pairs": pl.Int64}
-    rating, value = known["rating"].to_numpy(), known["value"].to_numpy()
-    rows = [
-        (rating[part].mean(), *compute_mean_interval(value[part].tolist()), len(part))
-        for part in _split_by_rating(rating)
-    ]
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _split_by_rating(rising: NDArray[np.float64]) -> list[NDArray[np.intp]]:
-    """Return the rows of each rating, in rising order, or of groups of neighbours."""
-    values, start = np.unique(rising, return_index=True)
-    if len(values) > _STEPS:
-        return [part for part in np.array_split(np.arange(len(rising)), _STEPS) if len(part)]
-    return np.split(np.arange(len(rising)), start[1:])
+    if known["rating"].n_unique() > _STEPS:
+        step = np.concatenate([np.full(len(part), n) for n, part in enumerate(np.array_split(known["value"], _STEPS))])
+        rating = pl.col("rating").mean().over(pl.Series(step))
+        known = known.with_columns(rating)
+    counts = known.group_by("rating", maintain_order=True).len("pairs")
+    return measure_means(known, "rating").join(counts, on="rating", maintain_order="left")
 
 
 def draw_scatter(group: Group) -> alt.ConcatChart:

@@ -127,6 +127,24 @@ def draw_metrics(
     return join_panels(panels, title, group, *lines, missing, shared=shared)
 
 
+def measure_spread(points: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Return one row per group of points: the mean of the values that exist, one standard deviation to each side."""
+    mean, spread = pl.col("value").mean(), pl.col("value").std().fill_null(0.0)
+    groups = points.filter(pl.col("value").is_finite()).group_by(*by)
+    return groups.agg(mean=mean, low=mean - spread, high=mean + spread).sort(*by)
+
+
+def measure_means(points: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Return one row per group of points, in their order: the mean of the values that exist, Student's 95 % interval.
+
+    All three are null where none exists.
+    """
+    parts = points.with_columns(pl.col("value").fill_nan(None)).group_by(*by, maintain_order=True)
+    rows = [(*key, *compute_mean_interval(part["value"].drop_nulls().to_list())) for key, part in parts]
+    schema = {name: points.schema[name] for name in by} | dict.fromkeys(("mean", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+
 def compute_mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     """Mean, low and high: Student's 95 % interval."""
     verdict = summarise_repetitions("value", list(values))
@@ -152,6 +170,18 @@ def draw_band(
     return [
         base.mark_area(opacity=opacity, **look).encode(y, alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.5, **look, **(line or {})).encode(alt.Y(f"{middle}:Q"), tooltip=exact),
+    ]
+
+
+def draw_boxes(base: alt.Chart, smallest: alt.X | alt.Y, *, size: int) -> list[alt.Chart]:
+    """Return whisker, box and median of rows with quartiles, along the axis of the smallest value."""
+    across = isinstance(smallest, alt.X)
+    first, second = (alt.X, alt.X2) if across else (alt.Y, alt.Y2)
+    tick = base.mark_tick(color=DARK, size=size, thickness=1.5, orient="vertical" if across else "horizontal")
+    return [
+        base.mark_rule(color=DARK).encode(smallest, second("largest")),
+        base.mark_bar(color="#9CC8E3", size=size).encode(first("lower_quartile:Q"), second("upper_quartile")),
+        tick.encode(first("median:Q")),
     ]
 
 

@@ -30,7 +30,6 @@ from textgauge.report.figures.style import (
     DARK,
     PALETTE,
     Drawn,
-    compute_mean_interval,
     describe_group,
     draw_band,
     draw_level,
@@ -42,6 +41,7 @@ from textgauge.report.figures.style import (
     join_panels,
     make_chart,
     make_tooltips,
+    measure_means,
     name_left_out,
     require_protocol,
     thin_points,
@@ -90,14 +90,6 @@ def collect_sweep_points(group: Group, metric: str, sweep: Sweep) -> pl.DataFram
     return frame.with_columns(pl.Series("value", get_own_values(metric, observed)[here]).fill_nan(None))
 
 
-def compute_sweep_means(points: pl.DataFrame) -> pl.DataFrame:
-    """Mean of the repetitions at every size, with Student's 95 % interval."""
-    parts = points.drop_nulls("value").group_by("size", maintain_order=True)
-    rows = [(size, *compute_mean_interval(part["value"].to_list())) for (size,), part in parts]
-    schema = {"size": pl.Int64, **dict.fromkeys(("mean", "low", "high"), pl.Float64)}
-    return pl.DataFrame(rows, schema=schema, orient="row").sort("size")
-
-
 def compute_asymptote(group: Group, metric: str) -> float:
     """Return the mean value of the large samples; NaN where one is undefined."""
     observed = group.observed[metric]
@@ -121,7 +113,7 @@ def draw_convergence(group: Group, sweep: Sweep) -> alt.ConcatChart:
 def _draw_convergence_panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.LayerChart:
     shown, fewer = thin_points(points.drop_nulls("value"))
     x = alt.X("size:Q", title=across, axis=alt.Axis(format="~s", tickCount=5, grid=False))
-    base = make_chart(compute_sweep_means(points)).encode(x)
+    base = make_chart(measure_means(points, "size").sort("size")).encode(x)
     y = alt.Y("low:Q", title="value", axis=alt.Axis(minExtent=30))
     exact = [*make_tooltips("size", form=","), *make_tooltips("mean", "low", "high")]
     samples = [
@@ -243,13 +235,12 @@ def collect_perturbation_rows(group: Group, metric: str, over: Over) -> pl.DataF
     value, at = get_own_values(metric, observed), observed.columns
     fixed = {"delta": protocol.delta, "p": protocol.p, "q": protocol.q}
     shifted = np.all([at[name] == fixed[name] for name in fixed if name != over], axis=0)
-    rows = []
+    frames = []
     for place in np.unique(at[over][shifted]):
         level = (at["delta"] == 0) & (at["q"] == (place if over == "q" else protocol.q))
         for what, here in ((SHIFTED, shifted & (at[over] == place)), (UNPERTURBED, level)):
-            rows.append((float(place), what, *compute_mean_interval(value[here].tolist())))
-    numbers = dict.fromkeys(("mean", "low", "high"), pl.Float64)
-    return pl.DataFrame(rows, schema={"x": pl.Float64, "what": pl.String, **numbers}, orient="row").fill_nan(None)
+            frames.append(pl.DataFrame({"x": float(place), "what": what, "value": value[here]}))
+    return measure_means(pl.concat(frames), "x", "what")
 
 
 def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
@@ -337,17 +328,13 @@ def collect_sensitivity_rows(group: Group) -> pl.DataFrame:
 
     `x` is the share that was inserted, or less the share that was removed.
     """
-    rows: list[tuple[object, ...]] = []
+    frames = []
     for metric, observed in group.observed.items():
-        at, value = observed.columns, drop_infinite(observed.value)
+        at = observed.columns
         x = np.where(at["change"] == "insert", 1.0, -1.0) * at["share"].astype(np.float64)
-        rows += [
-            (metric, place, float(share), *compute_mean_interval(value[(at["place"] == place) & (x == share)].tolist()))
-            for place in PLACES
-            for share in np.unique(x)
-        ]
-    schema = {"metric": pl.String, "place": pl.String, **dict.fromkeys(_NUMBERS, pl.Float64)}
-    return pl.DataFrame(rows, schema, orient="row").fill_nan(None)
+        columns = {"place": at["place"], "x": x, "value": drop_infinite(observed.value)}
+        frames.append(pl.DataFrame(columns).select(pl.lit(metric).alias("metric"), pl.all()))
+    return measure_means(pl.concat(frames), "metric", "place", "x").sort("metric", "x", maintain_order=True)
 
 
 def collect_ideal_rows(protocol: Sensitivity) -> pl.DataFrame:
