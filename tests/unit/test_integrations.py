@@ -101,6 +101,7 @@ def test_agents_call_tools_on_files_below_the_folder(server):
     assert json.loads(board.content[0].text)["answer"].startswith("First: b")
     assert json.loads(scores.content[0].text)["summary"][0]["mean"] == 1.0
     assert outside.is_error
+    assert "below the folder" in outside.content[0].text
 
 
 @pytest.mark.parametrize("name", ["../secret.txt", "/etc/hostname", "link.txt", "none.txt", "sample:cooking", "-"])

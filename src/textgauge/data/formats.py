@@ -381,7 +381,8 @@ def _parse_json_lines(text: str, name: str, first_line: int = 1) -> TextTable:
     """Parse lines that hold a JSON object or text each; blank ones are left out."""
     numbered = [(n, line) for n, line in enumerate(split_lines(text), first_line) if line.strip()]
     records = [_check_record(_parse_json(line, f"{name}: line {n}"), f"{name}: line {n}") for n, line in numbered]
-    records = read_log(records, name) or records
+    if rows := read_log(records, name):
+        return _make_table(name, rows, range(1, len(rows) + 1), "sample")
     return _make_table(name, records, [n for n, _ in numbered], "line")
 
 

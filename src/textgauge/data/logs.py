@@ -213,18 +213,23 @@ def _read_mteb(records: Sequence[Record], path: str) -> Iterator[Record]:
 
 
 def _read_every_eval(records: Sequence[Record], path: str) -> Iterator[Record]:
+    """Read samples; a sample has one record for each of its scores."""
+    several = len({record.get("evaluation_result_id") for record in records}) > 1
+    samples: dict[tuple[Any, ...], Record] = {}
     for record in records:
-        given = record["input"]
-        messages = record.get("messages") or ()
-        yield {
+        given, messages = record["input"], record.get("messages") or ()
+        row = {
             "system": record["model_id"],
             "data_set": record["evaluation_name"],
             "item": str(record["sample_id"]),
+            "repetition": (record.get("metadata") or {}).get("epoch", "1"),
             "text": _get_text((record.get("output") or {}).get("raw") or messages[-1:]),
             "reference": _get_text(given.get("reference")),
             "input": _get_text(given.get("raw")),
-            "score": _get_number(record["evaluation"]["score"]),
         }
+        score = str(record.get("evaluation_result_id")) if several else "score"
+        samples.setdefault(tuple(row.values())[:4], row)[score] = _get_number(record["evaluation"]["score"])
+    yield from samples.values()
 
 
 LOGS = (

@@ -1,5 +1,6 @@
 """Logs of evaluation harnesses. The files in logs/ were written by Inspect 0.3.285, lm-evaluation-harness 0.4.13,
-promptfoo and DeepEval 4.3.1 with mock models; HELM, mteb and every_eval_ever are written here as their schemas say."""
+promptfoo, DeepEval 4.3.1 and mteb 2.26.24 with mock models, those of every_eval_ever by its 0.3.0 from a log of
+Inspect; HELM is written here as its schema says."""
 
 import json
 import zipfile
@@ -19,6 +20,7 @@ REAL = {
     "samples_colours_2026-11-18T16-51-55.885281.jsonl": (6, "logs", {"exact_match"}),
     "promptfoo.json": (12, "first", {"score", "colour"}),
     "deepeval.json": (6, "first", {"Exact Match"}),
+    "every-eval_samples.jsonl": (12, "openai/openai/first", {"includes:accuracy", "match:accuracy"}),
 }
 ROLES = {"system", "item", "data_set", "repetition", "text", "reference", "input"}
 
@@ -35,11 +37,16 @@ def test_logs_of_harnesses_have_systems_items_texts_and_scores(name):
     assert all(found.get_filled("reference"))
 
 
-def test_epochs_are_repetitions_of_an_item():
-    found = load_table(LOGS_FOLDER / "colours-first.eval").columns
-    assert sorted(zip(found["item"], found["repetition"], strict=True)) == [
+@pytest.mark.parametrize("name", ["colours-first.eval", "every-eval_samples.jsonl"])
+def test_epochs_are_repetitions_of_an_item(name):
+    found = load_table(LOGS_FOLDER / name).columns
+    assert sorted(zip(found["item"], map(int, found["repetition"]), strict=True)) == [
         (f"q{n}", r) for n in range(6) for r in (1, 2)
     ]
+
+
+def test_wrong_answers_of_inspect_count_0():
+    found = load_table(LOGS_FOLDER / "colours-first.eval").columns
     assert found["includes"][found["item"].index("q2")] == 0.0
 
 
@@ -81,7 +88,16 @@ def test_helm_takes_model_and_texts_from_the_files_of_its_folder(tmp_path):
     assert {key: cells for key, (cells,) in found.columns.items()} == expected
 
 
-def test_a_folder_of_mteb_results_is_a_board_of_models_by_tasks(tmp_path):
+def test_a_folder_of_mteb_results_is_a_board_of_models_by_tasks():
+    board = textgauge.leaderboard(LOGS_FOLDER / "mteb")
+    assert {row.system for row in board} == {"made/words-13", "made/words-3"}
+    assert all(row.n == 4 for row in board)
+    files = (LOGS_FOLDER / "mteb" / "made__words-13" / "r1").glob("Made*.json")
+    scores = [json.loads(file.read_text())["scores"]["test"][0]["main_score"] for file in files]
+    assert {row.system: row.score for row in board}["made/words-13"] == pytest.approx(sum(scores) / 4)
+
+
+def test_subsets_of_a_task_of_mteb_are_averaged(tmp_path):
     for model, lead in (("a__b", 0.2), ("c__d", 0.0)):
         write(tmp_path / model / "rev" / "model_meta.json", {"name": model})
         for task in range(9):
@@ -92,20 +108,6 @@ def test_a_folder_of_mteb_results_is_a_board_of_models_by_tasks(tmp_path):
     board = textgauge.leaderboard(tmp_path)
     assert [row.system for row in board] == ["a/b", "c/d"]
     assert board[0].score == pytest.approx(0.45)
-    assert board[0].n == 9
-
-
-def test_every_eval_ever_is_read(tmp_path):
-    record = {"schema_version": "0.3.0", "evaluation_id": "e", "model_id": "org/m", "evaluation_name": "sums"}
-    record |= {"sample_id": "s1", "interaction_type": "single_turn", "input": {"raw": "2 + 2?", "reference": ["4"]}}
-    record |= {"output": {"raw": ["It is 4."]}, "evaluation": {"score": 1.0, "is_correct": True}}
-    found = load_table(write(tmp_path / "x_samples.jsonl", record)).columns
-    assert (found["system"], found["text"], found["reference"], found["score"]) == (
-        ["org/m"],
-        ["It is 4."],
-        ["4"],
-        [1.0],
-    )
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.harness)
@@ -113,6 +115,16 @@ def test_a_record_that_only_looks_like_a_log_is_one_line(log, tmp_path):
     path = write(tmp_path / "log.jsonl", dict.fromkeys(log.keys, 3))
     with pytest.raises(InputError, match=log.harness) as caught:
         load_table(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted({*REAL, "mteb/made__words-3/r1/Made0STS.json"} - {"colours-first.eval"}))
+def test_a_log_that_was_cut_off_is_one_line(name, tmp_path):
+    content = (LOGS_FOLDER / name).read_bytes()
+    path = tmp_path / Path(name).name
+    path.write_bytes(content[: int(0.7 * len(content))])
+    with pytest.raises(InputError, match=path.name) as caught:
+        textgauge.leaderboard(path)
     assert "\n" not in str(caught.value)
 
 
