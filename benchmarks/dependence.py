@@ -1,16 +1,20 @@
 """Simulation of texts that belong together: how often are two samples of one source called different, and noticed?
 
-    python -m benchmarks.dependence DESIGN DOCUMENTS [--runs 300] [--first 0] [--jobs 2] [--cell per_document=2 ...]
+    python -m benchmarks.dependence DESIGN TEXTS [--runs 300] [--first 0] [--jobs 2] [--cell per_document=2 ...]
 
-DOCUMENTS is a table of documents (`PATH:COLUMN`), which are split into sentences. The designs:
+TEXTS is a table of documents (`PATH:COLUMN`), which are split into sentences; for `models` one of answers, with the
+columns of the prompt and of the system (`--columns`). The designs:
 
 groups      sentences of documents, all documents on one side or the other; tested with and without their group
 repeated    three in ten texts repeat another one of their own corpus, both corpora made alike
 rewrites    the candidate is the reference with every fourth word deleted; noticed, and found with `paired`
 prompts     two systems answer the same prompts (first sentences), one of them with a word more in every third answer
 answers     two equal systems answer the same prompts: two sentences of each document, either side getting one
+shuffled    the same, one side in another order
+models      two systems of the table answer the same prompts, in the same order
 candidates  five candidates of one source; is any different, or nearer than another?
-intervals   does the interval of a value hold the mean value of all runs?
+intervals   does the interval of a value hold the mean value of all runs, by groups?
+blocks      the same of two systems that answer the same prompts, by pairs
 
 A line of JSON for each cell goes to benchmarks/simulated/dependence.jsonl as soon as it is finished; cells that are
 there are left out, so that a run goes on where it stopped. Runs are numbered from `--first` on: other numbers are other
@@ -20,6 +24,7 @@ draws, and a cell of its own.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -44,10 +49,20 @@ from textgauge.metrics import get_corpus_metrics
 
 SENTENCES = 10
 FILE = simulated.file_of("dependence")
-SIZES = {"groups": [(100, 100), (200, 80)], "repeated": [(200, 200), (200, 50)], "rewrites": [(150, 150)]}
-SIZES |= {"prompts": [(100, 100)], "answers": [(100, 100)], "candidates": [(200, 200)], "intervals": [(200, 200)]}
+DESIGNS = {  # sizes, sentences of a document, and whether groups or pairs are named
+    "groups": ([(100, 100), (200, 80)], (1, 2, 5, 10), (True, False)),
+    "repeated": ([(200, 200), (200, 50)], (1,), (False,)),
+    "rewrites": ([(150, 150)], (1,), (True, False)),
+    "prompts": ([(100, 100)], (1,), (True, False)),
+    "answers": ([(100, 100)], (1,), (True, False)),
+    "shuffled": ([(100, 100)], (1,), (False,)),
+    "models": ([(30, 30), (100, 100)], (1,), (False,)),
+    "candidates": ([(200, 200)], (5,), (True, False)),
+    "intervals": ([(200, 200)], (1, 2, 5), (True,)),
+    "blocks": ([(200, 200)], (1,), (True,)),
+}
+WITH_INTERVALS = ("intervals", "blocks")
 CANDIDATES = 5
-PER_DOCUMENT = (1, 2, 5, 10)
 NAMES = ("design", "texts", "per_document", "n", "m", "named", "first")
 
 Cell = dict[str, Any]
@@ -64,61 +79,72 @@ def split_documents(path: str) -> list[list[str]]:
     return documents
 
 
+def read_answers(path: str, prompt: str, system: str) -> tuple[list[str], dict[str, dict[str, int]]]:
+    """Return different answers, and by system which of them answers which prompt."""
+    texts = load_texts(path, labels=prompt)
+    systems = load_texts(path, labels=system).labels
+    places: dict[str, int] = {}
+    rows: dict[str, dict[str, int]] = {}
+    for text, of, by in zip(texts.texts, texts.labels or (), systems or (), strict=True):
+        rows.setdefault(by, {})[of] = places.setdefault(text, len(places))
+    return list(places), rows
+
+
 def list_cells(design: str, texts: str) -> Iterator[Cell]:
     """Yield the settings of a design."""
-    for n, m in SIZES[design]:
-        sentences = {"groups": PER_DOCUMENT, "candidates": (5,), "intervals": (1, 2, 5)}.get(design, (1,))
-        for per_document in sentences:
-            for named in {"repeated": (False,), "intervals": (True,)}.get(design, (True, False)):
-                if not (named and min(n, m) < 8 * per_document):
-                    yield {
-                        "design": design,
-                        "texts": texts,
-                        "per_document": per_document,
-                        "n": n,
-                        "m": m,
-                        "named": named,
-                    }
+    sizes, sentences, names = DESIGNS[design]
+    for (n, m), per_document, named in itertools.product(sizes, sentences, names):
+        if not (named and min(n, m) < 8 * per_document):
+            values = (design, texts, per_document, n, m, named)
+            yield dict(zip(NAMES, values, strict=False))
 
 
-_held: list[Corpus] = []  # of a worker process: what is computed from the texts is computed once
-
-
-def simulate(run: int, cell: Cell, documents: int, metrics: str) -> dict[str, Any]:
-    """Return whether one draw was called different, whether a sign of dependence was noticed, and more by design."""
-    (pool,) = _held
-    rng = np.random.default_rng([run, cell["per_document"], cell["n"]])
-    n, m, size = cell["n"], cell["m"], cell["per_document"]
-    if cell["design"] == "candidates":
-        return _simulate_candidates(run, cell, pool, documents, metrics)
+def draw(rng: np.random.Generator, cell: Cell, pool: Corpus, documents: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Return the texts of both sides, and what is named of them."""
+    design, n, m, size = cell["design"], cell["n"], cell["m"], cell["per_document"]
+    paired = {"paired": True} if cell["named"] else {}
+    if design == "models":
+        pairs = [(a, b, sorted(a.keys() & b.keys())) for a, b in itertools.combinations(documents.values(), 2)]
+        pairs = [pair for pair in pairs if len(pair[2]) >= n]
+        a, b, prompts = pairs[rng.integers(len(pairs))]
+        chosen = rng.permutation(prompts)[:n].tolist()
+        return [pool.take([side[prompt] for prompt in chosen]) for side in (a, b)], paired
     order = rng.permutation(documents)
-    how: dict[str, Any] = {}
-    if cell["design"] in ("rewrites", "prompts"):
+    if design in ("rewrites", "prompts"):
         texts = list(pool.take(order[:n] * SENTENCES))
-        edit = _drop_fourth if cell["design"] == "rewrites" else partial(_add_word, rng)
-        sides = [texts, [edit(number, text) for number, text in enumerate(texts)]]
-        how = {"paired": True} if cell["named"] else {}
-    elif cell["design"] == "answers":
+        edit = _drop_fourth if design == "rewrites" else _add_word
+        return [texts, [edit(number, text) for number, text in enumerate(texts)]], paired
+    if design in ("answers", "shuffled", "blocks"):
         places = rng.permuted(np.tile(np.arange(SENTENCES), (n, 1)), axis=1)[:, :2]
         sides = [pool.take(order[:n] * SENTENCES + place) for place in places.T]
-        how = {"paired": True} if cell["named"] else {}
-    elif cell["design"] == "repeated":
+        return [sides[0], sides[1].take(rng.permutation(n)) if design == "shuffled" else sides[1]], paired
+    if design == "repeated":
         halves = [pool.take(part * SENTENCES) for part in np.array_split(order, 2)]
-        sides = [_repeat(side, count, rng) for side, count in zip(halves, (n, m), strict=True)]
-    else:
-        counts = n // size, m // size
-        starts = rng.integers(0, SENTENCES - size + 1, sum(counts))
-        rows = (order[: sum(counts)] * SENTENCES + starts)[:, None] + np.arange(size)
-        labels = np.repeat(np.arange(sum(counts)), size)
-        sides = [pool.take(part.reshape(-1)) for part in (rows[: counts[0]], rows[counts[0] :])]
-        cut = counts[0] * size
-        how = {"group": (labels[:cut].tolist(), labels[cut:].tolist())} if cell["named"] else {}
+        return [_repeat(side, count, rng) for side, count in zip(halves, (n, m), strict=True)], {}
+    counts = n // size, m // size
+    starts = rng.integers(0, SENTENCES - size + 1, sum(counts))
+    rows = (order[: sum(counts)] * SENTENCES + starts)[:, None] + np.arange(size)
+    labels, cut = np.repeat(np.arange(sum(counts)), size), counts[0] * size
+    sides = [pool.take(part.reshape(-1)) for part in (rows[: counts[0]], rows[counts[0] :])]
+    return sides, {"group": (labels[:cut].tolist(), labels[cut:].tolist())} if cell["named"] else {}
+
+
+_held: list[Any] = []  # of a worker: texts, so that it embeds them once, and the number of documents or the answers
+
+
+def simulate(run: int, cell: Cell, metrics: str) -> dict[str, Any]:
+    """Return whether one draw was called different, whether a sign of dependence was noticed, and more by design."""
+    pool, documents = _held
+    if cell["design"] == "candidates":
+        return _simulate_candidates(run, cell, pool, documents, metrics)
+    sides, how = draw(np.random.default_rng([run, cell["per_document"], cell["n"]]), cell, pool, documents)
+    with_intervals = cell["design"] in WITH_INTERVALS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        report = textgauge.compare(*sides, metrics=metrics, seed=run, ci=cell["design"] == "intervals", **how)
+        report = textgauge.compare(*sides, metrics=metrics, seed=run, ci=with_intervals, **how)
     p = [score.p_adjusted for score in report if not np.isnan(score.p_adjusted)]
     found = {"different": min(p) <= 0.05, "noticed": report.sign is not None}
-    if cell["design"] == "intervals":
+    if with_intervals:
         found["intervals"] = {score.metric.partition("(")[0]: (score.value, score.low, score.high) for score in report}
     return found
 
@@ -160,7 +186,7 @@ def _drop_fourth(_: int, text: str) -> str:
     return " ".join(word for place, word in enumerate(text.split()) if place % 4 != 3)
 
 
-def _add_word(rng: np.random.Generator, number: int, text: str) -> str:
+def _add_word(number: int, text: str) -> str:
     return f"{text} Certainly." if number % 3 == 0 else text
 
 
@@ -183,9 +209,10 @@ def table(cells: list[Cell]) -> str:
 def coverage_table(cells: list[Cell]) -> str:
     """The coverage of intervals by groups as Markdown."""
     cells = [cell for cell in cells if "covered" in cell]
-    lines = ["| metric | texts | per document | sizes | covered | runs |", "|---|---|---|---|---|---|"]
+    lines = ["| metric | texts | named | sizes | covered | runs |", "|---|---|---|---|---|---|"]
     for cell in cells:
-        head = f"{cell['texts']} | {cell['per_document']} | {cell['n']}/{cell['m']}"
+        named = "pairs" if cell["design"] == "blocks" else f"groups of {cell['per_document']}"
+        head = f"{cell['texts']} | {named} | {cell['n']}/{cell['m']}"
         lines += [f"| `{name}` | {head} | {share:.3f} | {cell['runs']} |" for name, share in cell["covered"].items()]
     return "\n".join(lines)
 
@@ -193,32 +220,37 @@ def coverage_table(cells: list[Cell]) -> str:
 def main() -> None:
     """Simulate the cells of a design that are not there yet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("design", choices=SIZES)
-    parser.add_argument("documents")
+    parser.add_argument("design", choices=DESIGNS)
+    parser.add_argument("texts")
+    parser.add_argument("--columns", nargs=2, default=("prompt", "system"), help="of the answers of `models`")
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cell", nargs="*", default=[], help="only cells with these values, such as named=false")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--metrics", default=DEFAULT_METRICS)
     chosen = parser.parse_args()
-    documents = split_documents(chosen.documents)
-    pool = Corpus.of([sentence for document in documents for sentence in document])
+    if chosen.design == "models":
+        texts, documents = read_answers(chosen.texts, *chosen.columns)
+    else:
+        split = split_documents(chosen.texts)
+        texts, documents = [sentence for document in split for sentence in document], len(split)
+    pool = Corpus.of(texts)
     for embedder in {metric.embedder for metric in get_corpus_metrics(chosen.metrics) if not metric.reads_texts}:
         pool.embeddings(embedder)
-    name = Path(chosen.documents.partition(":")[0]).name.partition(".")[0]
+    name = Path(chosen.texts.partition(":")[0]).name.partition(".")[0]
     there = [{key: cell.get(key, 0) for key in NAMES} for cell in simulated.read(FILE)]
     wanted = {name: json.loads(value) for name, _, value in (text.partition("=") for text in chosen.cell)}
-    with ProcessPoolExecutor(chosen.jobs, initializer=_held.append, initargs=(pool,)) as executor:
+    with ProcessPoolExecutor(chosen.jobs, initializer=_held.extend, initargs=([pool, documents],)) as executor:
         for cell in list_cells(chosen.design, name):
             cell |= {"first": chosen.first}
             if cell in there or cell | wanted != cell:
                 continue
-            one = partial(simulate, cell=cell, documents=len(documents), metrics=chosen.metrics)
+            one = partial(simulate, cell=cell, metrics=chosen.metrics)
             runs = range(chosen.first, chosen.first + chosen.runs)
             found = list(executor.map(one, runs, chunksize=5))
             names = [name for name in found[0] if name != "intervals"]
             shares: Cell = {name: float(np.mean([run[name] for run in found])) for name in names}
-            if chosen.design == "intervals":
+            if chosen.design in WITH_INTERVALS:
                 shares["covered"] = _cover(found)
             simulated.add(FILE, [cell | shares | {"runs": len(runs), "metrics": chosen.metrics}])
 

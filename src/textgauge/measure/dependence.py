@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,11 +22,11 @@ from textgauge.data.units import FEWEST_GROUPS, Units
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.numerics.moments import scale_to_units
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
-from textgauge.stats.decisions import ALIKE_ROWS, REPEATING_COLUMN, TOO_CLOSE, is_different
+from textgauge.stats.decisions import ALIKE_ROWS, PAIRED_ROWS, REPEATING_COLUMN, TOO_CLOSE, is_different
 
 LabelSource: TypeAlias = "str | Sequence[Sequence[Any]] | Mapping[str, Sequence[Any]]"
 _UNEVEN, _NEARLY = 1.25, 1.1  # ratios of texts a group from which groups are cut, and to which
-_FEWEST_ROWS, _MOST_ROWS = 20, 1_000  # of a corpus, of which neighbours in the file are compared
+_FEWEST_ROWS, _MOST_ROWS = 20, 1_000  # of a corpus, whose order in the file is looked at
 _ORDERS = 399  # random orders of the rows
 _STRETCH = 50  # rows within which orders are random, so that a file sorted by label or source is no sign
 _IDENTIFIER = re.compile(
@@ -205,16 +207,15 @@ def find_signs(
 ) -> dict[str, str]:
     """Return signs that texts depend on each other in a way that the tests do not know, by the candidate's name.
 
-    The candidates have one reference. Either sign is one test of all corpora and metrics.
+    The candidates have one reference. Signs of values, and of rows, are one test of all corpora and metrics each.
     """
     whole = next(iter(comparisons.values()))
     if whole.blocks is None and (close := _find_too_close(nulls)):
         return dict.fromkeys(close, TOO_CLOSE)
     if whole.groups is not None or whole.blocks is not None or whole.joint.pool.is_stored:
         return {}
-    corpora = [whole.reference, *(comparison.candidate for comparison in comparisons.values())]
-    is_alike = is_different(_test_neighbouring_rows(corpora, metrics, seed), _LEVEL)
-    return dict.fromkeys(comparisons, ALIKE_ROWS) if is_alike else {}
+    sign = _test_row_orders(list(comparisons.values()), metrics, seed)
+    return dict.fromkeys(comparisons, sign) if sign else {}
 
 
 def find_repeating_column(sources: Iterable[object]) -> str | None:
@@ -239,35 +240,62 @@ def _find_too_close(nulls: Mapping[str, Sequence[NullValues | None]]) -> list[st
     return list(dict.fromkeys(name for (name, _), own in zip(turned, p, strict=True) if is_different(own, _LEVEL)))
 
 
-def _test_neighbouring_rows(corpora: Sequence[Corpus], metrics: Sequence[CorpusMetric], seed: int) -> float:
-    """Return the p-value of the similarity of rows that follow each other in any corpus, or in all of them together.
+def _test_row_orders(comparisons: Sequence[Comparison], metrics: Sequence[CorpusMetric], seed: int) -> str | None:
+    """Return a sign if rows that follow each other, or those in the same place of both corpora, are alike.
 
     The largest of these similarities, each in standard deviations over all orders, has its rank among those of random
     orders of near rows.
     """
-    large = [(place, corpus) for place, corpus in enumerate(corpora) if len(corpus) >= _FEWEST_ROWS]
-    if not large:
-        return 1.0
-    sums = np.column_stack([corpus.derive(_sum_neighbours, tuple(metrics), seed, place) for place, corpus in large])
-    spread = sums.std(axis=0)
-    z = np.divide(sums - sums.mean(axis=0), spread, out=np.zeros_like(sums), where=spread > _SAME)
-    largest = np.maximum(z.max(axis=1), z.sum(axis=1) / len(large) ** 0.5)
-    return float((largest >= largest[0] - _SAME).mean())
+    corpora = [comparisons[0].reference, *(comparison.candidate for comparison in comparisons)]
+    corpora = [corpus.take(range(min(len(corpus), _MOST_ROWS))) for corpus in corpora]
+    vectors = _find_vectors(reduce(or_, corpora), metrics)
+    ends = np.cumsum([0, *map(len, corpora)])
+    orders = [start + _draw_orders(len(corpus), seed, start) for start, corpus in zip(ends, corpora, strict=False)]
+    following = [_sum_similarities(vectors, order[:, :-1], order[:, 1:]) for order in orders]
+    paired = [
+        _sum_similarities(vectors, orders[0], order)
+        for own, order in zip(comparisons, orders[1:], strict=True)
+        if len(own.reference) == len(own.candidate)
+    ]
+    z = {sign: _standardise(sums) for sign, sums in {ALIKE_ROWS: following, PAIRED_ROWS: paired}.items()}
+    largest = np.maximum(*z.values())
+    if not is_different(float((largest >= largest[0] - _SAME).mean()), _LEVEL):
+        return None
+    return max(z, key=lambda sign: z[sign][0])
 
 
-def _sum_neighbours(corpus: Corpus, metrics: Sequence[CorpusMetric], seed: int, place: int) -> Floats:
-    """Return the sum of the similarities of rows that follow each other, in their own order and in random ones."""
-    rows = _find_rows(corpus.take(range(min(len(corpus), _MOST_ROWS))), metrics)
-    keys = np.random.default_rng([seed, 35, place]).random((_ORDERS, len(rows)))
-    orders = np.vstack([np.arange(len(rows)), np.argsort(keys + np.arange(len(rows)) // _STRETCH, axis=1)])
-    return np.asarray((rows @ rows.T)[orders[:, :-1], orders[:, 1:]].sum(axis=1))
+def _draw_orders(size: int, seed: int, place: int) -> Ints:
+    """Return the rows of a corpus in their own order and in random ones of near rows."""
+    keys = np.random.default_rng([seed, 35, place]).random((_ORDERS, size))
+    return np.vstack([np.arange(size), np.argsort(keys + np.arange(size) // _STRETCH, axis=1)])
 
 
-def _find_rows(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Floats:
+def _sum_similarities(vectors: Any, first: Ints, second: Ints) -> Floats:
+    """Return the sums of the similarities of these rows; 0 for too few of them."""
+    if first.shape[1] < _FEWEST_ROWS - 1:
+        return np.zeros(len(first))
+    own, other = first.min(), second.min()
+    products = vectors[own : first.max() + 1] @ vectors[other : second.max() + 1].T
+    products = products if isinstance(products, np.ndarray) else products.toarray()
+    return np.asarray(products[first - own, second - other].sum(axis=1))
+
+
+def _standardise(sums: Sequence[Floats]) -> Floats:
+    """Return the largest of several sums, and of all of them together, in standard deviations over all orders."""
+    if not sums:
+        return np.zeros(_ORDERS + 1)
+    spread = np.std(sums, axis=1, keepdims=True)
+    centred = sums - np.mean(sums, axis=1, keepdims=True)
+    z = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > _SAME)
+    return np.asarray(np.maximum(z.max(axis=0), z.sum(axis=0) / len(sums) ** 0.5))
+
+
+def _find_vectors(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Any:
     """Return unit vectors of texts: those that a metric uses, or words weighted by how rare they are."""
     embedder = next((metric.embedder for metric in metrics if not metric.reads_texts), None)
     if embedder is not None:
         return scale_to_units(corpus.embeddings(embedder))
-    counts = corpus.counts("words").toarray().astype(np.float64)
-    weights = np.log(len(counts) / np.maximum((counts > 0).sum(axis=0), 1))
-    return scale_to_units(counts * weights)
+    from sklearn.preprocessing import normalize
+
+    counts = corpus.counts("words")
+    return normalize(counts.multiply(np.log(len(corpus) / np.maximum((counts > 0).sum(axis=0), 1))))

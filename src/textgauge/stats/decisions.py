@@ -24,6 +24,7 @@ def is_different(p_adjusted: float, alpha: float = ALPHA) -> bool:
 
 
 ALIKE_ROWS = "rows that follow each other are alike"
+PAIRED_ROWS = "rows in the same place of both corpora are alike"
 REPEATING_COLUMN = "values of the column {} repeat"
 TOO_CLOSE = "closer than two samples of one source can be"
 _OUTCOMES = ("Different, if the texts are independent", "Different", "No difference found", "Same", "Cannot be decided")
@@ -39,7 +40,8 @@ VERDICTS = {
 TIED_WITH = "tied with"
 _MANY_TIMES = 100  # from which digits are not rounded
 _LITTLE = 0.1  # share of foreign texts below which a difference is called small
-_WHERE = "name the document, user or conversation they belong to with --group."
+_GROUPED = "name the document, user or conversation they belong to with --group."
+_PAIRED = "texts for the same prompts, or made from each other, are compared with --paired or --block."
 
 
 def format_comparison(
@@ -52,8 +54,8 @@ def format_comparison(
 ) -> str:
     """Return the answer of one comparison of two corpora, from the adjusted p-values of all metrics that were tested.
 
-    `sign` is a sign that texts depend on each other: `ALIKE_ROWS`, `REPEATING_COLUMN` or `TOO_CLOSE`. `size` is how far
-    the corpora are, `missed` what would have been found.
+    `sign` is a sign that texts depend on each other: `ALIKE_ROWS`, `PAIRED_ROWS`, `REPEATING_COLUMN` or `TOO_CLOSE`.
+    `size` is how far the corpora are, `missed` what would have been found.
 
     >>> format_comparison({"energy": 0.002, "fid": 0.004}, size=format_times("energy", 3.06))
     'Different, 3.1 times the energy of two samples of one source: 2 of 2 metrics reject "same source" (5 % level).'
@@ -72,12 +74,13 @@ def format_comparison(
             "Closer than two samples of one source can be: these texts were made from each other, or for the same "
             "prompts; compare them with --paired or --block."
         )
-    if rejecting and sign is not None:
-        return f'{_OUTCOMES[0]}: {tested} "same source" {how}. But {sign}: {_WHERE}'
+    if rejecting and sign not in (None, PAIRED_ROWS):
+        return f'{_OUTCOMES[0]}: {tested} "same source" {how}. But {sign}: {_GROUPED}'
+    more = f" But {sign}: {_PAIRED}" if sign == PAIRED_ROWS else ""  # a test of single texts then finds too little
     if rejecting:
-        return f'Different{size and f", {size}"}: {tested} "same source" {how}.'
+        return f'Different{size and f", {size}"}: {tested} "same source" {how}.{more}'
     rest = f": {missed}" if missed else ""
-    return f'No difference found: {tested} "same source" {how}; that does not prove that there is none{rest}.'
+    return f'No difference found: {tested} "same source" {how}; that does not prove that there is none{rest}.{more}'
 
 
 def format_times(metric: str, times: float) -> str:
@@ -148,7 +151,7 @@ def format_sign(sign: str, what: str = "This holds") -> str:
             "A candidate is closer to the reference than two samples of one source can be: made from it, or for the "
             "same prompts; use --paired or --block."
         )
-    return f"{what} if the texts are independent, but {sign}: {_WHERE}"
+    return f"{what} if the texts are independent, but {sign}: {_PAIRED if sign == PAIRED_ROWS else _GROUPED}"
 
 
 def format_adjustment(method: str | None) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 
 import textgauge
 from textgauge.core.errors import InputError
-from textgauge.stats.decisions import ALIKE_ROWS, TOO_CLOSE
+from textgauge.stats.decisions import ALIKE_ROWS, PAIRED_ROWS, TOO_CLOSE
 
 METRICS = "jsd@words"
 
@@ -53,6 +53,19 @@ def test_a_file_that_is_sorted_by_label_is_no_sign():
     rng = np.random.default_rng(0)
     sides = [[f"{kind} w{rng.integers(60)} w{rng.integers(60)}" for kind in "ab" for _ in range(150)] for _ in range(2)]
     assert textgauge.compare(*sides, metrics=METRICS, permutations=99).sign is None
+
+
+@pytest.mark.parametrize("words", [8, 4])  # of a theme, of which a text has six
+def test_answers_to_the_same_prompts_are_noticed_where_rows_are_in_the_same_order(words):
+    rng = np.random.default_rng(9)
+    themes = [rng.integers(400, size=words) for _ in range(60)]
+    sides = [[" ".join(f"w{word}" for word in rng.choice(theme, 6)) for theme in themes] for _ in range(2)]
+    assert textgauge.compare(*sides, metrics="zipf", permutations=99).sign == PAIRED_ROWS
+    report = textgauge.compare(sides[0], {"one": sides[1], "two": sides[1][::-1]}, metrics="zipf", permutations=99)
+    assert report.sign == PAIRED_ROWS
+    assert "--paired" in report.answer
+    assert textgauge.compare(sides[0], sides[1], metrics="zipf", permutations=99, paired=True).sign is None
+    assert textgauge.compare(sides[0], sides[1][1:], metrics="zipf", permutations=99).sign is None
 
 
 def test_rewrites_are_noticed_and_pairs_find_the_difference():
