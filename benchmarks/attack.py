@@ -8,15 +8,17 @@ A target is tried at least CASES times by a seeded generator: a file is damaged 
 cut out, repeated, or the file cut short), one bit of what textgauge stores is turned, or a family of metrics, or the
 properties, get extreme embeddings or odd texts. A case is `refused` (one clear error, NaN with a reason, or a warning
 and computed again), `taken` (read and right, or a table of other texts, which no reader of texts can know), a `crash`
-(any other error), `slow` (over 5 s of processor time), `large` (over 1 GB of memory more than before) or `wrong`: a
-stored number that has changed without a word, a value that is not finite and has no reason, or is outside of its
-bounds, or depends on the order of the texts, or of the corpora where the metric is symmetric.
+(any other error, or the end of the process), `slow` (over 5 s of processor time), `large` (over 1 GB of memory more
+than before) or `wrong`: a stored number that has changed without a word, a value that is not finite and has no reason,
+or is outside of its bounds, or depends on the order of the texts, or of the corpora where the metric is symmetric.
+What polars reads is tried in a process of its own, which is started again after a case that ended it.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import multiprocessing
 import resource
 import sys
 import tempfile
@@ -25,6 +27,8 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +47,7 @@ from textgauge.testing import drop_models
 
 SLOW = 5.0
 LARGE = 1_000_000  # kilobytes
+BY_POLARS = ("parquet", "arrow", "arrow stream", "spreadsheet")  # readers that can end the process
 HOSTED = ("model", "service", "column")  # have no numbers of their own
 
 
@@ -180,6 +185,11 @@ def property_cases(rng: np.random.Generator, count: int) -> Iterator[Case]:
     return in_blocks(block, count)
 
 
+def tried(make: Callable[..., Iterator[Case]], *args: Any) -> Counter[str]:
+    """How the cases that are made ended."""
+    return outcomes(make(*args))
+
+
 def outcomes(cases: Iterator[Case]) -> Counter[str]:
     """How the cases ended."""
     found: Counter[str] = Counter()
@@ -203,12 +213,44 @@ def count(found: Counter[str], case: Case) -> None:
     found["large"] += resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory > LARGE
 
 
-def attacked(target: str, wanted: str, cases: int, tries: Callable[[], Iterator[Case]]) -> None:
+def outcomes_apart(name: str, cases: int) -> Counter[str]:
+    """How the cases of a reader ended, in a process that is started again after a case that ended it."""
+    found: Counter[str] = Counter()
+    done, context = 0, multiprocessing.get_context("spawn")
+    while done < cases:
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(target=try_from, args=(name, cases, done, sender))
+        process.start()
+        sender.close()
+        try:
+            while True:
+                found.update(receiver.recv())
+                done += 1
+        except EOFError:
+            process.join()
+        if done < cases:
+            found["crash"] += 1
+            done += 1
+            print(f"{name}: case {done} ended the process ({process.exitcode})", file=sys.stderr)
+    return found
+
+
+def try_from(name: str, cases: int, first: int, sender: Connection) -> None:
+    """Try the cases of a reader from one on, and send how each ended."""
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder:
+        for case in islice(reader_cases(Path(folder), targets()[name], np.random.default_rng(0), cases), first, None):
+            found: Counter[str] = Counter()
+            count(found, case)
+            sender.send(found)
+
+
+def attacked(target: str, wanted: str, cases: int, tries: Callable[[], Counter[str]]) -> None:
     """Try a target whose name has `wanted` in it, unless that was done before, and keep what was found."""
     known = {line["target"]: line["cases"] for line in read(file_of("attack"))}
     if wanted not in target or known.get(target, 0) >= cases:
         return
-    start, found = time.process_time(), outcomes(tries())
+    start, found = time.process_time(), tries()
     total = sum(found[kind] for kind in KINDS if kind not in ("slow", "large"))
     keep(file_of("attack"), {"target": target, "cases": total, **{kind: found[kind] for kind in KINDS}}, "target")
     print(f"{target}: {dict(found)}, {time.process_time() - start:.0f} s", flush=True)
@@ -243,15 +285,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder, rng = Path(name), np.random.default_rng
         for what, flips in STORED.items():
-            attacked(f"one bit: {what}", wanted, cases, partial(flips, folder, rng(0), cases))
+            attacked(f"one bit: {what}", wanted, cases, partial(tried, flips, folder, rng(0), cases))
         for format_, target in targets().items():
-            tries = partial(reader_cases, folder, target, rng(0), cases)
-            attacked(f"reader: {format_}", wanted, cases, tries)
+            tries = partial(tried, reader_cases, folder, target, rng(0), cases)
+            apart = partial(outcomes_apart, format_, cases)
+            attacked(f"reader: {format_}", wanted, cases, apart if format_ in BY_POLARS else tries)
     for kind in ("pair", "corpus"):
         for family, metrics in families(kind).items():
             names = ", ".join(dict.fromkeys(f"`{metric.name}`" for metric in metrics))
-            attacked(f"{kind} metrics: {family} ({names})", wanted, cases, partial(family_cases, metrics, cases))
-    attacked("properties", wanted, cases, lambda: property_cases(rng(0), cases))
+            attacked(f"{kind} metrics: {family} ({names})", wanted, cases, partial(tried, family_cases, metrics, cases))
+    attacked("properties", wanted, cases, lambda: outcomes(property_cases(rng(0), cases)))
 
 
 if __name__ == "__main__":

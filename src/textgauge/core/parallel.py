@@ -10,10 +10,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +27,11 @@ _NUMBER = re.compile("[0-9]{1,9}")
 _MOST_THREADS = 1_024
 _MOST_PROCESSES = 256
 _ANSWERS_WITHIN = 10  # seconds
+_LOOK = 5  # seconds between two looks for workers
+_OTHER_VERSION = (
+    "the worker {} runs another textgauge, NumPy or SciPy than this machine ({}): its numbers may be others; install "
+    "the same versions there"
+)
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -66,8 +72,9 @@ def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.flo
 
 def count_workers_of(executor: Executor) -> int:
     """Return how many tasks an executor works on at once."""
-    client = getattr(executor, "_client", None)  # a Dask executor's
-    return count_workers() if client is None else sum(client.nthreads().values())
+    if not isinstance(executor, _CheckedExecutor):
+        return count_workers()
+    return max(sum(map(int, executor.client.nthreads().values())), 1)
 
 
 def map_parts(executor: Executor | None, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
@@ -109,30 +116,69 @@ def open_dask_executor(address: str | None) -> Iterator[Executor | None]:
             client = stack.enter_context(Client(_cluster(address, stack), timeout=_ANSWERS_WITHIN))  # type: ignore[no-untyped-call]
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"no Dask scheduler answers at {address} ({error})") from None
+        stack.enter_context(_say_what_is_awaited(client, address))
         try:
-            _check_workers(client, address)
-            yield client.get_executor()
+            yield _open_workers(client, address)
         except (CancelledError, CommClosedError, KilledWorker) as error:
             reason = f"the scheduler or its workers are gone ({type(error).__name__})"
             raise ResourceError(f"{address}: {reason}; what is finished is kept, the same command resumes") from None
 
 
-def _check_workers(client: Any, address: str) -> None:
-    """Wait for a worker, and refuse workers whose numbers may be others: of another version of textgauge or NumPy."""
-    waited = 0
-    while not client.nthreads():
-        time.sleep(1)
-        waited += 1
-        if waited % (_ANSWERS_WITHIN // 2) == 0:
-            warn(f"{address} has no worker; waiting for one ({waited} s)", RuntimeWarning)
+@contextmanager
+def _say_what_is_awaited(client: Any, address: str) -> Iterator[None]:
+    """Warn, with a count of seconds, as long as the scheduler does not answer or has no worker that could go on."""
+    over = Event()
+
+    def look() -> None:
+        well = time.monotonic()
+        while not over.wait(_LOOK):
+            with suppress(Exception):  # of a client that is closed, or whose scheduler is gone: that is said elsewhere
+                try:
+                    problem = "" if client.sync(client.scheduler.ncores, callback_timeout=_LOOK) else "has no worker"
+                except TimeoutError:
+                    problem = "does not answer"
+                if not problem:
+                    well = time.monotonic()
+                elif not over.is_set():
+                    warn(f"{address} {problem}; waiting ({time.monotonic() - well:.0f} s)", RuntimeWarning)
+
+    Thread(target=look, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def _open_workers(client: Any, address: str) -> Executor:
+    """Return the workers of a cluster, at least one; those whose numbers may be others are refused."""
+    client.wait_for_workers(1)
     here = compute_code_digest()
     found = client.run(compute_code_digest, on_error="return")
-    other = next((worker for worker, digest in found.items() if digest != here), None)
-    if other is not None:
-        raise InputError(
-            f"{address}: the worker {other} runs another textgauge, NumPy or SciPy than this machine ({here}): its "
-            "numbers may be others; install the same versions there"
-        )
+    if other := next((worker for worker, digest in found.items() if digest != here), None):
+        raise InputError(f"{address}: {_OTHER_VERSION.format(other, here)}")
+    return _CheckedExecutor(client, here)
+
+
+class _CheckedExecutor(Executor):
+    """The workers of a cluster, any of which may have joined late: each task looks again whether its code is ours."""
+
+    def __init__(self, client: Any, digest: str) -> None:
+        self.client, self._digest = client, digest
+        self._plain = client.get_executor()
+
+    def submit(self, function: Callable[..., R], /, *args: Any, **options: Any) -> Future[R]:
+        """Send a task to a worker."""
+        return self._plain.submit(_run_checked, self._digest, function, *args, **options)  # type: ignore[no-any-return]
+
+
+def _run_checked(digest: str, function: Callable[..., R], *args: Any, **options: Any) -> R:
+    """Run a task on a worker, on one thread of linear algebra; refuse it where the worker's code is other code."""
+    if compute_code_digest() != digest:
+        from distributed import get_worker
+
+        raise InputError(_OTHER_VERSION.format(get_worker().address, digest))
+    _find_libraries().limit(limits=1, user_api="blas")  # for good: tasks share the process
+    return function(*args, **options)
 
 
 @cache

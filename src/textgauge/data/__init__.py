@@ -19,7 +19,7 @@ from textgauge.data.datasets import (
 from textgauge.data.folders import RetrievalSet, load_retrieval
 from textgauge.data.formats import is_text_file, list_endings, read_embeddings, read_table
 from textgauge.data.pool import GIVEN, Pool
-from textgauge.data.samples import list_samples, sample, sample_pairs
+from textgauge.data.samples import list_samples, register_sample, sample, sample_pairs
 from textgauge.data.source import describe_accepted, get_source_name, load_aligned, load_corpus, load_pairs, load_texts
 from textgauge.data.tables import LabelledTexts, TextPairs, TextTable
 from textgauge.data.tasks import (
@@ -78,6 +78,7 @@ __all__ = [
     "read_embeddings",
     "read_table",
     "register_dataset",
+    "register_sample",
     "register_task_data",
     "sample",
     "sample_pairs",

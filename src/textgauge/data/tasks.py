@@ -26,7 +26,7 @@ from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.registry import Registry
 from textgauge.data.datasets import DATASETS
 from textgauge.data.formats import read_table
-from textgauge.data.samples import FOLDER, PREFIX, list_samples, sample
+from textgauge.data.samples import FOLDER, PREFIX, sample
 from textgauge.data.source import is_path
 from textgauge.data.tables import AlignedColumns, TextTable, parse_number
 
@@ -273,6 +273,8 @@ def find_reader(spec: Spec, kind: str) -> Read | None:
     if isinstance(spec, TextTable):
         return None
     name, readers = os.fspath(spec), _READERS[kind]
+    if kind == "labelled" and name.startswith(PREFIX) and name not in readers:
+        return partial(_load_sample, name)
     if not name.startswith(PREFIX):
         DATASETS.load()
         if os.path.isfile(name) or (name not in readers and is_path(name)):
@@ -305,10 +307,7 @@ _SAMPLES: dict[str, dict[str, Read]] = {
     "documents": {
         ARTICLES: lambda: load_documents(_read_sample(ARTICLES, "articles"), document="document", summary="summary")
     },
-    "labelled": {
-        INTENTS: lambda: load_labelled(_read_sample(INTENTS, "intents")),
-        **{PREFIX + card.name: partial(_load_sample, card.name) for card in list_samples("texts")},
-    },
+    "labelled": {INTENTS: lambda: load_labelled(_read_sample(INTENTS, "intents"))},
     "beir": {},
 }
 _READERS = {kind: Registry("file or dataset for this task", samples) for kind, samples in _SAMPLES.items()}

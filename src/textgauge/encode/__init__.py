@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from textgauge.encode.embedders.transformer import split_by_length
     from textgauge.encode.hugging_face import load_pretrained, pin_revision
     from textgauge.encode.language_models.smollm2 import Llama, SmolLM2
-    from textgauge.encode.resources import compute_sha256, get_cached_folder
+    from textgauge.encode.resources import compute_sha256, get_cached_folder, locate
     from textgauge.encode.token_vectors import (
         CHOSEN,
         Encoding,
@@ -43,6 +43,7 @@ __all__ = [
     "list_embedders",
     "load_pretrained",
     "load_thesaurus",
+    "locate",
     "make_cache_folder",
     "pin_revision",
     "register_embedder",
@@ -59,7 +60,7 @@ if not TYPE_CHECKING:
             "embedders.transformer": "split_by_length",
             "hugging_face": "load_pretrained pin_revision",
             "language_models.smollm2": "Llama SmolLM2",
-            "resources": "get_cache_root compute_sha256 get_cached_folder make_cache_folder",
+            "resources": "get_cache_root compute_sha256 get_cached_folder locate make_cache_folder",
             "token_vectors": "CHOSEN Encoding TokenEncoder TokenVectors check_layer register_token_encoder "
             "get_token_encoder",
             "tokenizers": "SplitTokenizer Tokens replace_surrogates",

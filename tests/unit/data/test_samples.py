@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from textgauge.core.errors import InputError
-from textgauge.data.samples import DOMAINS, list_samples, packages, sample, sample_pairs
-from textgauge.data.samples.packages import normalize, parse, write_template
+from textgauge.data.samples import DOMAINS, list_samples, sample, sample_pairs
 from textgauge.encode.resources import is_available
+from textgauge_papers import samples as packages
+from textgauge_papers.samples import normalize, parse, write_template
 
 
 def needs(*names):

@@ -1,4 +1,4 @@
-"""Texts that packages of the index bring: utterances to a voice assistant, and four versions of the Bible.
+"""Samples of real texts that packages of the index bring: utterances to a voice assistant, four versions of the Bible.
 
 The utterances, with intents, follow templates of Home Assistant and questions of two Open Voice OS skills; the places
 and things that the templates leave open are ours. The versions are in the public domain and aligned verse by verse:
@@ -9,18 +9,24 @@ Only data of the packages are read, never run.
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from textgauge.core.errors import InputError, ResourceError
+from textgauge.core import InputError, ResourceError
+from textgauge.data import DatasetCard, LabelledTexts, register_sample
+from textgauge.encode import locate
 
 T = TypeVar("T")
+_PACKAGES = ("Apache-2.0", "home-assistant-intents, ovos-skill-weather, ovos-skill-date-time")
+_VERSES = ("public domain", "pythonbible packages")
+_VERSE_COUNTS = {"asv": 30_685, "kjv": 30_834, "web": 30_747, "ylt": 30_860}
 NEEDS = ("home-assistant-intents", "ovos-skill-weather", "ovos-skill-date-time")
 
 _NEAT = 0.75  # share of texts with a capital letter and a full stop; people who write to a machine often leave them out
@@ -77,6 +83,52 @@ _OFFSET = re.compile(r"(?<!\d)(\d++): (\d+)")
 _MARKS = str.maketrans({"[": None, "]": None, "`": "'"})
 
 
+def register_samples() -> None:
+    """Make the samples known: `assistant`, `bible-VERSION`, `bible-VERSION-VERSION`, `bible-graded`."""
+    about = "utterances to an assistant, with intents"
+    card = DatasetCard("assistant", "texts", 6_000, *_PACKAGES, about, (), NEEDS)
+    register_sample(card, lambda n, seed: tuple(zip(*_take_first(n, write_texts(seed), "assistant"), strict=True)))
+    for version, title in VERSIONS.items():
+        name = f"bible-{version}"
+        about = f"verses of the {title}, by book"
+        card = DatasetCard(name, "texts", _VERSE_COUNTS[version], *_VERSES, about, (), (name,))
+        register_sample(card, partial(_draw_verses, version))
+    for versions in itertools.combinations(VERSIONS, 2):
+        name, needs = "-".join(("bible", *versions)), tuple(f"bible-{one}" for one in versions)
+        about = "the same verse in two versions, worded differently"
+        card = DatasetCard(name, "pairs", 20_000, *_VERSES, about, (), needs)
+        register_sample(card, partial(_draw_same_verses, name, *versions))
+    about = "grade 3 same verse, 2 same chapter, 1 same book, 0 another book"
+    needs = tuple(f"bible-{version}" for version in GRADED_VERSIONS)
+    card = DatasetCard("bible-graded", "pairs", 8_000, *_VERSES, about, (), needs)
+    register_sample(card, _draw_graded_verses)
+
+
+def _take_first(n: int, items: Iterator[T], name: str) -> list[T]:
+    rows = list(itertools.islice(items, n))
+    if len(rows) < n:
+        raise InputError(f"sample {name!r} has {len(rows):,} distinct texts, not {n:,}")
+    return rows
+
+
+def _draw_verses(version: str, n: int, seed: int) -> tuple[tuple[str, ...], ...]:
+    verses, name = read_verses(version), f"bible-{version}"
+    _take_first(n, iter(verses), name)
+    whole = LabelledTexts(tuple(verses.values()), tuple(map(get_book, verses)), f"sample:{name}")
+    drawn = whole if len(whole) == n else whole.draw(n, seed)
+    return drawn.texts, drawn.labels or ()
+
+
+def _draw_same_verses(name: str, one: str, other: str, n: int, seed: int) -> tuple[Any, ...]:
+    left, right, book = zip(*_take_first(n, pair_same_verse(one, other, seed), name), strict=True)
+    return left, right, None, book
+
+
+def _draw_graded_verses(n: int, seed: int) -> tuple[Any, ...]:
+    left, right, grade = zip(*_take_first(n, pair_graded(seed), "bible-graded"), strict=True)
+    return left, right, grade, tuple(VERSE_GRADES[int(one)] for one in grade)
+
+
 def write_texts(seed: int) -> Iterator[tuple[str, str]]:
     """Yield (text, intent), each text once; end when new texts have become rare.
 
@@ -114,8 +166,6 @@ def pick(options: Sequence[T], rng: random.Random) -> T:
 @cache
 def _read_templates() -> tuple[dict[str, list[list[Template]]], dict[str, list[Template]], dict[str, Template]]:
     """Return the templates of each intent in groups, the values of each slot, and the rules."""
-    from textgauge.encode.resources import locate
-
     home, weather, clock = (locate(name) for name in NEEDS)
     source: dict[str, Any] = json.loads((home / "data" / "en.json").read_text("utf-8"))
     slots = {name: [parse(value) for value in values.split("|")] for name, values in _FILLERS.items()}
@@ -259,8 +309,6 @@ def get_book(verse: int) -> str:
 @cache
 def read_verses(version: str) -> dict[int, str]:
     """Read the verses of a version by their number, without empty ones, and of equal ones the first."""
-    from textgauge.encode.resources import locate
-
     path = locate(f"bible-{version}") / "plain_text_readers_bible.py"
     verses = parse_verses(path.read_text("utf-8"), path)
     first = {verses[number]: number for number in sorted(verses, reverse=True) if verses[number]}
