@@ -68,22 +68,7 @@ __all__ = [
 ]
 
 
-_get = export_lazily(
-    __name__,
-    {
-        "bench.judge_audit": "JudgeAudit audit_judge",
-        "bench.learned.stack": "Stack ensemble",
-        "bench.recommend": "Recommendation recommend",
-        "bench.scores": "ScoreBoard leaderboard",
-        "core.errors": "TextgaugeError",
-        "data": "Comparison Corpus Pairs",
-        "measure": "CompareReport Contrast Description Explanation ScoreReport "
-        "compare contrast describe explain score watch",
-        "metrics": "CorpusMetric PairMetric PairScores Score get_metric list_metrics metric=get_metric register",
-        "report.saved": "SavedResult load",
-        "running": "Run run",
-    },
-)
+_get = export_lazily(__name__)
 
 
 def __getattr__(name: str) -> Any:

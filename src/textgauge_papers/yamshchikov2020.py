@@ -33,6 +33,7 @@ from textgauge_papers.ledger import (
     ledger,
     on_side,
 )
+from textgauge_papers.orders import count_swaps
 from textgauge_papers.paper import Paper, PaperFigure, Request
 from textgauge_papers.yamshchikov2020_tables import (
     DATA,
@@ -231,7 +232,7 @@ def _human_variability() -> Claim[YamshchikovEvidence]:
 
 
 def _swaps(name: str, numbers: Numbers) -> float:
-    return orders.count_swaps(numbers.ranks[name], numbers.ranks[HUMAN])
+    return count_swaps(numbers.ranks[name], numbers.ranks[HUMAN])
 
 
 def _least_aligned(names: list[str], request: Request) -> Claim[YamshchikovEvidence]:

@@ -19,6 +19,7 @@ from textgauge.bench import Group, Results, get_pair_columns, select_rated_group
 from textgauge.core import Floats, Row, drop_nonfinite_values
 from textgauge.metrics import get_metric
 from textgauge.stats import orders, pearson, spearman
+from textgauge_papers.orders import compute_variability, count_coinciding, count_swaps, set_deviations
 from textgauge_papers.paper import Request, load_published, make_row
 
 DATA = "yamshchikov14"
@@ -172,7 +173,7 @@ def compute_our_numbers(group: Group, request: Request) -> Numbers:
     for name, values in {**near, HUMAN: columns["rating"].astype(np.float64)}.items():
         own = values if name not in DISTANCES else -values
         numbers.means[name] = orders.set_means(own, columns["set"], labels)
-        numbers.deviations[name] = orders.set_deviations(own, columns["set"], labels)
+        numbers.deviations[name] = set_deviations(own, columns["set"], labels)
         numbers.ranks[name] = orders.rank_sets(numbers.means[name], best=best_end(name))
     return numbers
 
@@ -227,7 +228,7 @@ def order_correlation(name: str, numbers: Numbers) -> float:
 
 
 def _variability(name: str, numbers: Numbers) -> float:
-    return orders.compute_variability(numbers.means[name], mark_random_sets())
+    return compute_variability(numbers.means[name], mark_random_sets())
 
 
 def mark_random_sets() -> NDArray[np.bool_]:
@@ -243,7 +244,7 @@ TABLE4: dict[str, tuple[str, Callable[[str, Numbers], float]]] = {
 
 
 def _table5(name: str, numbers: Numbers, source: str) -> Iterator[Row]:
-    for measure, of in (("coinciding_ranks", orders.count_coinciding), ("swaps", orders.count_swaps)):
+    for measure, of in (("coinciding_ranks", count_coinciding), ("swaps", count_swaps)):
         about = {"dataset": None, "metric": name, "measure": measure}
         value = of(numbers.ranks[name], numbers.ranks[HUMAN])
         yield make_row("5", about, get_printed_value(name, measure), value, source)

@@ -36,14 +36,7 @@ if TYPE_CHECKING:
     from textgauge.cli.progress import progress as show_progress
     from textgauge.cli.progress import progress_bar
 else:
-    __getattr__ = export_lazily(
-        __name__,
-        {
-            "door": "argument calling command option",
-            "output": "ColumnOption Format FormatOption SeedOption note print_answer print_result print_table",
-            "progress": "progress_bar show_progress=progress",
-        },
-    )
+    __getattr__ = export_lazily(__name__)
 
 __all__ = [
     "ColumnOption",

@@ -41,16 +41,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = export_lazily(
-        __name__,
-        {
-            "arrays": "Floats Floats32 Ints",
-            "errors": "InputError MissingExtra ResourceError TextgaugeError UnknownName warn",
-            "files": "check_table_path replace_file write_atomically write_table",
-            "settings": "read_stored_bytes",
-            "parallel": "use_one_blas_thread",
-            "progress": "Stage Step listen",
-            "result": "TableResult",
-            "show": "Row STATIC_PAGE_POLICY format_cell drop_nonfinite_values",
-        },
-    )
+    __getattr__ = export_lazily(__name__)

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+import inspect
+import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 
-def export_lazily(room: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a room whose names are in modules of it; each module's names are one string.
+def export_lazily(room: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a room: names that it imports for type checkers alone, imported at their first use.
 
-    `name=own` gives the `own` name of a module another one, where a module has the same.
-
-    >>> export_lazily("textgauge.core", {"errors": "InputError warn"})("InputError").__name__
+    >>> export_lazily("textgauge.core")("InputError").__name__
     'InputError'
     """
-    places = {}
-    for module, names in modules.items():
-        for name, _, own in (item.partition("=") for item in names.split()):
-            places[name] = f"{room}.{module}", own or name
+
+    @cache
+    def find_places() -> dict[str, tuple[str, str]]:
+        blocks = [node for node in ast.parse(inspect.getsource(sys.modules[room])).body if isinstance(node, ast.If)]
+        checked = [node for block in blocks if ast.unparse(block.test) == "TYPE_CHECKING" for node in block.body]
+        imports = [node for node in checked if isinstance(node, ast.ImportFrom) and node.module != room]
+        return {one.asname or one.name: (str(node.module), one.name) for node in imports for one in node.names}
 
     def get(name: str) -> Any:
-        if name not in places:
+        if name.startswith("__") or name not in find_places():
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
-        module, own = places[name]
+        module, own = find_places()[name]
         return getattr(import_module(module), own)
 
     return get

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from textgauge.encode.embedders.transformer import split_by_length
     from textgauge.encode.hugging_face import load_pretrained, pin_revision
     from textgauge.encode.language_models.smollm2 import Llama, SmolLM2
-    from textgauge.encode.resources import compute_sha256, get_cached_folder, locate
+    from textgauge.encode.resources import compute_sha256, get_cached_folder
+    from textgauge.encode.resources import locate as find_resource
     from textgauge.encode.token_vectors import (
         CHOSEN,
         Encoding,
@@ -36,6 +37,7 @@ __all__ = [
     "Tokens",
     "check_layer",
     "compute_sha256",
+    "find_resource",
     "get_cache_root",
     "get_cached_folder",
     "get_embedder",
@@ -43,7 +45,6 @@ __all__ = [
     "list_embedders",
     "load_pretrained",
     "load_thesaurus",
-    "locate",
     "make_cache_folder",
     "pin_revision",
     "register_embedder",
@@ -53,17 +54,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = export_lazily(
-        __name__,
-        {
-            "embedders": "Embedder get_embedder list_embedders register_embedder",
-            "embedders.transformer": "split_by_length",
-            "hugging_face": "load_pretrained pin_revision",
-            "language_models.smollm2": "Llama SmolLM2",
-            "resources": "get_cache_root compute_sha256 get_cached_folder locate make_cache_folder",
-            "token_vectors": "CHOSEN Encoding TokenEncoder TokenVectors check_layer register_token_encoder "
-            "get_token_encoder",
-            "tokenizers": "SplitTokenizer Tokens replace_surrogates",
-            "wordnet": "Synonyms load_thesaurus",
-        },
-    )
+    __getattr__ = export_lazily(__name__)

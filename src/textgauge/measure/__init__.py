@@ -45,19 +45,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = export_lazily(
-        __name__,
-        {
-            "check": "Check Outcome",
-            "checking": "CheckFile CheckReport CheckResult read_checks run_checks",
-            "compare_report": "CandidateScore CompareReport",
-            "comparing": "compare",
-            "describing": "describe",
-            "description": "Description Property",
-            "explaining": "Explanation explain",
-            "score_report": "ScoreReport Summary",
-            "scoring": "score",
-            "systems": "Contrast ContrastReport SystemsReport contrast score_systems",
-            "watching": "watch",
-        },
-    )
+    __getattr__ = export_lazily(__name__)

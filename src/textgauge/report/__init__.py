@@ -20,11 +20,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = export_lazily(
-        __name__,
-        {
-            "figures": "Figure draw_figures render_chart style",
-            "page.result_files": "ResultFile",
-            "page.tables": "PageTable make_table",
-        },
-    )
+    __getattr__ = export_lazily(__name__)

@@ -22,11 +22,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = export_lazily(
-        __name__,
-        {
-            "correlation": "pearson spearman",
-            "decisions": "ALPHA is_ahead is_different",
-            "resampling": "compute_percentile_interval resample_sums",
-        },
-    )
+    __getattr__ = export_lazily(__name__)

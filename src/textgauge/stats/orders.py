@@ -16,14 +16,14 @@ Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Ints, Masks
+from textgauge.core.arrays import Floats, Ints
 from textgauge.stats.correlation import average_over_groups, find_complete_rows, list_rows_of_groups, spearman
 
 FLIPS = 1_000  # of signs, for soft pairwise accuracy
@@ -262,33 +262,6 @@ def rank_sets(means: Floats, *, best: Literal["larger", "smaller"] = "larger") -
     return np.asarray(placed, dtype=np.float64)
 
 
-def count_coinciding(a: Floats, b: Floats) -> float:
-    """Return how many sets have the same rank in both orders.
-
-    >>> count_coinciding(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]))
-    1.0
-    """
-    return _count(a, b, float((a == b).sum()))
-
-
-def count_swaps(a: Floats, b: Floats) -> float:
-    """Half of Spearman's footrule, Σ|a − b|/2: what the paper publishes as the number of swaps.
-
-    >>> count_swaps(np.array([1.0, 2, 3, 4]), np.array([4.0, 2, 3, 1]))
-    3.0
-    """
-    return _count(a, b, float(np.abs(a - b).sum()) / 2.0)
-
-
-def count_inversions(a: Floats, b: Floats) -> float:
-    """Return pairs of sets in opposite order (Kendall): the exchanges of neighbours that turn one order into the other.
-
-    >>> count_inversions(np.array([1.0, 2, 3, 4]), np.array([4.0, 2, 3, 1]))
-    5.0
-    """
-    return _count(a, b, 0.0 if len(a) < 2 else float(pair_counts(a, b).discordant))
-
-
 def order_correlations(orders: Floats) -> Floats:
     """Spearman's ρ of every order with every other; one order per row. NaN in the row of a constant order.
 
@@ -298,39 +271,14 @@ def order_correlations(orders: Floats) -> Floats:
     return np.array([[spearman(a, b) for b in orders] for a in orders]).reshape(len(orders), len(orders))
 
 
-def compute_variability(means: Floats, random: Masks) -> float:
-    """Range of the means on random sets over their range on all sets, in percent; NaN where all means are equal.
-
-    >>> compute_variability(np.array([0.0, 0.1, 0.5, 1.0]), np.array([True, True, False, False]))
-    10.0
-    """
-    whole = float(np.ptp(means)) if len(means) else 0.0
-    if not random.any() or not np.isfinite(whole) or whole == 0.0:
-        return float("nan")
-    return 100.0 * float(np.ptp(means[random])) / whole
-
-
-def _count(a: Floats, b: Floats, value: float) -> float:
-    return float("nan") if bool(np.isnan(a).any() or np.isnan(b).any()) else value
-
-
 def set_means(values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floats:
     """Return the mean of each set over its values that are finite; NaN where none is.
 
     >>> set_means(np.array([1.0, 3.0, np.nan]), np.array(["a", "a", "b"]), ["a", "b"]).tolist()
     [2.0, nan]
     """
-    return _of_sets(np.mean, values, sets, labels)
-
-
-def set_deviations(values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floats:
-    """Return the standard deviation of each set over its values that are finite; NaN where none is."""
-    return _of_sets(np.std, values, sets, labels)
-
-
-def _of_sets(of: Callable[[Floats], Any], values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floats:
     parts = [values[(sets == label) & np.isfinite(values)] for label in labels]
-    return np.array([float(of(part)) if len(part) else np.nan for part in parts])
+    return np.array([float(part.mean()) if len(part) else np.nan for part in parts])
 
 
 def draw_signs(items: int, *, flips: int = FLIPS, seed: int = 0) -> Floats:

@@ -28,7 +28,8 @@ from textgauge.stats.correlation import (
     resample_correlation,
     spearman,
 )
-from textgauge.stats.orders import accuracy_eq, count_inversions, kendall_b
+from textgauge.stats.orders import accuracy_eq, kendall_b
+from textgauge_papers.orders import count_inversions
 
 
 def test_groups_without_a_correlation_are_left_out_of_the_mean():

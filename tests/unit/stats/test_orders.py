@@ -17,11 +17,7 @@ from textgauge.stats.orders import (
     accuracy_eq,
     calibrate_ties,
     compute_soft_accuracy,
-    compute_variability,
-    count_coinciding,
-    count_inversions,
     count_rows,
-    count_swaps,
     draw_signs,
     estimate_superiority,
     kendall_b,
@@ -31,9 +27,15 @@ from textgauge.stats.orders import (
     rank_sets,
     resample_kendall_b,
     resample_superiority,
-    set_deviations,
     set_means,
     share_draws,
+)
+from textgauge_papers.orders import (
+    compute_variability,
+    count_coinciding,
+    count_inversions,
+    count_swaps,
+    set_deviations,
 )
 
 epsilons = st.one_of(st.just(0.0), st.integers(1, 30).map(lambda tenths: tenths / 10))
