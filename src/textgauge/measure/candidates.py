@@ -6,44 +6,34 @@ reference's luck adds to all distances alike then cancels in their differences, 
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import reduce
 from itertools import accumulate
 from operator import or_
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textgauge.core.arrays import Floats
-from textgauge.core.errors import InputError
-from textgauge.core.parallel import use_one_blas_thread
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.progress import begin_step
 from textgauge.core.show import shorten_line
-from textgauge.data import Comparison, Corpus, LabelledTexts, load_aligned, load_corpus, load_texts
-from textgauge.data.source import Source
-from textgauge.data.tables import get_cells
+from textgauge.data import Comparison, Corpus, load_aligned, load_corpus
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.measure.compare_report import CandidateScore, CompareReport
-from textgauge.measure.comparing import (
-    MANY_METRICS,
-    PERMUTATIONS,
-    Metrics,
-    UncertaintyOptions,
-    Views,
-    find_undefined,
-    measure_all,
-    prepare_two,
-)
-from textgauge.measure.dependence import LabelSource, cut_uneven_groups, find_signs, read_belonging
-from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
+from textgauge.measure.dependence import cut_uneven_groups, find_signs, read_labels, read_side_labels
+from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import DisjointSplits, NullValues
-from textgauge.stats.decisions import ALPHA, TOO_CLOSE
+from textgauge.stats.decisions import TOO_CLOSE
 from textgauge.stats.rankings import Ranking, rank_values
 from textgauge.stats.resampling import adjust_by_holm
+
+if TYPE_CHECKING:
+    from textgauge.measure.comparing import UncertaintyOptions
+
+Measurements = tuple[list[Score], list[str], list[NullValues | None]]
 
 MIN_TEXTS = 200  # of each corpus: the smallest size at which false statements were simulated
 MIN_UNITS = 40  # groups or blocks of each corpus
@@ -52,224 +42,172 @@ _LABEL_TEXTS = 20  # of a label in each corpus: fewer could hardly differ by 199
 _NAMED = 5
 
 
-def compare_many(
-    reference: Source,
-    candidates: Mapping[str, Source],
-    metrics: Metrics | None,
-    options: UncertaintyOptions,
-    on_score: Callable[[Score], None],
-    *,
-    limit: int | None,
-    paired: bool,
-    column: str | None,
-    **labels: LabelSource | None,
-) -> CompareReport:
-    """Measure how far each candidate is from one reference, and rank them; see `compare`."""
-    sources = {"reference": reference, **candidates}
-    if not candidates:
-        raise InputError("there is no candidate to compare with the reference")
-    if "reference" in candidates:
-        raise InputError("a candidate cannot be called 'reference'")
-    if paired:
-        corpora = _load_paired(sources, column)
-    else:
-        how: dict[str, Any] = {"column": column, "limit": limit, "seed": options.seed}
-        corpora = {name: load_corpus(source, role=_format_role(name), **how) for name, source in sources.items()}
-    in_rows = paired and len({len(corpus) for corpus in corpora.values()}) == 1
-    corpora, belonging = read_belonging(corpora, sources, paired=in_rows, column=column, **labels)
-    joint = reduce(or_, corpora.values())  # one pool, so that every text is embedded once
-    starts = accumulate(map(len, corpora.values()), initial=0)
-    views = {
-        name: joint.take(range(start, start + len(corpora[name]))) for name, start in zip(corpora, starts, strict=False)
-    }
-    options = _allow_single_findings(options, len(candidates))
-    n = len(corpora["reference"])
-    halves = joint.take(range(n)), joint.take(range(n, len(joint)))
-    _, chosen, missing = prepare_two(*halves, metrics, options.seed, default=MANY_METRICS)
-    pairs = {name: belonging.compare(views["reference"], views[name], name) for name in candidates}
-    scores, nulls = dict[str, list[Score]](), dict[str, list[NullValues | None]]()
-    warnings = list(belonging.notes)
-    rankings, unranked = dict[str, Ranking](), dict(missing)
-    ranked = [metric for metric in chosen if metric.key not in missing]
-    with use_one_blas_thread():
-        for name, pair in pairs.items():
-            scores[name], confounds, nulls[name] = measure_all(Views(pair), chosen, missing, options, on_score, name)
-            warnings += [f"{name}: {text}" for text in (*find_undefined(scores[name]), *confounds)]
-        for number, metric in enumerate(ranked):
-            begin_step(metric.key, number, len(ranked), "ranking")
-            values = np.array([mine[chosen.index(metric)].value for mine in scores.values()])
-            level = 1 - (1 - options.level) / len(ranked)
-            try:
-                rankings[metric.key] = rank_candidates(
-                    metric, list(pairs.values()), values, level=level, seed=options.seed, paired=paired
-                )
-            except Undefined as reason:
-                unranked[metric.key] = str(reason)
-    signs = find_signs(pairs, ranked, nulls, options.seed) if options.test else {}
-    if options.test:
-        scores = _adjust_all(scores)
-    warnings += [f"no ranks by {metric}: {reason}" for metric, reason in unranked.items()]
-    rows, names = list[CandidateScore](), list(candidates)
-    for found in zip(*scores.values(), strict=True):  # by one metric, nearest first
-        ranking = rankings.get(found[0].metric)
-        for placing in ranking.placings() if ranking else [{"place": place} for place in range(len(names))]:
-            place = placing.pop("place")
-            rows.append(_extend_score(found[place], candidate=names[place], **placing))
-    too_close = [name for name, sign in signs.items() if sign == TOO_CLOSE]
-    warnings += [f"{name}: {TOO_CLOSE}: made from the reference, or for the same prompts?" for name in too_close]
-    sign = next(iter(signs.values()), None)
-    return CompareReport(
-        tuple(rows), tuple(warnings), rankings=rankings, candidates=tuple(candidates), level=options.level, sign=sign
-    )
+class Pairing(NamedTuple):
+    """A candidate, or a slice of one, against the reference; a slice with how common it is in both corpora."""
+
+    candidate: str
+    comparison: Comparison
+    slice: Mapping[str, Any] = {}
+
+    @property
+    def title(self) -> str:
+        """What progress says that is measured."""
+        return f"{self.candidate}: {self.slice['slice']}" if self.slice else self.candidate
+
+    def extend(self, score: Score, **more: Any) -> CandidateScore:
+        """Return a score with what it is of, and its ranks."""
+        known = {one.name: getattr(score, one.name) for one in fields(score)} | {"candidate": self.candidate}
+        return CandidateScore(**{**known, **self.slice, **more})
 
 
-def _allow_single_findings(options: UncertaintyOptions, statements: int) -> UncertaintyOptions:
-    """Ask for so many exchanges that the smallest p-value, adjusted for all statements, can say "different".
+def load_candidates(sources: Mapping[str, Any], column: str | None, *, paired: bool) -> dict[str, Corpus]:
+    """Load a reference and candidates as views of one pool, so that every text is embedded once.
 
-    Fewer than the usual number are a choice, for a quick look.
+    Paired ones keep their places, so that candidates need as many texts, none of them blank.
     """
-    enough = math.ceil(statements / ALPHA) - 1
-    return replace(options, permutations=enough) if PERMUTATIONS <= options.permutations < enough else options
-
-
-def _extend_score(score: Score, **more: Any) -> CandidateScore:
-    return CandidateScore(**{one.name: getattr(score, one.name) for one in fields(score)}, **more)
-
-
-def _format_role(name: str) -> str:
-    return name if name == "reference" else f"candidate {name}"
-
-
-def _load_paired(sources: Mapping[str, Source], column: str | None) -> dict[str, Corpus]:
-    """Load corpora that keep their places, so that candidates need as many texts, none of them blank."""
-    corpora = {name: Corpus.of(load_aligned(source, column=column)) for name, source in sources.items()}
-    for name, corpus in corpora.items():
+    if len(sources) < 2:
+        raise InputError("there is no candidate to compare with the reference")
+    given = {
+        name: Corpus.of(load_aligned(source, column=column)) if paired else source for name, source in sources.items()
+    }
+    roles = {name: name if name == "reference" else f"candidate {name}" for name in sources}
+    for name, corpus in given.items() if paired else ():
         blank = [row for row, text in enumerate(corpus.texts if corpus.pool.has_texts else ()) if not text.strip()]
         if blank:
-            raise InputError(
-                f"text {blank[0] + 1} of the {_format_role(name)} is blank: paired candidates need every text"
-            )
-    sizes = {name: len(corpus) for name, corpus in corpora.items() if name != "reference"}
+            raise InputError(f"text {blank[0] + 1} of the {roles[name]} is blank: paired candidates need every text")
+    sizes = {name: len(corpus) for name, corpus in given.items() if paired and name != "reference"}
     if len(set(sizes.values())) > 1:
         counts = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise InputError(f"paired candidates need equally many texts; they have: {counts}")
-    return {name: load_corpus(corpus, role=_format_role(name)) for name, corpus in corpora.items()}
-
-
-def _adjust_all(scores: Mapping[str, Sequence[Score]]) -> dict[str, list[Score]]:
-    """Adjust p-values, adjusted within each candidate already, for all candidates by Holm's correction."""
-    if len(scores) < 2:
-        return {name: list(mine) for name, mine in scores.items()}
-    groups = [number for number, mine in enumerate(scores.values()) for _ in mine]
-    p = iter(
-        adjust_by_holm(np.array([score.p_adjusted for mine in scores.values() for score in mine]), groups).tolist()
-    )
+    corpora = {name: load_corpus(source, role=roles[name], column=column) for name, source in given.items()}
+    joint = reduce(or_, corpora.values())
+    starts = accumulate(map(len, corpora.values()), initial=0)
     return {
-        name: [replace(score, p_adjusted=next(p), adjustment=_name_adjustment(score)) for score in mine]
-        for name, mine in scores.items()
+        name: joint.take(range(start, start + len(corpora[name]))) for name, start in zip(corpora, starts, strict=False)
     }
 
 
-def _name_adjustment(score: Score) -> str | None:
-    """By what the p-value of a score is adjusted; None where it has none."""
-    if np.isnan(score.p_adjusted) or "Holm" in (score.adjustment or ""):
-        return score.adjustment
-    return " and ".join(filter(None, (score.adjustment, "Holm")))
-
-
-def compare_slices(
-    reference: Source | LabelledTexts,
-    candidates: Mapping[str, Source | LabelledTexts],
-    by: str,
-    group: str | None,
-    column: str | None,
-    metrics: Metrics,
-    options: UncertaintyOptions,
-    on_score: Callable[[Score], None],
-) -> CompareReport:
-    """Compare the texts of each label alone, and say which labels drive the distance; see `compare`."""
-    first = _split_by_label(reference, by, group, column, "reference")
-    others = {name: _split_by_label(source, by, group, column, name) for name, source in candidates.items()}
-    jobs = [(label, name) for name in others for label in sorted(set(first) & set(others[name]))]
-    sides = {(label, name): (first[label], others[name][label]) for label, name in jobs}
-    large = [job for job in jobs if all(map(_is_large, sides[job]))]
+def split_into_slices(
+    corpora: Mapping[str, Corpus], sources: Mapping[str, Any], by: str, group: Any, column: str | None
+) -> tuple[list[Pairing], list[str]]:
+    """Return the texts of each label, of every candidate with the reference, and which labels have too few of them."""
+    if not (group is None or isinstance(group, str)):
+        raise ArgumentError("{group} is a column where {by} is one")
+    groups = None if group is None else read_labels(corpora, sources, group, column, "group")
+    labels = {
+        name: read_side_labels(corpus, sources[name], by, column, name, blank=True) for name, corpus in corpora.items()
+    }
     fewest = f"{_LABEL_TEXTS} texts" if group is None else f"{_LABEL_TEXTS} texts of {FEWEST_GROUPS} groups"
-    if not large:
+    found, small = list[Pairing](), list[str]()
+    for name in list(corpora)[1:]:
+        for label in sorted({*labels["reference"]} & {*labels[name]}):
+            rows = {role: np.flatnonzero(labels[role] == label) for role in ("reference", name)}
+            sides = {role: corpora[role].take(rows[role]) for role in rows}
+            units = {role: np.arange(len(of)) if groups is None else groups[role][of] for role, of in rows.items()}
+            if not all(_is_large(sides[role], units[role]) for role in rows):
+                small.append(label)
+                continue
+            of_reference, of_candidate = (len(rows[role]) / len(corpora[role]) for role in rows)
+            comparison = Comparison(sides["reference"], sides[name])
+            if groups is not None:
+                cut, belonging = cut_uneven_groups(sides, units)
+                comparison = belonging.compare(cut["reference"], cut[name], name)
+            found.append(
+                Pairing(
+                    name, comparison, {"slice": label, "share_reference": of_reference, "share_candidate": of_candidate}
+                )
+            )
+    if not found:
         raise InputError(f"no label of `{by}` has {fewest} in the reference and in a candidate")
-    metrics = get_corpus_metrics(metrics)
-    options = _allow_single_findings(options, len(large) * len(metrics))
-    total = {name: sum(map(len, groups.values())) for name, groups in {"": first, **others}.items()}
-    rows: list[CandidateScore] = []
-    for number, (label, name) in enumerate(large):
-        begin_step(f"{name}: {label}", number, len(large), "comparing slices")
-        own, other = sides[label, name]
-        first_texts, second_texts = ([text for text, _ in side] for side in (own, other))
-        comparison, chosen, missing = prepare_two(first_texts, second_texts, metrics, options.seed)
-        if group is not None:
-            numbers = np.unique([of for _, of in (*own, *other)], return_inverse=True)[1]
-            labels = {"reference": numbers[: len(own)], "candidate": numbers[len(own) :]}
-            corpora, belonging = cut_uneven_groups(dict(zip(labels, comparison.sides, strict=True)), labels)
-            comparison = belonging.compare(corpora["reference"], corpora["candidate"])
-        with use_one_blas_thread():
-            scores, _, _ = measure_all(Views(comparison), chosen, missing, options, on_score, f"{name}: {label}")
-        shares = {
-            "share_reference": len(first[label]) / total[""],
-            "share_candidate": len(others[name][label]) / total[name],
-        }
-        rows += [_extend_score(score, candidate=name, slice=label, **shares) for score in scores]
-    small = list(dict.fromkeys(label for label, name in jobs if (label, name) not in large))
+    small = list(dict.fromkeys(small))
     more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
     named = ", ".join(shorten_line(label, 40) for label in small[:_NAMED])
-    left_out = f"left out, with fewer than {fewest} in a corpus, or one text alone: {named}{more}"
-    rows = _adjust_discoveries(rows)
-    rows.sort(key=lambda row: (not row.differs, -row.effect if np.isfinite(row.effect) else np.inf))
-    return CompareReport(tuple(rows), (left_out,) if small else (), candidates=tuple(candidates), is_sliced=True)
+    note = f"left out, with fewer than {fewest} in a corpus, or one text alone: {named}{more}"
+    return found, [note] if small else []
 
 
-def _is_large(side: Sequence[tuple[str, str]]) -> bool:
-    """Return whether a slice, texts with their groups, has enough of both."""
-    texts, groups = (set(of) for of in zip(*side, strict=True))
-    return len(side) >= _LABEL_TEXTS and len(texts) > 1 and len(groups) >= FEWEST_GROUPS
+def _is_large(side: Corpus, units: Ints) -> bool:
+    """Return whether a slice has enough texts and groups, and two texts that differ."""
+    return len(side) >= _LABEL_TEXTS and len(np.unique(side.keys)) > 1 and len(np.unique(units)) >= FEWEST_GROUPS
 
 
-def _split_by_label(
-    source: Source | LabelledTexts, by: str, group: str | None, column: str | None, role: str
-) -> dict[str, list[tuple[str, str]]]:
-    """Return the texts of each label, each with its group: its own place where there are none."""
-    columns = {name: read_labelled(source, name, column, role) for name in (by, group) if name is not None}
-    texts, labels = columns[by]
-    groups = map(str, range(len(texts))) if group is None else columns[group][1]
-    slices: dict[str, list[tuple[str, str]]] = {}
-    for text, label, of in zip(texts, labels, groups, strict=True):
-        if text.strip():
-            slices.setdefault(str(label), []).append((text, str(of)))
-    return slices
-
-
-def read_labelled(
-    source: Source | LabelledTexts, label: str, column: str | None, role: str
-) -> tuple[Sequence[str], Sequence[Any]]:
-    """Return texts and their labels, a column of this name."""
-    if isinstance(source, str | os.PathLike):
-        source = load_texts(source, column=column, labels=label)
-    if not isinstance(source, LabelledTexts):
-        return get_cells(source, column), get_cells(source, label)
-    if source.labels is None:
-        raise InputError(f"the {role} has no labels: give a table with the column {label!r}")
-    return source.texts, source.labels
-
-
-def _adjust_discoveries(rows: Sequence[CandidateScore]) -> list[CandidateScore]:
-    """Adjust p-values for the false discovery rate of all slices that have one."""
+def report_slices(pairings: Sequence[Pairing], measured: Sequence[Measurements], notes: Sequence[str]) -> CompareReport:
+    """Say which slices differ, p-values adjusted for the false discovery rate of all slices that have one."""
     from scipy.stats import false_discovery_control
 
+    rows = [
+        pairing.extend(score) for pairing, (scores, _, _) in zip(pairings, measured, strict=True) for score in scores
+    ]
     p = np.array([row.p_value for row in rows])
     known = np.isfinite(p)
     if known.any():
         p[known] = false_discovery_control(p[known])
-    return [
+    rows = [
         replace(row, p_adjusted=q, adjustment="Benjamini–Hochberg") for row, q in zip(rows, p.tolist(), strict=True)
     ]
+    rows.sort(key=lambda row: (not row.differs, -row.effect if np.isfinite(row.effect) else np.inf))
+    candidates = tuple(dict.fromkeys(pairing.candidate for pairing in pairings))
+    return CompareReport(tuple(rows), tuple(notes), candidates=candidates, is_sliced=True)
+
+
+def report_candidates(
+    pairings: Sequence[Pairing],
+    measured: Sequence[Measurements],
+    ranked: Sequence[CorpusMetric],
+    missing: Mapping[str, str],
+    options: UncertaintyOptions,
+    notes: Sequence[str],
+    *,
+    paired: bool,
+) -> CompareReport:
+    """Rank candidates by each metric, p-values adjusted for all of them by Holm's correction."""
+    names, warnings = [pairing.candidate for pairing in pairings], list(notes)
+    comparisons = [pairing.comparison for pairing in pairings]
+    for name, (_, said, _) in zip(names, measured, strict=True):
+        warnings += [f"{name}: {text}" for text in said]
+    rankings, unranked = dict[str, Ranking](), dict(missing)
+    for number, metric in enumerate(ranked):
+        begin_step(metric.key, number, len(ranked), "ranking")
+        values = np.array([score.value for scores, _, _ in measured for score in scores if score.metric == metric.key])
+        level = 1 - (1 - options.level) / len(ranked)
+        try:
+            rankings[metric.key] = rank_candidates(
+                metric, comparisons, values, level=level, seed=options.seed, paired=paired
+            )
+        except Undefined as reason:
+            unranked[metric.key] = str(reason)
+    nulls = {name: found for name, (_, _, found) in zip(names, measured, strict=True)}
+    signs = find_signs(dict(zip(names, comparisons, strict=True)), ranked, nulls, options.seed) if options.test else {}
+    warnings += [f"no ranks by {metric}: {reason}" for metric, reason in unranked.items()]
+    too_close = [name for name, sign in signs.items() if sign == TOO_CLOSE]
+    warnings += [f"{name}: {TOO_CLOSE}: made from the reference, or for the same prompts?" for name in too_close]
+    rows = list[CandidateScore]()
+    every = _adjust_by_holm([scores for scores, _, _ in measured]) if options.test else [own for own, _, _ in measured]
+    for scores in zip(*every, strict=True):  # by one metric, nearest first
+        ranking = rankings.get(scores[0].metric)
+        for placing in ranking.placings() if ranking else [{"place": place} for place in range(len(names))]:
+            place = placing.pop("place")
+            rows.append(pairings[place].extend(scores[place], **placing))
+    sign = next(iter(signs.values()), None)
+    return CompareReport(
+        tuple(rows), tuple(warnings), rankings=rankings, candidates=tuple(names), level=options.level, sign=sign
+    )
+
+
+def _adjust_by_holm(scores: Sequence[list[Score]]) -> Sequence[list[Score]]:
+    """Adjust p-values, adjusted within each candidate already, for all candidates."""
+    if len(scores) < 2:
+        return scores
+    groups = [number for number, own in enumerate(scores) for _ in own]
+    p = iter(adjust_by_holm(np.array([score.p_adjusted for own in scores for score in own]), groups).tolist())
+    adjusted = []
+    for own in scores:
+        named = [score.adjustment or "" for score in own]
+        methods = [f"{name} and Holm" if name and "Holm" not in name else name or "Holm" for name in named]
+        adjusted.append(
+            [replace(score, p_adjusted=next(p), adjustment=method) for score, method in zip(own, methods, strict=True)]
+        )
+    return adjusted
 
 
 def rank_candidates(

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from operator import or_
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,11 +19,19 @@ from textgauge.core.progress import begin_step, name_counts
 from textgauge.core.settings import check_seed
 from textgauge.core.show import join_words
 from textgauge.data import Comparison, LabelledTexts, load_corpus
-from textgauge.data.large import ROLES, load_comparison, sample_comparison
+from textgauge.data.large import load_comparison, sample_comparison
 from textgauge.data.pool import PADDED
 from textgauge.data.source import Source, get_source_name
 from textgauge.data.tables import parse_number
 from textgauge.encode.embedders import EmbedderLike, get_window, has_own_model
+from textgauge.measure.candidates import (
+    Measurements,
+    Pairing,
+    load_candidates,
+    report_candidates,
+    report_slices,
+    split_into_slices,
+)
 from textgauge.measure.compare_report import IN_PARTS, CompareReport, Terms, find_separating_terms
 from textgauge.measure.dependence import find_repeating_column, find_signs, read_belonging
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
@@ -30,7 +39,7 @@ from textgauge.metrics.base import Undefined
 from textgauge.metrics.cautions import find_reader, format_other_scripts, list_script_warnings
 from textgauge.metrics.grounds import get_ground_matrix
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
-from textgauge.stats.decisions import ALIKE_ROWS, is_different
+from textgauge.stats.decisions import ALIKE_ROWS, ALPHA, is_different
 
 Missing: TypeAlias = ResourceError | MissingExtra
 Metrics: TypeAlias = str | Iterable[str | CorpusMetric]
@@ -186,47 +195,146 @@ def compare(
     """
     check_seed(seed)
     options = UncertaintyOptions(ci, test, level, permutations, seed)
-    belong = {"group": group, "block": block, "paired": paired, "column": column}
-    alone = {"foreign": foreign, "within": within, "explain": explain, "approx": approx, "scheduler": scheduler}
     several = isinstance(candidate, Mapping)
-    if metrics is not None and not isinstance(metrics, str):
-        metrics = list(metrics)
-    if metrics in ("all", ["all"]):
-        metrics = ALL_METRICS
-    if embedder is not None:
-        usual = SLICE_METRICS if by is not None else MANY_METRICS if several else DEFAULT_METRICS
-        metrics = get_corpus_metrics(usual if metrics is None else metrics, embedder)
+    alone = {"foreign": foreign, "within": within, "explain": explain, "approx": approx, "scheduler": scheduler}
     if by is not None:
-        from textgauge.measure.candidates import compare_slices
-
-        _refuse("{by}", alone | {"block": block, "paired": paired, "limit": limit, "ci": ci, "test": not test})
-        if not (group is None or isinstance(group, str)):
-            raise ArgumentError("{group} is a column where {by} is one")
-        named: Any = candidate if several else {"candidate": candidate}
-        report = compare_slices(reference, named, by, group, column, metrics or SLICE_METRICS, options, on_score)
-    elif isinstance(candidate, Mapping):
-        from textgauge.measure.candidates import compare_many
-
+        _refuse("{by}", alone | {"block": block, "paired": paired, "test": not test})
+    elif several:
         _refuse("ranking several candidates", alone)
-        if paired and limit is not None:
-            raise ArgumentError("{limit} draws texts of each corpus alone, so that {paired} texts would not match")
-        report = compare_many(reference, candidate, metrics, options, on_score, limit=limit, **belong)  # type: ignore[arg-type]
-    else:
-        if block is not None or paired:
-            _refuse("a comparison within blocks", {"foreign": foreign, "within": within, "limit": limit})
-        if within is not None:
-            alone["within"] = parse_share(within)
-            if not test:
-                raise ArgumentError("{within} needs the test")
-        given = [reference, candidate, foreign]
-        if limit is not None:
-            given = [
-                source if source is None else load_corpus(source, column=column, limit=limit, seed=seed)  # type: ignore[arg-type]
-                for source in given
-            ]
-        labelled = {"reference": reference, "candidate": candidate}
-        report = _compare_two(given, labelled, metrics, options, alone | belong, on_score)  # type: ignore[arg-type]
+    elif block is not None or paired:
+        _refuse("a comparison within blocks", {"foreign": foreign, "within": within, "limit": limit})
+    if within is not None and not test:
+        raise ArgumentError("{within} needs the test")
+    usual = SLICE_METRICS if by is not None else MANY_METRICS if several else DEFAULT_METRICS
+    if metrics is not None or embedder is not None or by is not None:
+        named = usual if metrics is None else ALL_METRICS if metrics in ("all", ["all"]) else metrics
+        metrics = get_corpus_metrics(named, embedder)
+    asked = Asked(
+        sources={"reference": reference, **(candidate if several else {"candidate": candidate})},  # type: ignore[dict-item]
+        several=several,
+        by=by,
+        belonging={"group": group, "block": block, "paired": paired},
+        column=column,
+        limit=limit,
+        foreign=foreign,
+        within=None if within is None else parse_share(within),
+        explain=explain,
+        seed=seed,
+    )
+    pairings, whole, notes = _read_pairings(asked)
+    views, is_large = Views(whole, approx, seed), whole.joint.pool.is_stored
+    chosen = choose_metrics(metrics, whole, seed, default=usual)
+    if is_large:
+        chosen, notes = views.drop_slow(chosen) if metrics is None else (chosen, [])
+        if slow := [metric.embedder for metric in chosen if get_window(metric.embedder)]:
+            warn(_MANY_TEXTS.format(f"{len(whole.joint):,}", slow[0]))
+    with open_dask_executor(scheduler) as cluster:
+        missing = prepare_rows(views, chosen, cluster)
+    usable = [metric for metric in chosen if metric.key not in missing]
+    statements = len(pairings) * (1 if by is None else len(chosen))
+    if (enough := math.ceil(statements / ALPHA) - 1) > permutations >= PERMUTATIONS:  # fewer are a choice
+        options = replace(options, permutations=enough)
+    with use_one_blas_thread():  # the same bits on every machine
+        measured = []
+        for pairing in pairings:
+            seen = views if pairing.comparison is whole else Views(pairing.comparison)
+            doing = pairing.title if several or by is not None else ""
+            measured.append(measure_all(seen, chosen, missing, options, on_score, doing))
+        if by is not None:
+            report = report_slices(pairings, measured, notes)
+        elif several:
+            report = report_candidates(pairings, measured, usable, missing, options, notes, paired=paired)
+        else:
+            notes = [*(views.describe(usable) if is_large else []), *notes]
+            report = _report_one(asked, whole, chosen, usable, measured[0], options, notes)
     return replace(report, parts=True) if parts else report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is to be compared, and how it is read."""
+
+    sources: Mapping[str, Source | LabelledTexts]
+    several: bool
+    by: str | None
+    belonging: Mapping[str, Any]
+    column: str | None
+    limit: int | None
+    foreign: Source | None
+    within: float | None
+    explain: bool
+    seed: int
+
+
+def _read_pairings(asked: Asked) -> tuple[list[Pairing], Comparison, list[str]]:
+    """Return what is compared with the reference, all of it in one comparison, and what to say of groups and slices."""
+    sources: Mapping[str, Any] = asked.sources
+    column, is_named = asked.column, any(asked.belonging.values())
+    drawn = sources
+    if asked.limit is not None:
+        if asked.belonging["paired"]:
+            raise ArgumentError("{limit} draws texts of each corpus alone, so that {paired} texts would not match")
+        how: Any = {"column": column, "limit": asked.limit, "seed": asked.seed}
+        drawn = {name: load_corpus(source, **how) for name, source in sources.items()}
+    if asked.several or asked.by is not None:
+        corpora = load_candidates(drawn, column, paired=asked.belonging["paired"])
+        whole = Comparison(corpora["reference"], reduce(or_, list(corpora.values())[1:]))
+    else:
+        in_memory = asked.foreign is not None or asked.within is not None or asked.explain
+        whole = load_comparison(*drawn.values(), column=column, seed=asked.seed, in_memory=in_memory)
+        corpora = dict(zip(sources, whole.sides, strict=True))
+    if asked.by is not None:
+        slices, notes = split_into_slices(corpora, sources, asked.by, asked.belonging["group"], column)
+        return slices, whole, notes
+    if not asked.several and not is_named:
+        return [Pairing("candidate", whole)], whole, []
+    if is_named and whole.joint.pool.is_stored:
+        raise ArgumentError("{group}, {block} and {paired} take corpora of at most 50,000 texts")
+    paired = asked.belonging["paired"] and (not asked.several or len(set(map(len, corpora.values()))) == 1)
+    corpora, belonging = read_belonging(corpora, sources, **{**asked.belonging, "paired": paired}, column=column)
+    candidates = list(corpora)[1:]
+    pairings = [Pairing(name, belonging.compare(corpora["reference"], corpora[name], name)) for name in candidates]
+    if asked.several:
+        return pairings, whole, list(belonging.notes)
+    whole = pairings[0].comparison
+    return pairings, whole, [*belonging.notes, belonging.describe(whole.units)]
+
+
+def _report_one(
+    asked: Asked,
+    comparison: Comparison,
+    chosen: Sequence[CorpusMetric],
+    usable: Sequence[CorpusMetric],
+    measured: Measurements,
+    options: UncertaintyOptions,
+    notes: Sequence[str],
+) -> CompareReport:
+    """Return what is said of one candidate: its scores, how far it is, signs of dependence, words and texts."""
+    (scores, warnings, nulls), sources = measured, list(asked.sources.values())
+    sign = find_signs({"": comparison}, usable, {"": nulls}, asked.seed).get("") if options.test else None
+    is_open = sign is None and not any(asked.belonging.values()) and not comparison.joint.pool.is_stored
+    if is_open and any(is_different(score.p_adjusted) for score in scores):
+        sign = find_repeating_column(sources)
+    known = list(zip(chosen, scores, nulls, strict=True))
+    scores, more, size = _find_size(asked, comparison, known, options)
+    few = len(comparison.joint) <= _WORTH_WORDS
+    terms = find_separating_terms(comparison) if few or asked.explain else Terms.none()
+    hint = [f"{sign}: if they belong together, name their group"] if sign == ALIKE_ROWS else []
+    report = CompareReport(tuple(scores), (*notes, *warnings, *hint, *more), terms=terms, sign=sign, **size)
+    if not asked.explain:
+        return report
+    from textgauge.measure.explaining import explain_score
+    from textgauge.measure.single_texts import list_compared_texts
+
+    begin_step("explaining")
+    explained = {
+        metric.key: explain_score(metric, comparison, score, terms)
+        for metric, score in zip(chosen, scores, strict=True)
+        if score.reason is None and metric.explains
+    }
+    given: Any = {"sources": sources, "group": asked.belonging["group"], "column": asked.column}
+    texts = list_compared_texts(comparison, explained, usable, **given) if explained else None
+    return replace(report, explanations=explained, texts=texts)
 
 
 def parse_share(given: float | str) -> float:
@@ -294,111 +402,43 @@ class Views:
         return notes
 
 
-def _compare_two(
-    sources: Sequence[Source],
-    labelled: Mapping[str, Source | LabelledTexts],
-    metrics: Metrics | None,
-    options: UncertaintyOptions,
-    how: Mapping[str, Any],
-    on_score: Callable[[Score], None],
-) -> CompareReport:
-    """Compare one candidate with the reference; `sources` are reference, candidate and foreign texts.
-
-    Labels of groups and blocks are read from what is `labelled`: the sources as they were given.
-    """
-    reference, candidate, foreign = sources
-    explain, column = how["explain"], how["column"]
-    within = how["within"]
-    in_memory = foreign is not None or within is not None or explain
-    comparison = load_comparison(reference, candidate, column=column, seed=options.seed, in_memory=in_memory)
-    belong = {name: how[name] for name in ("group", "block", "paired", "column")}
-    cut = list[str]()
-    if any(belong[name] for name in ("group", "block", "paired")):
-        if comparison.joint.pool.is_stored:
-            raise ArgumentError("{group}, {block} and {paired} take corpora of at most 50,000 texts")
-        sides, belonging = read_belonging(dict(zip(ROLES, comparison.sides, strict=True)), labelled, **belong)
-        comparison = belonging.compare(sides["reference"], sides["candidate"])
-        cut = [*belonging.notes, belonging.describe(comparison.units)]
-    is_large = comparison.joint.pool.is_stored
-    views = Views(comparison, how["approx"], options.seed)
-    chosen, left_out = choose_metrics(metrics, comparison, options.seed), list[str]()
-    if metrics is None and is_large:
-        chosen, left_out = views.drop_slow(chosen)
-    if is_large and (slow := [metric.embedder for metric in chosen if get_window(metric.embedder)]):
-        warn(_MANY_TEXTS.format(f"{len(comparison.joint):,}", slow[0]))
-    with open_dask_executor(how["scheduler"]) as cluster:
-        missing = prepare_rows(views, chosen, cluster)
-    with use_one_blas_thread():  # the same bits on every machine
-        scores, warnings, nulls = measure_all(views, chosen, missing, options, on_score)
-        usable = [metric for metric in chosen if metric.key not in missing]
-        signs = find_signs({"": comparison}, usable, {"": nulls}, options.seed) if options.test else {}
-        sign = signs.get("")
-        if sign is None and not cut and not is_large and any(is_different(score.p_adjusted) for score in scores):
-            sign = find_repeating_column(labelled.values())
-        sizes = _find_size(comparison, list(zip(chosen, scores, nulls, strict=True)), foreign, how, options)
-        scores, warnings = sizes.pop("scores"), [*sizes.pop("notes"), *warnings]
-        terms = find_separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
-        seen = views.describe(usable) if is_large else []
-        said = [
-            *seen,
-            *cut,
-            *left_out,
-            *find_undefined(scores),
-            *([f"{sign}: if they belong together, name their group"] if sign == ALIKE_ROWS else []),
-            *warnings,
-        ]
-        report = CompareReport(tuple(scores), tuple(said), terms=terms, sign=sign, **sizes)
-        if not explain:
-            return report
-        from textgauge.measure.explaining import explain_score
-
-        begin_step("explaining")
-        explained = {
-            metric.key: explain_score(metric, comparison, score, terms)
-            for metric, score in zip(chosen, scores, strict=True)
-            if score.reason is None and metric.explains
-        }
-        texts = None
-        if explained:
-            from textgauge.measure.single_texts import list_compared_texts
-
-            given = {"sources": list(labelled.values()), "group": how["group"], "column": column}
-            texts = list_compared_texts(comparison, explained, usable, **given)
-        return replace(report, explanations=explained, texts=texts)
-
-
 def _find_size(
+    asked: Asked,
     comparison: Comparison,
     measured: Sequence[tuple[CorpusMetric, Score, NullValues | None]],
-    foreign: Source | None,
-    how: Mapping[str, Any],
     options: UncertaintyOptions,
-) -> dict[str, Any]:
-    """Return how far the corpora are in foreign texts where that is asked for, else the share that would be found."""
+) -> tuple[list[Score], list[str], dict[str, Any]]:
+    """Return scores, notes and fields of the report: how far the corpora are as a share of foreign texts.
+
+    Where nobody asked for that, and no metric differs: the share that would have been found.
+    """
     from textgauge.measure.foreign_share import BUILT_IN, SHOWN, add_shares, find_smallest_share, load_built_in
 
-    scores, within = [score for _, score, _ in measured], how["within"]
-    same: dict[str, Any] = {"scores": scores, "notes": []}
+    scores = [score for _, score, _ in measured]
+    foreign, within = asked.foreign, asked.within
     if foreign is not None or within is not None:
-        third = load_built_in(max(map(len, comparison.sides))) if foreign is None else None
-        third = third or load_corpus(foreign, role="foreign", column=how["column"])  # type: ignore[arg-type]
         metrics = [metric for metric, _, _ in measured]
         if within is not None and not any(metric.name in SHOWN for metric in metrics):
             raise ArgumentError(f"{{within}} needs one of these among the metrics: {join_words(list(SHOWN))}")
+        if foreign is None:
+            third, name = load_built_in(max(map(len, comparison.sides))), BUILT_IN
+        else:
+            how: Any = {"column": asked.column, "limit": asked.limit, "seed": asked.seed}
+            third, name = load_corpus(foreign, role="foreign", **how), get_source_name(foreign, "foreign texts")
         scores, notes, share = add_shares(scores, metrics, comparison, third, options, within)
-        name = BUILT_IN if foreign is None else get_source_name(foreign, "foreign texts")
         if foreign is None:
             notes = [f"foreign texts: {BUILT_IN}; name others with --foreign", *notes]
-        return {"scores": scores, "notes": notes, "foreign": share, "within": within, "foreign_name": name}
+        return scores, notes, {"foreign": share, "within": within, "foreign_name": name}
     is_found = any(is_different(score.p_adjusted) for score in scores)
     usable = [(metric, null) for metric, _, null in measured if null is not None and metric.name in SHOWN]
     if not options.test or is_found or not usable or comparison.joint.pool.is_stored or comparison.blocks is not None:
-        return same
+        return scores, [], {}
     metric, null = usable[0]
     if metric.reads_texts or not comparison.joint.pool.has_texts or not has_own_model(metric.embedder):
-        return same  # other encoders may cost money for texts that nobody asked for
+        return scores, [], {}  # other encoders may cost money for texts that nobody asked for
     smallest = find_smallest_share(metric, comparison, null, load_built_in())
-    return same if math.isnan(smallest) else same | {"missed": (metric.key, smallest), "foreign_name": BUILT_IN}
+    missed = {} if math.isnan(smallest) else {"missed": (metric.key, smallest), "foreign_name": BUILT_IN}
+    return scores, [], missed
 
 
 def prepare_two(
@@ -494,8 +534,8 @@ def measure_all(
     options: UncertaintyOptions,
     on_score: Callable[[Score], None] = lambda _: None,
     of: str = "",
-) -> tuple[list[Score], list[str], list[NullValues | None]]:
-    """Return the scores of all metrics, p-values adjusted for them, what confounds them, and the null values.
+) -> Measurements:
+    """Return the scores of all metrics, p-values adjusted for them, what to beware of, and the null values.
 
     `of` is said of steps.
     """
@@ -519,7 +559,7 @@ def measure_all(
             score if null is None else replace(score, p_adjusted=next(p), adjustment=method)
             for score, null in zip(scores, nulls, strict=True)
         ]
-    return scores, find_confounds(views.comparison, usable), nulls
+    return scores, [*find_undefined(scores), *find_confounds(views.comparison, usable)], nulls
 
 
 def make_missing_score(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:

@@ -11,6 +11,7 @@ from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.data import Comparison, Corpus, Pairs
 from textgauge.encode.tokenizers import replace_surrogates
+from textgauge.measure.dependence import read_side_labels
 from textgauge.metrics import CorpusMetric, PairScores
 
 if TYPE_CHECKING:
@@ -85,14 +86,12 @@ def project(vectors: Embeddings, reference: int) -> Floats:
 
 
 def _look_up(source: Any, label: str, column: str | None, side: Corpus) -> list[str | None]:
-    """Return the label of each text, by its words: a source may have been sampled; all None where it has no such."""
-    from textgauge.measure.candidates import read_labelled
-
+    """Return the label of each text, None where it is blank; nothing where the source has no such column."""
     try:
-        known = dict(zip(*read_labelled(source, label, column, "corpus"), strict=True))
+        labels = read_side_labels(side, source, label, column, "corpus", blank=True)
     except (TextgaugeError, TypeError, ValueError):  # a list of texts, an array, a table without such a column
         return []
-    return [None if (found := known.get(text)) is None else replace_surrogates(str(found)) for text in side.texts]
+    return [replace_surrogates(one) if one.strip() else None for one in labels.tolist()]
 
 
 def list_items(systems: Mapping[str, Pairs], scores: Mapping[str, Sequence[PairScores]]) -> pl.DataFrame:
