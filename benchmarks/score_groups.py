@@ -29,7 +29,7 @@ import numpy as np
 
 import textgauge
 from benchmarks import simulated
-from textgauge.measure.systems import score_systems
+from textgauge.measure import score_systems
 from textgauge.stats.decisions import is_different
 from textgauge.stats.resampling import adjust_by_holm
 
@@ -67,7 +67,7 @@ def simulate(run: int, cell: Cell) -> dict[str, Any]:
     texts = [_join(_write(references, chance, rng)) for chance in chances]
     right, metrics = _join(references), METRICS[cell["design"]]
     how = {"group": labels.tolist()} if cell["named"] else {}
-    found = textgauge.contrast(left=texts[0], baseline=texts[1], right=right, metrics=metrics, seed=run, **how)
+    found = textgauge.score(left=texts[0], baseline=texts[1], right=right, metrics=metrics, seed=run, **how)
     different = any(is_different(row.p_adjusted) for row in found)
     if cell["design"] == "metrics":
         holm = adjust_by_holm(np.array([row.p_randomisation for row in found]))

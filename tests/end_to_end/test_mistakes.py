@@ -114,10 +114,8 @@ score A.txt A.txt -m bleu(order=x) → order=x
 score A.txt A.txt -m bleu(colour=red) → its parameters
 score A.txt A.txt --pairs rated.csv → not both
 score --pairs rated.csv --left lefft --right right → left
-score A.txt A.txt -m jaccard --limit 2 → without --pairs does not take --limit
 score A.txt A.txt -m jaccard --left hyp → without --pairs does not take --left
 score A.txt A.txt -m jaccard --baseline A.txt --parts → --baseline does not take --parts
-score A.txt --reference A.txt -m jaccard --limit 2 → ranking systems does not take --limit
 score --reference A.txt --system copy → NAME=FILE
 TRAINED ensemble@empty.txt → empty.txt
 TRAINED ensemble@settings.json → settings.json

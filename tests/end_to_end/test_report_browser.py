@@ -61,7 +61,7 @@ def address(store, tmp_path_factory):
     texts = report.texts.with_columns(x=pl.Series([float(x) for x, _ in places]), y=pl.Series([y for _, y in places]))
     replace(report, texts=texts).save(folder / "found.json")
     systems = {"left": candidate, "baseline": reference, "right": ["pay the fee"] * 30}
-    textgauge.contrast(**systems, metrics="jaccard,levenshtein", explain=True).save(folder / "systems.json")
+    textgauge.score(**systems, metrics="jaccard,levenshtein", explain=True).save(folder / "systems.json")
     results = [read_result(folder / name) for name in ("found.json", "systems.json")]
     path = folder / "report.html"
     path.write_text(page_of([store], results), encoding="utf-8")

@@ -42,7 +42,7 @@ def test_a_table_of_pairs_by_its_columns(run, folder):
 
 def test_a_default_of_a_configuration_file_may_do_nothing(run, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    (folder / "textgauge.toml").write_text("[score]\nlimit = 2\n")
+    (folder / "textgauge.toml").write_text("[score]\nleft = 'hyp'\n")
     code, out, _ = run("score", "out.txt", "ref.txt", "-m", "jaccard", "-f", "csv")
     assert code == 0
     assert len(out.splitlines()) == 5

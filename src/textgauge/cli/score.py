@@ -29,11 +29,10 @@ from textgauge.data import Corpus
 from textgauge.data.source import describe_accepted, load_aligned, load_pairs, load_references, load_table
 from textgauge.measure.dependence import find_repeating_column
 from textgauge.measure.score_report import ScoreReport
-from textgauge.measure.scoring import DEFAULT_METRICS, find_labels
+from textgauge.measure.scoring import DEFAULT_METRICS, find_labels, score_systems
 from textgauge.measure.scoring import score as run_score
 from textgauge.measure.single_texts import rank_changes
-from textgauge.measure.systems import ContrastReport, score_systems
-from textgauge.measure.systems import contrast as run_contrast
+from textgauge.measure.systems import ContrastReport
 from textgauge.metrics import PairScores, get_pair_metrics
 from textgauge.metrics.pair.models import list_column_names
 
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
 _SHOWN = 10  # pairs in a table for people
 _WIDTH = 48  # characters of a text that a table shows
 _CHANGED = "levenshtein,cosine"  # how much a text changed
-
-
-_ALONE = ("--background", "--scheduler", "--cluster", "--parts")  # options for one system
 
 
 @calling(run_score, without=["columns"], kinds={"group": str | None})
@@ -73,12 +69,6 @@ def score(
         Path | None,
         option(help="With --reference: write the score of every item and system to a .csv, .jsonl or .parquet file."),
     ] = None,
-    baseline: Annotated[
-        str | None, option(help="The texts of another system: test the difference from it, metric by metric.")
-    ] = None,
-    limit: Annotated[
-        int | None, option(min=1, help="Use a random sample of this many of --pairs; default: all.")
-    ] = None,
     summary: Annotated[
         bool,
         option("--summary", help="Print one row for each metric, with mean and interval, and no single pairs."),
@@ -94,40 +84,42 @@ def score(
     textgauge score out.txt ref.txt --baseline old.txt -m bleu,chrf ·
     textgauge score --reference ref.txt out/*.txt -m bleu,chrf
     """
-    shared = {name: value for name, value in given.items() if name not in ("background", "scheduler")}
     if reference or system or segments:
-        files = [*([left] if left else []), *(right or [])]
         if not reference:
             raise InputError("systems are ranked by --reference")
-        refuse("ranking systems", "--pairs", "--baseline", "--limit", *_ALONE)
-        _print_systems(_name_systems(files, system or []), reference, shared, form, segments=segments, output=output)
+        refuse("ranking systems", "--pairs", "--baseline", "--parts")
+        files = _name_systems([*([left] if left else []), *(right or [])], system or [])
+        given = {name: value for name, value in given.items() if name != "baseline"}
+        _print_systems(files, reference, given, form, segments=segments, output=output)
         return
-    if baseline is not None:
-        refuse("--baseline", *_ALONE)
+    if given["baseline"] is not None:
+        refuse("--baseline", "--parts")
     if pairs is None and left is not None and not right and _is_log(left):
         pairs, left, left_column, right_column = left, None, "text", "reference"
     if pairs is None:
-        refuse("scoring files without --pairs", "--limit", "--left", "--right")
+        refuse("scoring files without --pairs", "--left", "--right")
+    limit = given.pop("limit") if pairs else None
     sample = {"scores": list_column_names(given["metrics"]), "limit": limit, "seed": given["seed"]}
     texts, references, scores = _read(left, right or [], pairs, (left_column, right_column), given["column"], sample)
-    tables = [pairs] if pairs else [left, *(right or []), baseline]
-    if given["group"] is not None:
+    tables = [pairs] if pairs else [left, *(right or []), given["baseline"]]
+    sign = None
+    if given["group"] is None:
+        sign = find_repeating_column(tables)
+    else:
         labels = find_labels(given["group"], tables)
-        given["group"] = shared["group"] = [labels[row] for row in texts.source_rows] if pairs and limit else labels
-    sign = find_repeating_column(tables) if given["group"] is None else None
+        given["group"] = [labels[row] for row in texts.source_rows] if limit else labels
     with progress() as step:
-        if baseline is not None:
-            found = run_contrast(left=texts, baseline=baseline, right=references, **shared)
-            _print_contrast(replace(found, sign=sign), form, output)
-            return
 
         def keep(scores: PairScores) -> None:
             mean = float(scores.defined.mean()) if len(scores.defined) else None
             step.rows.append({"metric": scores.metric, "mean": format_cell(mean)})
 
-        report = replace(run_score(texts, references, columns=scores, on_score=keep, **given), sign=sign)
-        if summary or form.for_people:
+        report: Any = replace(run_score(texts, references, columns=scores, on_score=keep, **given), sign=sign)
+        if isinstance(report, ScoreReport) and (summary or form.for_people):
             report.summary()
+    if isinstance(report, ContrastReport):
+        _print_contrast(report, form, output)
+        return
     if output is not None:
         report.save(output)
     _print(report, summary=summary, parts=parts, form=form)
@@ -137,7 +129,11 @@ def score(
         raise SystemExit(1)
 
 
-@calling(run_contrast, without=["left", "baseline", "right", "metrics", "explain"], kinds={"group": str | None})
+@calling(
+    run_score,
+    without=["left", "right", "baseline", "metrics", "explain", "background", "columns", "scheduler"],
+    kinds={"group": str | None},
+)
 def diff(
     given: dict[str, Any],
     old: Annotated[str, argument(help=f"The texts as they were. {describe_accepted()}")],
@@ -159,9 +155,8 @@ def diff(
     if reference:
         right = load_references(reference, column=given["column"])
         with progress():
-            found = run_contrast(
-                left=new, baseline=old, right=right, metrics=metrics or DEFAULT_METRICS, explain=True, **given
-            )
+            chosen = metrics or DEFAULT_METRICS
+            found = run_score(new, right, baseline=old, metrics=chosen, explain=True, **given)
         _print_contrast(found, form, output)
         return
     with progress():
@@ -270,7 +265,7 @@ def _print_systems(
             given["group"] = find_labels(given["group"], [*sources.values(), *references])
         report = score_systems(sources, right, **given)
         if given["group"] is None and report.sign is None:
-            report = replace(report, sign=find_repeating_column(references))
+            report = replace(report, scored=replace(report.scored, sign=find_repeating_column(references)))
     if segments is not None:
         write_table(segments, report.items())
         note(f"values of every item: {segments}")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from textgauge.measure.description import Description, Property
     from textgauge.measure.explaining import Explanation, explain
     from textgauge.measure.score_report import ScoreReport, Summary
-    from textgauge.measure.scoring import score
-    from textgauge.measure.systems import Contrast, ContrastReport, SystemsReport, contrast, score_systems
+    from textgauge.measure.scoring import score, score_systems
+    from textgauge.measure.systems import Contrast, ContrastReport, SystemsReport
     from textgauge.measure.watching import watch
 
 __all__ = [
@@ -34,7 +34,6 @@ __all__ = [
     "Summary",
     "SystemsReport",
     "compare",
-    "contrast",
     "describe",
     "explain",
     "read_checks",

@@ -23,8 +23,8 @@ from textgauge.measure.explaining import explain
 from textgauge.measure.foreign_share import SHOWN
 from textgauge.measure.lists import check_threshold
 from textgauge.measure.score_report import Bootstrap, ItemScores, ItemUnits, Summed, measure_items
-from textgauge.measure.scoring import References, find_groups, require_texts
-from textgauge.measure.systems import load_systems, resample_differences
+from textgauge.measure.scoring import References, find_groups, load_systems, require_texts
+from textgauge.measure.systems import resample_differences
 from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
 from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.properties.base import NEAR_COPY, list_properties
@@ -459,12 +459,13 @@ def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
     """`value`, the score; `drop`, how far it lies behind that of the baseline texts."""
     texts = {"candidate": check.candidate, "baseline": check.baseline}
     given: Any = {f"{check.label}: the {role}": side for role, side in texts.items() if side is not None}
-    pairs, *others = load_systems(given, check.get("reference"), check.column).values()
+    loaded, labels = load_systems(given, check.get("reference"), check.column, group=check.group)
+    pairs, *others = loaded.values()
     (metric,) = _require_one(check, [metric.on_given(pairs) for metric in get_pair_metrics([check.get("metric")])])
     require_texts(pairs, [metric])
     system, fitted = measure_items(metric, pairs), pairs.background
     sources = (check.candidate, check.baseline, check.reference)
-    units, sign = find_groups(check.group, sources, pairs, who=check.label)
+    units, sign = find_groups(labels, sources, pairs, who=check.label)
     summed = _get_summed(system)
     low, high = summed.grouped(units).interval(how)
     value = Measured(

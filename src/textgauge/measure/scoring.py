@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from textgauge.core.progress import begin_step
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import GIVEN, Corpus, Pairs, load_aligned
 from textgauge.data.source import Source, load_columns
-from textgauge.data.tables import format_column_names, get_cells
+from textgauge.data.tables import draw_rows, format_column_names, get_cells, take
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.data.view import TextsLike
 from textgauge.encode.embedders import EmbedderLike
@@ -32,6 +32,7 @@ from textgauge.measure.score_report import (
     measure_items,
 )
 from textgauge.measure.single_texts import list_items
+from textgauge.measure.systems import ContrastReport, ScoredSystems, SystemsReport, contrast_systems, rank_systems
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 
 References: TypeAlias = "Source | Sequence[Sequence[str]]"
@@ -40,28 +41,39 @@ _PART = 4_096  # items that a worker of a cluster scores at once
 DEFAULT_METRICS = "levenshtein,jaccard,chrf,bleu,rouge1,rougeL,cosine,bertscore"
 
 
-def score(
+@overload
+def score(left: Source, right: References, *, baseline: None = None, **how: Any) -> ScoreReport: ...
+@overload
+def score(left: Source, right: References, *, baseline: Source, **how: Any) -> ContrastReport: ...
+def score(  # type: ignore[misc]
     left: Source,
     right: References,
     *,
+    baseline: Source | None = None,
     metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
     embedder: EmbedderLike | None = None,
     background: Source | None = None,
     columns: Mapping[str, Sequence[float] | Floats] | None = None,
     column: str | None = None,
     group: str | Sequence[Any] | None = None,
+    limit: int | None = None,
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
     scheduler: str | None = None,
     explain: bool = False,
     on_score: Callable[[PairScores], None] = lambda _: None,
-) -> ScoreReport:
+) -> ScoreReport | ContrastReport:
     """Score pairs of texts: candidate and reference, query and document, text and paraphrase.
 
     The report has the values of every pair, and `summary()` their means with bootstrap intervals, and the score of the
     whole set where one exists. Blank texts are kept, for the sake of their place. A metric whose model or package is
     missing has no values and a reason; if that is every metric, the error is raised.
+
+    With a `baseline` the report has a row for each metric: both scores, and their difference with the interval and one
+    p-value of the paired bootstrap (Koehn 2004, centred as in sacrebleu), and the p-value of approximate randomisation
+    (Riezler and Maxwell 2005), adjusted for all metrics by max-T, as all see the same resamples and exchanges. Fitted
+    weights then come from the references, which both systems share, if no background is given.
 
     Parameters
     ----------
@@ -69,6 +81,8 @@ def score(
         The texts to score (candidates, queries): lists, columns, frames, paths and names as in `compare`.
     right
         The references (documents), one for each text, or a list of references for each.
+    baseline
+        The texts of another system: test the difference from it, metric by metric.
     metrics
         Metrics, separated by commas or repeated; `rouge1@words|13a` is a grid.
     embedder
@@ -83,6 +97,8 @@ def score(
     group
         A column that says which items belong together: of a document, a user, a conversation. Intervals and tests count
         groups. A column of the texts, or of the references; in Python also the labels of the items.
+    limit
+        Use a random sample of this many items; by default all.
     level
         Confidence level of the intervals.
     resamples
@@ -103,33 +119,127 @@ def score(
     >>> report = score(["a red cat", "one dog"], ["a red dog", "one dog"], metrics="jaccard,levenshtein")
     >>> report["jaccard"].values.round(3).tolist()
     [0.5, 1.0]
+    >>> found = score(["a b c", "d e"], ["a b c", "d e"], baseline=["a b", "x y"], metrics="jaccard")
+    >>> round(found[0].difference, 3)
+    0.667
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    pairs = make_pairs(left, right, background, column=column, columns=columns)
-    chosen = [metric.on_given(pairs) for metric in get_pair_metrics(metrics, embedder)]
-    require_texts(pairs, chosen)
-    units, sign = find_groups(group, (left, right), pairs)
-    found: list[ItemScores] = []
-    missing: list[ResourceError | MissingExtra] = []
+    systems = {"the system": left} if baseline is None else {"the system": left, "the baseline": baseline}
+    how_read: Any = {"background": background, "columns": columns, "group": group, "limit": limit, "seed": seed}
+    pairs, labels = load_systems(systems, right, column, **how_read, shared=baseline is not None)
+    scored = measure_systems(pairs, metrics, embedder, labels, (*systems.values(), right), scheduler, on_score)
+    if baseline is not None:
+        return contrast_systems(scored, how, explain=explain)
+    (only,) = pairs.values()
+    numbers = set(np.bincount(only.items).tolist())
+    references = numbers.pop() if len(numbers) == 1 else -1
+    items = tuple(found for (found,) in scored.items.values())
+    texts = list_items({"candidate": only}, scored.segments) if explain else None
+    rows = only.left.source_rows[only.first_rows]
+    return ScoreReport(items, scored.units, how, references, rows, scored.sign, texts)
+
+
+def score_systems(
+    systems: Mapping[str, Source],
+    right: References,
+    *,
+    metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
+    level: float = 0.95,
+    resamples: int = 1_000,
+    seed: int = 0,
+    explain: bool = False,
+    embedder: EmbedderLike | None = None,
+    column: str | None = None,
+    group: str | Sequence[Any] | None = None,
+    limit: int | None = None,
+    background: Source | None = None,
+    scheduler: str | None = None,
+) -> SystemsReport:
+    """Rank several systems, given by name, by the scores of their texts against the same references; see `score`.
+
+    By each metric: the score of the whole set where the metric has one, else the mean over the items that have a value
+    for every system; its interval; the differences between systems with intervals that hold together at `level` for all
+    pairs and metrics; the rank ranges and tiers that follow. Items, or groups of them, are resampled for all systems
+    and metrics alike.
+
+    >>> systems = {"a": ["a red cat", "one dog", "no"] * 9, "b": ["a cat", "two cows", "yes"] * 9}
+    >>> score_systems(systems, ["a red cat", "one dog", "no"] * 9, metrics="jaccard").rankings["jaccard"].unbeaten()
+    [0]
+    """
+    how = Bootstrap(level=level, resamples=resamples, seed=seed)
+    pairs, labels = load_systems(systems, right, column, background=background, group=group, limit=limit, seed=seed)
+    scored = measure_systems(pairs, metrics, embedder, labels, (*systems.values(), right), scheduler)
+    return rank_systems(scored, how, explain=explain)
+
+
+def measure_systems(
+    pairs: Mapping[str, Pairs],
+    metrics: str | Iterable[str | Metric],
+    embedder: EmbedderLike | None,
+    labels: Sequence[Any] | None,
+    sources: Iterable[object],
+    scheduler: str | None,
+    on_score: Callable[[PairScores], None] = lambda _: None,
+) -> ScoredSystems:
+    """Return the scores of all items of systems by many metrics; refused where all lack their models or packages."""
+    first = next(iter(pairs.values()))
+    chosen = [metric.on_given(first) for metric in get_pair_metrics(metrics, embedder)]
+    require_texts(first, chosen)
+    units, sign = find_groups(labels, sources, *pairs.values())
+    found, missing = dict[str, list[ItemScores]](), dict[str, ResourceError | MissingExtra]()
     with open_dask_executor(scheduler) as cluster:
         for number, metric in enumerate(chosen):
             begin_step(metric.key, number, len(chosen), "scoring")
             try:
-                found.append(_measure_metric(metric, pairs, cluster))
+                found[metric.key] = [_measure_metric(metric, one, cluster) for one in pairs.values()]
             except (ResourceError, MissingExtra) as error:
-                missing.append(error)
-                nothing = np.full(pairs.n_items, np.nan)
+                missing[metric.key] = error
+                nothing = np.full(first.n_items, np.nan)
                 parts = {part.name: nothing for part in metric.parts}
                 lacking = PairScores(metric=metric.key, values=nothing, parts=parts, reason=str(error), seconds=0.0)
-                found.append(ItemScores(metric, lacking))
-            on_score(found[-1].scores)
+                found[metric.key] = [ItemScores(metric, lacking)] * len(pairs)
+            on_score(found[metric.key][0].scores)
     if len(missing) == len(chosen):
-        raise missing[0]
-    numbers = set(np.bincount(pairs.items).tolist())
-    references = numbers.pop() if len(numbers) == 1 else -1
-    rows = pairs.left.source_rows[pairs.first_rows]
-    texts = list_items({"candidate": pairs}, {one.metric.key: [one.scores] for one in found}) if explain else None
-    return ScoreReport(tuple(found), units, how, references, rows, sign, texts)
+        raise next(iter(missing.values()))
+    return ScoredSystems(pairs, found, {name: str(error) for name, error in missing.items()}, units, sign)
+
+
+def load_systems(
+    systems: Mapping[str, Source],
+    right: References,
+    column: str | None = None,
+    *,
+    background: Source | None = None,
+    columns: Mapping[str, Sequence[float] | Floats] | None = None,
+    group: str | Sequence[Any] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    shared: bool = True,
+) -> tuple[dict[str, Pairs], Sequence[Any] | None]:
+    """Return the pairs of each system with the references, and the labels of their groups; of some items if limited.
+
+    Fitted weights come from the background, or from the references if these are what systems have `shared`.
+    """
+    if not systems:
+        raise InputError("there is no system to score")
+    references: Any = load_aligned(right, column=column)  # type: ignore[arg-type]
+    labels = find_labels(group, (*systems.values(), right)) if isinstance(group, str) else group
+    texts: dict[str, Any] = {name: load_aligned(source, column=column) for name, source in systems.items()}
+    for name, own in texts.items():
+        if shared and len(own) != len(references):
+            raise InputError(f"{name} has {len(own)} texts, but the references have {len(references)} items")
+    if limit is not None and limit < len(references):
+        rows = draw_rows(len(references), limit, f"items:{seed}")
+        texts = {name: Corpus.of(own, source_rows=range(len(references))).take(rows) for name, own in texts.items()}
+        references = references.take(rows) if isinstance(references, Corpus) else [references[row] for row in rows]
+        columns = {name: [own[row] for row in rows] for name, own in (columns or {}).items()}
+        labels = None if labels is None else take(get_cells(labels), rows)
+    if shared and background is None:
+        background = list_references(references)
+    made = {
+        name: make_pairs(own, references, background, column=column, columns=columns) for name, own in texts.items()
+    }
+    return made, labels
 
 
 def _measure_metric(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> ItemScores:
@@ -183,12 +293,12 @@ def make_pairs(
 
 
 def find_groups(
-    group: str | Sequence[Any] | None, sources: Iterable[object], *systems: Pairs, who: str = "score"
+    group: Sequence[Any] | None, sources: Iterable[object], *systems: Pairs, who: str = "score"
 ) -> tuple[ItemUnits, str | None]:
-    """Return the units of items, by the labels of their groups or a column of that name; without, a sign of groups."""
+    """Return the units of items, by the labels of their groups; without labels a sign of groups in the sources."""
     if group is None:
         return find_item_units(*systems), find_repeating_column(sources)
-    labels = get_cells(find_labels(group, sources) if isinstance(group, str) else group)
+    labels = get_cells(group)
     names, numbers = np.unique([str(label) for label in labels], return_inverse=True)
     if len(labels) != systems[0].n_items:
         raise InputError(f"{who}: {systems[0].n_items} items, but {len(labels)} labels of groups")

@@ -6,15 +6,13 @@ Items are resampled for all systems and metrics alike.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from textgauge.core.arrays import Floats
-from textgauge.core.errors import InputError, MissingExtra, ResourceError
-from textgauge.core.progress import begin_step
 from textgauge.core.result import Column, Result
 from textgauge.core.show import (
     FlatRow,
@@ -26,20 +24,10 @@ from textgauge.core.show import (
     format_ranks,
     format_value,
 )
-from textgauge.data import Pairs, load_aligned
-from textgauge.data.source import Source
-from textgauge.encode.embedders import EmbedderLike
-from textgauge.measure.score_report import Bootstrap, ItemUnits, Summed, align_systems, measure_items
-from textgauge.measure.scoring import (
-    DEFAULT_METRICS,
-    References,
-    find_groups,
-    list_references,
-    make_pairs,
-    require_texts,
-)
+from textgauge.data import Pairs
+from textgauge.measure.score_report import Bootstrap, ItemScores, ItemUnits, Summed, align_systems
 from textgauge.measure.single_texts import list_items
-from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
+from textgauge.metrics import PairMetric, PairScores, get_pair_metrics
 from textgauge.metrics.uncertainty import PERMUTATION, NullValues, adjust_p_values
 from textgauge.stats.decisions import format_adjustment, format_baseline, format_sign
 from textgauge.stats.rankings import (
@@ -110,81 +98,39 @@ class ContrastReport(Result):
         return format_baseline({row.metric: row.p_adjusted for row in self.rows}, closer, self.sign)
 
 
-def contrast(
-    left: Source,
-    baseline: Source,
-    right: References,
-    *,
-    metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
-    embedder: EmbedderLike | None = None,
-    column: str | None = None,
-    group: str | Sequence[Any] | None = None,
-    level: float = 0.95,
-    resamples: int = 1_000,
-    seed: int = 0,
-    explain: bool = False,
-) -> ContrastReport:
-    """Compare the texts of a system with those of a baseline, both against the same references.
+@dataclass(frozen=True, eq=False)
+class ScoredSystems:
+    """Systems on the same items: their pairs by name, and by metric the scores of each, in the order of the systems.
 
-    The interval and one p-value come from the paired bootstrap (Koehn 2004, centred as in sacrebleu), the other p-value
-    from approximate randomisation (Riezler and Maxwell 2005); that one is also adjusted for all metrics by max-T, as
-    every metric sees the same resamples and exchanges. Fitted weights come from the references, which both share.
-
-    Parameters
-    ----------
-    left
-        The texts of the system.
-    baseline
-        The texts of another system: test the difference from it, metric by metric.
-    right
-        The references; a list for each item holds several.
-    metrics
-        Metrics, separated by commas or repeated.
-    embedder
-        The embedder of metrics whose name has none. In Python also a function that gives vectors for a list of texts,
-        or a model with a method `encode`.
-    column
-        The column that holds the texts, for tables.
-    group
-        A column that says which items belong together, or their labels: whole groups are resampled and exchanged.
-    level
-        Confidence level of the intervals.
-    resamples
-        Number of resamples in bootstrap and test.
-    seed
-        Random seed.
-    explain
-        Keep every item with its texts and values in `texts` of the report.
-
-    Examples
-    --------
-    >>> found = contrast(left=["a b c", "d e"], baseline=["a b", "x y"], right=["a b c", "d e"], metrics="jaccard")
-    >>> round(found[0].difference, 3)
-    0.667
+    `missing` has the reason of each metric that could not be computed; `sign` says that items seem to belong together.
     """
-    how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    pairs = load_systems({"the system": left, "the baseline": baseline}, right, column)
-    systems = list(pairs.values())
-    chosen = [metric.on_given(systems[0]) for metric in get_pair_metrics(metrics, embedder)]
-    require_texts(systems[0], chosen)
-    units, sign = find_groups(group, (left, baseline, right), *systems)
-    found = []
-    for number, metric in enumerate(chosen):
-        begin_step(metric.key, number, len(chosen), "scoring")
-        found.append(_contrast_metric(metric, systems, units, how))
-    p = adjust_p_values([null for _, null, _ in found])[0].tolist()
-    rows = tuple(replace(row, p_adjusted=own) for (row, _, _), own in zip(found, p, strict=True))
-    named = dict(zip(("candidate", "baseline"), systems, strict=True))
-    texts = list_items(named, {row.metric: scores for row, _, scores in found}) if explain else None
-    return ContrastReport(rows, units.notes, sign, texts)
+
+    pairs: Mapping[str, Pairs]
+    items: Mapping[str, Sequence[ItemScores]]
+    missing: Mapping[str, str]
+    units: ItemUnits
+    sign: str | None
+
+    @property
+    def segments(self) -> dict[str, list[PairScores]]:
+        """The values of single items, by metric and system."""
+        return {name: [one.scores for one in found] for name, found in self.items.items() if name not in self.missing}
 
 
-def _contrast_metric(
-    metric: PairMetric, systems: list[Pairs], units: ItemUnits, how: Bootstrap
-) -> tuple[Contrast, NullValues, list[PairScores]]:
-    found = [measure_items(metric, pairs) for pairs in systems]
+def contrast_systems(scored: ScoredSystems, how: Bootstrap, *, explain: bool) -> ContrastReport:
+    """Test the difference of two systems by every metric; p-values are adjusted for all of them."""
+    found = [_contrast_metric(scored.items[name], scored.units, how) for name in scored.segments]
+    p = adjust_p_values([null for _, null in found])[0].tolist()
+    rows = tuple(replace(row, p_adjusted=own) for (row, _), own in zip(found, p, strict=True))
+    named = dict(zip(("candidate", "baseline"), scored.pairs.values(), strict=True))
+    texts = list_items(named, scored.segments) if explain else None
+    missing = [f"{metric}: {reason}" for metric, reason in scored.missing.items()]
+    return ContrastReport(rows, (*scored.units.notes, *missing), scored.sign, texts)
+
+
+def _contrast_metric(found: Sequence[ItemScores], units: ItemUnits, how: Bootstrap) -> tuple[Contrast, NullValues]:
     of, (mine, yours) = align_systems(found, units)
-    observed = mine.value - yours.value
+    metric, observed = found[0].metric, mine.value - yours.value
     draws = resample_differences(mine, yours, how)
     low, high = compute_percentile_interval(draws, len(mine.rows), how.level)
     swapped = swap_sums(mine.rows, yours.rows, how.resamples, how.seed)
@@ -201,10 +147,10 @@ def _contrast_metric(
         p_bootstrap=NullValues(abs(observed), np.abs(draws - draws.mean()), PERMUTATION).p_value,
         p_randomisation=null.p_value,
         p_adjusted=math.nan,
-        n=systems[0].n_items,
+        n=len(found[0].scores),
         signature=metric.signature,
     )
-    return contrast, null, [one.scores for one in found]
+    return contrast, null
 
 
 def resample_differences(mine: Summed, yours: Summed, how: Bootstrap) -> Floats:
@@ -235,11 +181,7 @@ class SystemScore(FlatRow):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemsReport(Result):
-    """Several systems on the same items, best first by each metric; `rankings` have the places of `names`.
-
-    `segments` has the values of single items, by metric and system; `missing` the reason for each metric that could not
-    be computed; `sign` says that items seem to belong together.
-    """
+    """Several systems on the same items, best first by each metric; `rankings` have the places of `names`."""
 
     command: ClassVar[str] = "score"
     keys: ClassVar[tuple[str, ...]] = ("metric", "system")
@@ -252,15 +194,21 @@ class SystemsReport(Result):
         Column("of"),
     )
 
-    names: tuple[str, ...]
+    scored: ScoredSystems
     rows: tuple[SystemScore, ...]
     rankings: Mapping[str, Ranking]
-    segments: Mapping[str, Sequence[PairScores]]
-    missing: Mapping[str, str]
     level: float = 0.95
-    notes: tuple[str, ...] = ()
-    sign: str | None = None
     texts: pl.DataFrame | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the systems, in the order given."""
+        return tuple(self.scored.pairs)
+
+    @property
+    def sign(self) -> str | None:
+        """A sign that items belong together."""
+        return self.scored.sign
 
     @property
     def answer(self) -> str:
@@ -289,9 +237,10 @@ class SystemsReport(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against a metric on these texts, and why one is missing."""
-        texts = [*self.notes, *(text for scores in self.segments.values() for one in scores for text in one.warnings)]
-        texts += [f"{metric}: {reason}" for metric, reason in self.missing.items()]
-        for metric, scores in self.segments.items():
+        scored, segments = self.scored, self.scored.segments
+        texts = [*scored.units.notes, *(text for own in segments.values() for one in own for text in one.warnings)]
+        texts += [f"{metric}: {reason}" for metric, reason in scored.missing.items()]
+        for metric, scores in segments.items():
             counts = {name: len(one) - len(one.defined) for name, one in zip(self.names, scores, strict=True)}
             if any(counts.values()):
                 which = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
@@ -300,7 +249,7 @@ class SystemsReport(Result):
 
     def items(self) -> list[Row]:
         """Return one flat dictionary per system and item, with a field per metric."""
-        columns = {metric: [one.values.tolist() for one in scores] for metric, scores in self.segments.items()}
+        columns = {metric: [one.values.tolist() for one in own] for metric, own in self.scored.segments.items()}
         return [
             {"system": name, "index": item}
             | {metric: drop_nonfinite(values[at][item]) for metric, values in columns.items()}
@@ -309,92 +258,35 @@ class SystemsReport(Result):
         ]
 
 
-def score_systems(
-    systems: Mapping[str, Source],
-    right: References,
-    *,
-    metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
-    embedder: EmbedderLike | None = None,
-    column: str | None = None,
-    group: str | Sequence[Any] | None = None,
-    level: float = 0.95,
-    resamples: int = 1_000,
-    seed: int = 0,
-    explain: bool = False,
-) -> SystemsReport:
-    """Rank several systems, given by name, by the scores of their texts against the same references.
-
-    By each metric: the score of the whole set where the metric has one, else the mean over the items that have a value
-    for every system; its interval; the differences between systems with intervals that hold together at `level` for all
-    pairs and metrics; the rank ranges and tiers that follow. Items, or groups of them (`group`: a column, or the label
-    of each item), are resampled for all systems and metrics alike. `right` may hold several references for each item.
-    Fitted weights come from the references. `explain` keeps every item with its texts and values in `texts`.
-
-    >>> systems = {"a": ["a red cat", "one dog", "no"] * 9, "b": ["a cat", "two cows", "yes"] * 9}
-    >>> score_systems(systems, ["a red cat", "one dog", "no"] * 9, metrics="jaccard").rankings["jaccard"].unbeaten()
-    [0]
-    """
-    how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    pairs = load_systems(systems, right, column)
-    first = next(iter(pairs.values()))
-    chosen = [metric.on_given(first) for metric in get_pair_metrics(metrics, embedder)]
-    require_texts(first, chosen)
-    units, sign = find_groups(group, (*systems.values(), right), *pairs.values())
-    rows: list[SystemScore] = []
-    rankings: dict[str, Ranking] = {}
-    segments: dict[str, Sequence[PairScores]] = {}
-    missing: dict[str, ResourceError | MissingExtra] = {}
-    for number, metric in enumerate(chosen):
-        begin_step(metric.key, number, len(chosen), "scoring")
-        try:
-            found = [measure_items(metric, one) for one in pairs.values()]
-        except (ResourceError, MissingExtra) as error:
-            missing[metric.key] = error
-            continue
-        segments[metric.key] = [one.scores for one in found]
-        of, statistics = align_systems(found, units)
-        rankings[metric.key] = _rank_systems(metric, statistics, how, 1 - (1 - level) / len(chosen))
-        for row in rankings[metric.key].placings():
+def rank_systems(scored: ScoredSystems, how: Bootstrap, *, explain: bool) -> SystemsReport:
+    """Rank systems by each metric; their differences hold together for all pairs and metrics."""
+    names, rows, rankings = tuple(scored.pairs), list[SystemScore](), dict[str, Ranking]()
+    for name, segments in scored.segments.items():
+        metric = scored.items[name][0].metric
+        of, statistics = align_systems(scored.items[name], scored.units)
+        rankings[name] = _rank_by_metric(metric, statistics, how, 1 - (1 - how.level) / len(scored.items))
+        for row in rankings[name].placings():
             place = row.pop("place")
-            summed = statistics[place]
-            low, high = summed.interval(how)
+            low, high = statistics[place].interval(how)
             rows.append(
                 SystemScore(
-                    metric=metric.key,
-                    system=list(systems)[place],
+                    metric=name,
+                    system=names[place],
                     of=of,
-                    value=summed.value,
+                    value=statistics[place].value,
                     closer=metric.closer,
                     low=low,
                     high=high,
-                    n=first.n_items if of == "whole set" else int(summed.rows[:, 1].sum()),
+                    n=len(segments[0]) if of == "whole set" else int(statistics[place].rows[:, 1].sum()),
                     signature=metric.signature,
                     **row,
                 )
             )
-    if len(missing) == len(chosen):
-        raise next(iter(missing.values()))
-    reasons = {key: str(error) for key, error in missing.items()}
-    texts = list_items(pairs, segments) if explain else None
-    return SystemsReport(tuple(systems), tuple(rows), rankings, segments, reasons, level, units.notes, sign, texts)
+    texts = list_items(scored.pairs, scored.segments) if explain else None
+    return SystemsReport(scored, tuple(rows), rankings, how.level, texts)
 
 
-def load_systems(systems: Mapping[str, Source], right: References, column: str | None) -> dict[str, Pairs]:
-    """Return the pairs of each system with the references, which fitted weights come from."""
-    if not systems:
-        raise InputError("there is no system to score")
-    references: Any = load_aligned(right, column=column)  # type: ignore[arg-type]
-    fitted = list_references(references)
-    pairs = {}
-    for name, source in systems.items():
-        texts = load_aligned(source, column=column)
-        if len(texts) != len(references):
-            raise InputError(f"{name} has {len(texts)} texts, but the references have {len(references)} items")
-        pairs[name] = make_pairs(texts, references, fitted)
-    return pairs
-
-
-def _rank_systems(metric: PairMetric, statistics: Sequence[Summed], how: Bootstrap, level: float) -> Ranking:
+def _rank_by_metric(metric: PairMetric, statistics: Sequence[Summed], how: Bootstrap, level: float) -> Ranking:
     """Rank the systems by their scores; every resample holds the same items for all of them."""
     n = len(statistics[0].rows)
     draws = np.column_stack([one.score(resample_sums(one.rows, how.resamples, how.seed)) for one in statistics])

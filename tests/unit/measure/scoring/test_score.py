@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from textgauge import Corpus, contrast, get_metric, score
+from textgauge import Corpus, get_metric, score
 from textgauge.core.errors import InputError
-from textgauge.measure.systems import score_systems
+from textgauge.measure import score_systems
 from textgauge.stats.resampling import adjust_by_holm
 
 LEFT = ["a red cat", "one dog", "the old bridge", "we like tea", "nothing here"]
@@ -31,7 +31,7 @@ def test_blank_texts_keep_their_place(tmp_path):
 
 
 def test_contrast_reads_references_of_a_stream_once():
-    found = [contrast(left=LEFT, baseline=RIGHT, right=right, metrics="jaccard") for right in (RIGHT, iter(RIGHT))]
+    found = [score(left=LEFT, baseline=RIGHT, right=right, metrics="jaccard") for right in (RIGHT, iter(RIGHT))]
     assert found[0] == found[1]
 
 
@@ -101,7 +101,7 @@ def _systems(n, quality, seed):
 
 def test_a_better_system_is_distinguished_from_a_worse_one_by_means_and_by_scores_of_the_set():
     better, worse, references = _systems(80, (0.9, 0.5), 0)
-    found = contrast(left=better, baseline=worse, right=references, metrics="jaccard,bleu,chrf")
+    found = score(left=better, baseline=worse, right=references, metrics="jaccard,bleu,chrf")
     for row in found:
         assert row.difference == pytest.approx(row.value - row.baseline)
         assert 0 < row.low < row.difference < row.high
@@ -113,7 +113,7 @@ def test_a_better_system_is_distinguished_from_a_worse_one_by_means_and_by_score
 
 def test_p_values_of_metrics_that_are_nearly_copies_are_hardly_adjusted():
     better, worse, references = _systems(40, (0.72, 0.66), 3)
-    found = contrast(left=better, baseline=worse, right=references, metrics="rouge1,rouge1.recall,rouge1.precision")
+    found = score(left=better, baseline=worse, right=references, metrics="rouge1,rouge1.recall,rouge1.precision")
     raw, adjusted = (np.array([getattr(row, name) for row in found]) for name in ("p_randomisation", "p_adjusted"))
     assert 0.005 < raw.min() < 0.3
     assert (raw <= adjusted).all()
@@ -133,12 +133,12 @@ def test_a_group_counts_as_one_item(metric):
     four = score(_repeat(left), _repeat(right), metrics=metric, group=labels).summary()[0]
     for name in ("mean", "low", "high", "whole", "whole_low", "whole_high"):
         assert getattr(one, name) == pytest.approx(getattr(four, name), nan_ok=True)
-    alone = contrast(left=left, baseline=other, right=right, metrics=metric)[0]
+    alone = score(left=left, baseline=other, right=right, metrics=metric)[0]
     sides = {"left": _repeat(left), "baseline": _repeat(other), "right": _repeat(right), "metrics": metric}
-    grouped = contrast(**sides, group=labels)[0]
+    grouped = score(**sides, group=labels)[0]
     for name in ("difference", "low", "high", "p_bootstrap", "p_randomisation", "p_adjusted"):
         assert getattr(alone, name) == pytest.approx(getattr(grouped, name))
-    assert contrast(**sides)[0].high < grouped.high
+    assert score(**sides)[0].high < grouped.high
     board = score_systems({"a": left, "b": other}, right, metrics=metric).to_dicts()
     systems = {"a": _repeat(left), "b": _repeat(other)}
     whole = score_systems(systems, _repeat(right), metrics=metric, group=labels)
@@ -153,10 +153,10 @@ def test_a_group_counts_as_one_item(metric):
 def test_groups_do_not_depend_on_the_order_of_items_nor_on_names():
     left, other, right = _systems(40, (0.8, 0.7), 5)
     labels, order = [place % 10 for place in range(40)], np.random.default_rng(0).permutation(40)
-    given = contrast(left=left, baseline=other, right=right, metrics="chrf", group=labels)[0]
+    given = score(left=left, baseline=other, right=right, metrics="chrf", group=labels)[0]
     turned = [[texts[place] for place in order] for texts in (left, other, right)]
     names = [f"d{99 - labels[place]}" for place in order]
-    again = contrast(left=turned[0], baseline=turned[1], right=turned[2], metrics="chrf", group=names)[0]
+    again = score(left=turned[0], baseline=turned[1], right=turned[2], metrics="chrf", group=names)[0]
     assert (given.low, given.high, given.p_randomisation) == pytest.approx(
         (again.low, again.high, again.p_randomisation)
     )
@@ -183,24 +183,24 @@ def test_a_column_that_repeats_is_noticed_until_it_is_named():
     notice = "if the texts are independent, but values of the column doc repeat"
     assert notice in score(frame, right, metrics="jaccard").warnings[0]
     sides = {"left": frame, "right": right, "metrics": "jaccard"}
-    assert notice in contrast(**sides, baseline=other).answer
-    assert notice not in contrast(**sides, baseline=left).answer
-    assert notice not in contrast(**sides, baseline=other, group="doc").answer
+    assert notice in score(**sides, baseline=other).answer
+    assert notice not in score(**sides, baseline=left).answer
+    assert notice not in score(**sides, baseline=other, group="doc").answer
     assert notice in score_systems({"a": frame, "b": other}, right, metrics="jaccard").answer
     assert score(frame, right, metrics="jaccard", group="doc").sign is None
 
 
 def test_a_system_does_not_differ_from_itself():
     better, _, references = _systems(40, (0.9, 0.5), 1)
-    row = contrast(left=better, baseline=better, right=references, metrics="chrf")[0]
+    row = score(left=better, baseline=better, right=references, metrics="chrf")[0]
     assert (row.difference, row.low, row.high) == (0.0, 0.0, 0.0)
     assert row.p_bootstrap == row.p_randomisation == 1.0
 
 
 def test_exchanging_the_systems_turns_the_difference_round():
     better, worse, references = _systems(30, (0.8, 0.6), 2)
-    there = contrast(left=better, baseline=worse, right=references, metrics="jaccard")[0]
-    back = contrast(left=worse, baseline=better, right=references, metrics="jaccard")[0]
+    there = score(left=better, baseline=worse, right=references, metrics="jaccard")[0]
+    back = score(left=worse, baseline=better, right=references, metrics="jaccard")[0]
     assert there.difference == pytest.approx(-back.difference)
     assert there.low == pytest.approx(-back.high)
     assert there.p_randomisation == back.p_randomisation
@@ -209,7 +209,7 @@ def test_exchanging_the_systems_turns_the_difference_round():
 @pytest.mark.long
 def test_p_values_are_uniform_when_systems_are_alike():
     found = [
-        contrast(left=a, baseline=b, right=references, metrics="jaccard", resamples=200, seed=trial)[0]
+        score(left=a, baseline=b, right=references, metrics="jaccard", resamples=200, seed=trial)[0]
         for trial in range(200)
         for a, b, references in [_systems(30, (0.7, 0.7), 100 + trial)]
     ]

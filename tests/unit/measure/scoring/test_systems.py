@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from textgauge import contrast, score
-from textgauge.measure.systems import score_systems
+from textgauge import score
+from textgauge.measure import score_systems
 
 WORDS = ["the", "cat", "sat", "on", "a", "red", "mat", "and", "saw", "two", "old", "dogs", "run", "home"]
 RNG = np.random.default_rng(5)
@@ -57,7 +57,7 @@ def test_the_interval_of_a_mean_is_that_of_the_paired_t_test_with_correction(boa
 
 
 def test_differences_of_two_systems_are_those_of_contrast(board):
-    found = contrast(left=SYSTEMS["good"], baseline=SYSTEMS["bad"], right=REFERENCES, metrics="bleu")[0]
+    found = score(left=SYSTEMS["good"], baseline=SYSTEMS["bad"], right=REFERENCES, metrics="bleu")[0]
     row = next(r for r in board.differences() if r["metric"] == "bleu" and {r["first"], r["second"]} == {"good", "bad"})
     assert row["ahead"] == pytest.approx(found.difference)
 
