@@ -59,7 +59,7 @@ def p_values(metric: CorpusMetric, n: int, simulations: int, permutations: int =
     """p-values of corpora from one population."""
     rng = _random(metric, "p-values")
     draws = (Comparison(*(corpus(metric, 0, 0.0, n, rng) for _ in range(2))) for _ in range(simulations))
-    found = [metric.p_value(draw, permutations=permutations, seed=seed)[0] for seed, draw in enumerate(draws)]
+    found = [metric.null_values(draw, permutations=permutations, seed=seed).p_value for seed, draw in enumerate(draws)]
     return np.array(found)
 
 

@@ -248,7 +248,7 @@ def is_rejected(metric: CorpusMetric, comparison: Comparison, *, permutations: i
     """Return whether the metric's own test finds the corpora different; no where the metric is undefined."""
     with use_one_blas_thread():
         try:
-            p_value, _ = metric.p_value(comparison, permutations=permutations, seed=seed)
+            p_value = metric.null_values(comparison, permutations=permutations, seed=seed).p_value
         except Undefined:
             return False
     return is_different(p_value, LEVEL)

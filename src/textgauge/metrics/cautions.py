@@ -11,7 +11,6 @@ import base64
 import binascii
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -53,20 +52,19 @@ def get_reader(metric: Metric) -> str:
 
 def get_unknown_shares(pool: Pool) -> Floats:
     """Return the share of unknown word pieces of every text; 0 for a text without pieces. Remembered by the pool."""
-    return pool.get_or_compute("unknown pieces", PIECES, lambda _: compute_unknown_shares(pool.texts))  # type: ignore[no-any-return]
 
+    def compute(_: str) -> Floats:
+        from textgauge.encode.tokenizers import get_tokenizer, load_pieces
 
-def compute_unknown_shares(texts: Sequence[str]) -> Floats:
-    """Return the share of unknown word pieces of each text."""
-    from textgauge.encode.tokenizers import get_tokenizer, load_pieces
+        texts, shares = pool.texts, np.zeros(len(pool.texts))
+        others = [row for row, text in enumerate(texts) if not text.isascii()]  # letters and signs of ASCII are known
+        for rows in (others[some] for some in split_into_blocks(len(others), PARTITION)):
+            tokens = get_tokenizer(PIECES).encode([texts[row] for row in rows])
+            unknown = np.append(0, np.cumsum(tokens.ids == load_pieces().token_to_id(_UNKNOWN_PIECE)))
+            shares[rows] = np.diff(unknown[tokens.offsets]) / np.maximum(tokens.lengths, 1)
+        return shares
 
-    shares = np.zeros(len(texts))
-    others = [row for row, text in enumerate(texts) if not text.isascii()]  # letters and signs of ASCII are known
-    for rows in (others[some] for some in split_into_blocks(len(others), PARTITION)):
-        tokens = get_tokenizer(PIECES).encode([texts[row] for row in rows])
-        unknown = np.append(0, np.cumsum(tokens.ids == load_pieces().token_to_id(_UNKNOWN_PIECE)))
-        shares[rows] = np.diff(unknown[tokens.offsets]) / np.maximum(tokens.lengths, 1)
-    return shares
+    return pool.get_or_compute("unknown pieces", PIECES, compute)  # type: ignore[no-any-return]
 
 
 def find_unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:

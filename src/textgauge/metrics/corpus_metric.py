@@ -156,11 +156,6 @@ class CorpusMetric(Metric):
         method = PERMUTATION if comparison.units.are_texts else GROUPS
         return NullValues(float(values[0]), values[1:], method, 1 if self.closer == "smaller" else -1)
 
-    def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:
-        """p-value for "both corpora come from one distribution", and the method's name."""
-        null = self.null_values(comparison, permutations=permutations, seed=seed)
-        return null.p_value, null.method
-
     @property
     def has_ratio_to_null(self) -> bool:
         """Whether value over null mean says something: only for distances that are 0 between equal corpora.

@@ -156,11 +156,6 @@ def nearest(comparison: Comparison, on: str) -> CrossNearest:
     return comparison.derive(_nearest, on)
 
 
-def get_ball_counts(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
-    """Return which balls, reaching to the k-th neighbour, hold which texts, by a ground."""
-    return comparison.derive(_count_in_balls, on, k, ties)
-
-
 def harmonic_mean(a: Floats | float, b: Floats | float) -> Floats:
     """2ab/(a + b), and 0 where either is 0.
 
@@ -247,8 +242,8 @@ def _find_across(P: Points, Q: Points, *, ground: str) -> CrossNearest:
     )
 
 
-def _count_in_balls(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
-    """Return what balls hold, for the texts of reference and candidate."""
+def count_in_balls(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
+    """Return which balls, reaching to the k-th neighbour, hold which texts of both corpora, by a ground."""
     P, Q = _get_sides(on, *comparison.sides)
     radii = comparison.reference.derive(_compute_radii, on, k), comparison.candidate.derive(_compute_radii, on, k)
     found = count_balls(P, Q, radii, closed=ties == "closed")

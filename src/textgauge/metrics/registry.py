@@ -67,8 +67,7 @@ def get_metric(name: str | Metric) -> Any:
         return name
     if not isinstance(name, str):
         raise UnknownName(f"a metric is called by its name, not by {name!r}; `textgauge ls metrics` lists them")
-    here = _ELSEWHERE.get(_strip_signs(name))
-    if here and name not in METRICS:
+    if name not in METRICS and (here := _ELSEWHERE.get(re.sub("[-_ ]", "", name.lower()))):
         raise UnknownName(f"unknown metric {name!r}; {here}")
     parsed = parse(name)
     wanted = parsed.name
@@ -85,19 +84,13 @@ def get_metric(name: str | Metric) -> Any:
     return kind(part=parsed.part, on=parsed.on or "", **given)
 
 
-def _strip_signs(name: str) -> str:
-    """Return a name as people write it in many ways: lower case, no signs between its letters.
-
-    >>> _strip_signs("Self-BLEU"), _strip_signs("bert_score")
-    ('selfbleu', 'bertscore')
-    """
-    return re.sub("[-_ ]", "", name.lower())
-
-
-def get_metrics(names: str | Iterable[str | Metric], *, scope: Scope | None = None) -> list[Any]:
+def get_metrics(
+    names: str | Iterable[str | Metric], *, scope: Scope | None = None, embedder: EmbedderLike | None = None
+) -> list[Any]:
     """Return all metrics that names, comma-separated lists and grids stand for, each once, in order.
 
     With a `scope` there must be one at least, and those of the other scope are refused with what to do instead.
+    An `embedder` is that of metrics whose name has none.
     """
     items = [names] if isinstance(names, str | Metric) else names
     if not isinstance(items, Iterable):
@@ -114,29 +107,23 @@ def get_metrics(names: str | Iterable[str | Metric], *, scope: Scope | None = No
     wrong = next((metric for metric in metrics if scope not in (None, metric.scope)), None)
     if wrong is not None:
         raise InputError(f"{wrong.key} {_INSTEAD[wrong.scope].format(key=wrong.key)}")
-    return list(dict.fromkeys(metrics))
+    found: list[Any] = list(dict.fromkeys(metrics))
+    if embedder is None:
+        return found
+    from textgauge.encode.embedders.own import name_embedder
+
+    name = name_embedder(embedder)
+    return [metric.on_embeddings(name) for metric in found]
 
 
 def get_corpus_metrics(names: str | Iterable[str | Metric], embedder: EmbedderLike | None = None) -> list[CorpusMetric]:
-    """Return the same for metrics of two corpora; a pair metric is refused with what to do instead.
-
-    An `embedder` is that of metrics whose name has none.
-    """
-    return _move(get_metrics(names, scope="corpus"), embedder)
+    """Return the same for metrics of two corpora; a pair metric is refused with what to do instead."""
+    return get_metrics(names, scope="corpus", embedder=embedder)
 
 
 def get_pair_metrics(names: str | Iterable[str | Metric], embedder: EmbedderLike | None = None) -> list[PairMetric]:
     """Return the same for metrics of two texts; a corpus metric is refused with what to do instead."""
-    return _move(get_metrics(names, scope="pair"), embedder)
-
-
-def _move(metrics: list[Any], embedder: EmbedderLike | None) -> list[Any]:
-    if embedder is None:
-        return metrics
-    from textgauge.encode.embedders.own import name_embedder
-
-    name = name_embedder(embedder)
-    return [metric.on_embeddings(name) for metric in metrics]
+    return get_metrics(names, scope="pair", embedder=embedder)
 
 
 def list_metrics(*, kind: Scope | None = None, needs: str | None = None, symmetric: bool | None = None) -> list[Any]:

@@ -21,10 +21,8 @@ from textgauge.measure.check import Check, Outcome
 from textgauge.measure.checking import run_checks
 from textgauge.measure.scoring import References
 from textgauge.metrics import CorpusMetric, Metric, PairMetric
-from textgauge.testing.corpus_checks import CORPUS_CHECKS, drop_models
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
-from textgauge.testing.metric_checks import DECLARED_CHECKS, ContractCheck
-from textgauge.testing.pair_checks import PAIR_CHECKS
+from textgauge.testing.metric_checks import CORPUS_CHECKS, METRIC_CHECKS, PAIR_CHECKS, ContractCheck, drop_models
 from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, ProtocolCase, load_example
 
 __all__ = [
@@ -42,7 +40,7 @@ __all__ = [
 
 def get_checks(metric: Metric) -> tuple[ContractCheck, ...]:
     """Return all checks that apply to a metric: those of any metric, and those of its kind."""
-    return (*DECLARED_CHECKS, *(CORPUS_CHECKS if isinstance(metric, CorpusMetric) else PAIR_CHECKS))
+    return (*METRIC_CHECKS, *(CORPUS_CHECKS if isinstance(metric, CorpusMetric) else PAIR_CHECKS))
 
 
 def check_metric(metric: Metric, *, expected_failures: Mapping[str, str] | None = None) -> None:

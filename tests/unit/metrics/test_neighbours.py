@@ -216,8 +216,8 @@ def test_nearest_gives_distance_and_first_position():
 
 def test_work_is_shared_between_metrics(monkeypatch):
     passes = []
-    squares = neighbours.Rows.squares
-    monkeypatch.setattr(neighbours.Rows, "squares", lambda *args: passes.append(1) or squares(*args))
+    sift = neighbours.Rows.sift
+    monkeypatch.setattr(neighbours.Rows, "sift", lambda *args: passes.append(1) or sift(*args))
     rng = np.random.default_rng(12)
     comparison = Comparison(rng.standard_normal((50, 4)), rng.standard_normal((50, 4)))
     for metric in (PrecisionRecall(), DensityCoverage()):

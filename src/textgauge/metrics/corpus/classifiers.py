@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +115,7 @@ class HeldOutMetric(EmbeddingMetric):
     min_texts = 5  # a fifth of them is one text
     min_texts_interval = 30
     ranges = (Range("repeats", 1, 10_000),)
+    decide: ClassVar[Decide]  # the classifier
 
     share: float = 0.5
     repeats: int = 1
@@ -125,11 +126,6 @@ class HeldOutMetric(EmbeddingMetric):
         super().__post_init__()
         if not 0.0 < self.share < 1.0:
             raise ParameterError(f"{self.name}: share={self.share:g} must lie between 0 and 1")
-
-    @property
-    def decide(self) -> Decide:
-        """The classifier."""
-        raise NotImplementedError
 
     @property
     def judged_by(self) -> str:
@@ -177,11 +173,27 @@ class HeldOutMetric(EmbeddingMetric):
         sides = place[:n], place[n:]
         trials = self._trials([sides])
         shown = self.part or self.judged_by
-        tally = _Tally(len(rows), _SHARES[shown])
+        held, right, adds, towards = sums = np.zeros((4, 2, len(rows)))
         for trial, decision in zip(trials, self.decide(rows, [trial.task for trial in trials]), strict=True):
-            tally.add(trial, decision)
-        reference, candidate = (tally.side(number, side) for number, side in enumerate(sides))
-        return Contributions(self.part or VALUE, _FORMULAS[shown], reference, candidate)
+            outcome, own = trial.judged(decision), (-decision if trial.swapped else decision)[trial.place]
+            is_right = np.where(outcome.truth, outcome.predicted, 1.0 - outcome.predicted)
+            at = trial.truth.astype(np.intp), trial.task.test[trial.place]
+            added = np.ones(len(own)), is_right, _compute_shares(outcome, is_right, shown), own
+            for total, values in zip(sums, added, strict=True):
+                np.add.at(total, at, values)
+        terms = []
+        for number, texts in enumerate(sides):
+            copies, times = np.bincount(texts, minlength=len(rows))[texts], held[number][texts]
+            counted = np.where(times > 0, times, np.nan)
+            decision = towards[number][texts] / counted
+            detail = {
+                "held_out": times / copies,
+                "classified_right": right[number][texts] / counted,
+                "decision": decision,
+            }
+            share = np.where(times > 0, adds[number][texts] / (copies * len(trials)), np.nan)
+            terms.append(SideTerms(share, detail, decision if number else -decision))
+        return Contributions(self.part or VALUE, _FORMULAS[shown], *terms)
 
     def judge(self, rows: Rows, sides: Sequence[tuple[Index, Index]]) -> list[list[HeldOut]]:
         """Return the outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
@@ -234,14 +246,10 @@ class Classifier(HeldOutMetric):
     min_texts_interval = 100
     most_unequal = 1.2  # beyond, every text of close corpora is taken for the larger one's: accuracy has no spread
     source = "Kour et al. 2022"
+    decide = staticmethod(decide_svm)
 
     score: Literal["accuracy", "f1"] = "accuracy"
     share: float = 0.2
-
-    @property
-    def decide(self) -> Decide:
-        """The support vector machine."""
-        return decide_svm
 
     @property
     def judged_by(self) -> str:
@@ -268,63 +276,11 @@ class ClassifierTwoSample(HeldOutMetric):
     label = "Classifier accuracy (C2ST)"
     most_unequal = 2.0  # at 4 the interval holds the expected value in 89 % of samples
     source = "Lopez-Paz and Oquab 2017"
-
-    @property
-    def decide(self) -> Decide:
-        """Logistic regression."""
-        return decide_logistic
+    decide = staticmethod(decide_logistic)
 
 
-class _Tally:
-    """Sums over splits, for the different texts of both corpora."""
-
-    def __init__(self, texts: int, share: Callable[[HeldOut], Floats]) -> None:
-        self._share, self._splits = share, 0
-        self._held, self._right, self._adds, self._decision = np.zeros((4, 2, texts))
-
-    def add(self, trial: Trial, decision: Floats) -> None:
-        """Add one split, for its held-out texts."""
-        outcome = trial.judged(decision)
-        at = trial.truth.astype(np.intp), trial.task.test[trial.place]
-        towards = (-decision if trial.swapped else decision)[trial.place]
-        for sums, values in (
-            (self._held, np.ones(len(towards))),
-            (self._right, _mark_right(outcome)),
-            (self._adds, self._share(outcome)),
-            (self._decision, towards),
-        ):
-            np.add.at(sums, at, values)
-        self._splits += 1
-
-    def side(self, number: int, place: Index) -> SideTerms:
-        """Return what the texts of one corpus add."""
-        copies = np.bincount(place, minlength=self._held.shape[1])[place]
-        held = self._held[number][place]
-        adds, right, decision = (sums[number][place] for sums in (self._adds, self._right, self._decision))
-        seen = held > 0
-        decision = np.divide(decision, held, out=np.full(len(held), np.nan), where=seen)
-        correct = np.divide(right, held, out=np.full(len(held), np.nan), where=seen)
-        detail = {"held_out": held / copies, "classified_right": correct, "decision": decision}
-        own_way = decision if number else -decision
-        return SideTerms(np.where(seen, adds / (copies * self._splits), np.nan), detail, own_way)
-
-
-def _accuracy(outcome: HeldOut) -> Floats:
-    return _mark_right(outcome) / len(outcome.truth)
-
-
-def _balanced(outcome: HeldOut) -> Floats:
-    return _mark_right(outcome) / (2.0 * outcome.sizes[outcome.truth.astype(np.intp)])
-
-
-def _f1(outcome: HeldOut) -> Floats:
-    hits = np.where(outcome.truth, outcome.predicted, 0.0)
-    called = outcome.predicted.sum() + outcome.sizes[1]
-    return np.asarray(2.0 * hits / called)
-
-
-def _mark_right(outcome: HeldOut) -> Floats:
-    return np.where(outcome.truth, outcome.predicted, 1.0 - outcome.predicted)
-
-
-_SHARES: dict[str, Callable[[HeldOut], Floats]] = {"accuracy": _accuracy, "balanced": _balanced, "f1": _f1}
+def _compute_shares(outcome: HeldOut, right: Floats, name: str) -> Floats:
+    """Return what each held-out text adds to a score."""
+    if name == "f1":
+        return np.asarray(2.0 * right * outcome.truth / (outcome.predicted.sum() + outcome.sizes[1]))
+    return right / (2.0 * outcome.sizes[outcome.truth.astype(np.intp)] if name == "balanced" else len(right))

@@ -14,8 +14,9 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.numerics.moments import scale_to_units
+from textgauge.metrics.numerics.ngram_counts import number_ngrams
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import compute_as_draw, number_pairs
+from textgauge.metrics.token_counts import compute_as_draw
 
 Smoothing = Literal["floor", "add1", "none"]
 
@@ -37,27 +38,15 @@ class NgramEntries:
     count: Floats
 
 
-def number_ngrams(corpus: Corpus, tokenizer: str, orders: int) -> NgramEntries:
-    """Assign numbers to the n-grams of a corpus, orders 1 to `orders`."""
+def list_entries(corpus: Corpus, tokenizer: str, orders: int) -> NgramEntries:
+    """Return the n-grams of a corpus, orders 1 to `orders`."""
     tokens = corpus.tokens(tokenizer)
-    lengths = np.diff(tokens.offsets).astype(np.int64)
-    text = np.repeat(np.arange(len(lengths)), lengths)
-    ids = np.asarray(tokens.ids, dtype=np.int64)
-    gram = number_pairs(np.zeros_like(ids), ids)
-    start = np.arange(len(ids))
-    occurrences, seen = [], 0
-    for order in range(orders):
-        if order:
-            goes_on = (start + order < len(ids)) & (text[np.minimum(start + order, len(ids) - 1)] == text[start])
-            start, gram = start[goes_on], gram[goes_on]
-            gram = number_pairs(gram, ids[start + order])
-        occurrences.append(np.stack([text[start], seen + gram, order * len(lengths) + text[start]]))
+    lengths, seen = tokens.lengths, 0
+    owner, occurrences = np.repeat(np.arange(len(lengths)), lengths), []
+    for place, (gram, start) in enumerate(number_ngrams(tokens, orders)):
+        occurrences.append(np.stack([owner[start], seen + gram, place * len(lengths) + owner[start]]))
         seen += int(gram.max(initial=-1)) + 1
-    return _list_entries(lengths, orders, np.concatenate(occurrences, axis=1))
-
-
-def _list_entries(lengths: Ints, orders: int, occurrences: Ints) -> NgramEntries:
-    text, gram, slot = occurrences
+    text, gram, slot = np.concatenate(occurrences, axis=1)
     _, first, count = np.unique(gram * len(lengths) + text, return_index=True, return_counts=True)
     text, gram, slot = text[first], gram[first], slot[first]
     order = np.lexsort((-count, gram))
@@ -134,7 +123,7 @@ class SelfBleuGap(GapMetric, TokenMetric):
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws, which share the numbered n-grams."""
-        entries = joint.derive(number_ngrams, self.on, self.n)
+        entries = joint.derive(list_entries, self.on, self.n)
         usable = draws.smaller >= self.min_texts
         reference = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.left, usable, strict=True)])
         candidate = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.right, usable, strict=True)])

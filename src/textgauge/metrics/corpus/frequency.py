@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats
-from textgauge.data import Comparison, Corpus
+from textgauge.data import Comparison
 from textgauge.data.pool import PADDED
 from textgauge.metrics.base import INFINITY, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues
@@ -56,55 +56,6 @@ def compute_chi_square(P: Floats, Q: Floats, *, top: int) -> tuple[Floats, Float
     return statistic, weight.sum(axis=1)
 
 
-@dataclass(frozen=True, eq=False)
-class ChiTable:
-    """Observed and expected counts of tokens in two corpora, and which of them the metric counts."""
-
-    observed: tuple[Floats, Floats]
-    weight: Floats
-
-    @property
-    def expected(self) -> tuple[Floats, Floats]:
-        """Total × the corpus's share of the table's tokens."""
-        total = self.observed[0] + self.observed[1]
-        sizes = [float(self.weight @ side) for side in self.observed]
-        return total * (sizes[0] / sum(sizes)), total * (sizes[1] / sum(sizes))
-
-    @property
-    def excess(self) -> tuple[Floats, Floats]:
-        """O/E − 1 of each token in both corpora, weighted."""
-        first, second = (
-            self.weight * (np.divide(side, normal, out=np.ones_like(side), where=normal > 0) - 1.0)
-            for side, normal in zip(self.observed, self.expected, strict=True)
-        )
-        return first, second
-
-    @property
-    def tokens(self) -> Floats:
-        """(O − E)²/E of each token, over both corpora."""
-        sides = zip(self.observed, self.expected, self.excess, strict=True)
-        first, second = ((side - normal) * excess for side, normal, excess in sides)
-        return first + second
-
-
-def _list_token_rows(joint: Corpus, tokenizer: str, table: ChiTable, scale: float) -> tuple[dict[str, Any], ...]:
-    """Return the tokens the metric counts, those that add most first."""
-    vocabulary = joint.pool.tokens(tokenizer).vocabulary
-    adds, expected = scale * table.tokens, table.expected
-    used = np.flatnonzero(table.weight > 0).tolist()
-    return tuple(
-        {
-            "token": vocabulary[i],
-            "contribution": float(adds[i]),
-            "count_reference": int(table.observed[0][i]),
-            "count_candidate": int(table.observed[1][i]),
-            "expected_reference": float(expected[0][i]),
-            "expected_candidate": float(expected[1][i]),
-        }
-        for i in sorted(used, key=lambda i: (-adds[i], vocabulary[i]))
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class _PaddedCounts(CountMetric):
     """Counts of tokens; `padding=source` counts those that begin, end and pad each text, too."""
@@ -138,19 +89,36 @@ class _ChiSquare(_PaddedCounts):
         text adds less than nothing where its tokens are the other corpus's. The value of `chi`, 1 − p, is no sum: its
         part `statistic`, which decides it, is. For `cbdf` all is divided by the degrees of freedom.
         """
-        sides = comparison.sides
-        P, Q = (count_tokens(side, self.token_rows) for side in sides)
-        table = ChiTable((P[0], Q[0]), mark_top_tokens(P + Q, self.top)[0])
+        counts = [count_tokens(side, self.token_rows) for side in comparison.sides]
         scale, of, formula = 1.0, "statistic", _TEXT
         if self.per_degree and self.part is None:
-            scale, of, formula = 1.0 / float(self.table(P, Q)[1][0]), VALUE, f"{_TEXT} / degrees of freedom"
+            scale, of, formula = 1.0 / float(self.table(*counts)[1][0]), VALUE, f"{_TEXT} / degrees of freedom"
+        total = counts[0] + counts[1]
+        weight, total = mark_top_tokens(total, self.top)[0], total[0]
+        sizes = [float(weight @ count[0]) for count in counts]
+        expected = [total * (size / sum(sizes)) for size in sizes]
+        excess = [
+            weight * (np.divide(count[0], normal, out=np.ones_like(normal), where=normal > 0) - 1.0)
+            for count, normal in zip(counts, expected, strict=True)
+        ]
         reference, candidate = (
-            SideTerms(scale * (side.counts(self.token_rows) @ excess))
-            for side, excess in zip(sides, table.excess, strict=True)
+            SideTerms(scale * (side.counts(self.token_rows) @ more))
+            for side, more in zip(comparison.sides, excess, strict=True)
         )
-        return Contributions(
-            of, formula, reference, candidate, _list_token_rows(comparison.joint, self.token_rows, table, scale)
+        P, Q = ((count[0] - normal) * more for count, normal, more in zip(counts, expected, excess, strict=True))
+        adds, vocabulary = scale * (P + Q), comparison.joint.pool.tokens(self.token_rows).vocabulary
+        tokens = tuple(
+            {
+                "token": vocabulary[i],
+                "contribution": float(adds[i]),
+                "count_reference": int(counts[0][0, i]),
+                "count_candidate": int(counts[1][0, i]),
+                "expected_reference": float(expected[0][i]),
+                "expected_candidate": float(expected[1][i]),
+            }
+            for i in sorted(np.flatnonzero(weight > 0).tolist(), key=lambda i: (-adds[i], vocabulary[i]))
         )
+        return Contributions(of, formula, reference, candidate, tokens)
 
 
 @register

@@ -118,12 +118,6 @@ def _sum_kernel_rows(comparison: Comparison, metric: Discrepancy) -> tuple[Float
     return rows[:n], rows[n:], compute_row_sums(rows[:n], rows[n:], metric.kernel(comparison.joint))
 
 
-def negate(blocks: Kernel, X: Floats, Y: Floats) -> Floats:
-    """−δ, the kernel that turns A + B − 2C into the energy distance."""
-    block = blocks(X, Y)
-    return np.negative(block, out=block)
-
-
 def sum_directions(X: Embeddings) -> Floats:
     """Return the sum of rows at length one, and how many have no direction."""
     sums = [scale_to_units(rows).sum(axis=0) for _, rows in iterate_rows(X, _AT_ONCE)]
@@ -156,8 +150,9 @@ class Energy(Discrepancy, GroundMetric):
         return self.on.endswith(":cosine")
 
     def kernel(self, joint: Corpus) -> Kernel:
-        """Return −δ."""
-        return partial(negate, self.distances(joint.pool))
+        """Return −δ, the kernel that turns A + B − 2C into the energy distance."""
+        distances = self.distances(joint.pool)
+        return lambda X, Y: np.negative(block := distances(X, Y), out=block)
 
     def compute(self, comparison: Comparison) -> Values:
         """Compute a closed form for cosine, blocks of distances for the other grounds."""
@@ -240,18 +235,13 @@ def polynomial(degree: int, X: Floats, Y: Floats) -> Floats:
     return np.asarray(total * z)
 
 
-def compute_median_distance(distances: Floats) -> float:
-    """Median distance between different texts, out of a square of distances; 1 where there is none."""
-    off = distances[np.triu_indices(len(distances), 1)]
-    median = float(np.median(off)) if len(off) else 0.0
-    return median if median > 0 else 1.0
-
-
 def compute_bandwidth(joint: Corpus, metric: Discrepancy) -> float:
-    """Return the median heuristic on the different texts of the joint corpus; on the first in content order of many."""
+    """Return the median distance of the different texts of a corpus, of many the first in content order; 1 for none."""
     _, first = np.unique(joint.keys, return_index=True)
     rows = metric.rows(joint.take(first[:_MEDIAN_ROWS]))
-    return compute_median_distance(metric.distances(joint.pool)(rows, rows))
+    distances = metric.distances(joint.pool)(rows, rows)[np.triu_indices(len(rows), 1)]
+    median = float(np.median(distances)) if len(distances) else 0.0
+    return median if median > 0 else 1.0
 
 
 @dataclass(frozen=True, kw_only=True)

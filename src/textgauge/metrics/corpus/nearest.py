@@ -12,7 +12,7 @@ from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison
 from textgauge.metrics.base import VALUE, Part, Range, Undefined
 from textgauge.metrics.corpus_metric import ManyValues, Values
-from textgauge.metrics.grounds import CrossNearest, NeighbourMetric, get_ball_counts, harmonic_mean, nearest
+from textgauge.metrics.grounds import NeighbourMetric, count_in_balls, harmonic_mean, nearest
 from textgauge.metrics.numerics.neighbours import (
     BallCounts,
     Held,
@@ -37,13 +37,6 @@ _IRPR = (
 )
 
 
-def _find_largest_share(found: CrossNearest) -> float:
-    """Return the larger share of a corpus that has the most frequent nearest text of the other as its nearest."""
-    return max(
-        float(np.bincount(rows).max() / len(rows)) for rows in (found.of_reference_index, found.of_candidate_index)
-    )
-
-
 class _NearestMetric(NeighbourMetric):
     """What irpr, ahd and hausdorff share: distances to the nearest text of the other corpus."""
 
@@ -51,7 +44,9 @@ class _NearestMetric(NeighbourMetric):
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
         """None where one text is the nearest of many: other samples would lack it, which no part of this one shows."""
-        share = _find_largest_share(nearest(comparison, self.on))
+        found = nearest(comparison, self.on)
+        indices = found.of_reference_index, found.of_candidate_index
+        share = max(float(np.bincount(rows).max() / len(rows)) for rows in indices)
         if share > _HUB:
             raise Undefined(
                 f"{self.key} has no interval: one text is the nearest of {share:.0%} of the other corpus, "
@@ -222,7 +217,7 @@ class _BallMetric(NeighbourMetric):
 
     def balls(self, comparison: Comparison) -> BallCounts:
         """Return which balls hold which texts, of reference and candidate."""
-        return get_ball_counts(comparison, self.on, self.k, self.ties)
+        return comparison.derive(count_in_balls, self.on, self.k, self.ties)
 
     def _held(self, lists: Lists, own: Masks, other: Masks) -> Held:
         radii = compute_radii_within(lists, own, self.k)

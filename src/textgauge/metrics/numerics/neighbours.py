@@ -2,6 +2,7 @@
 
 Whatever gives squared distances is a `Points`: the different rows of embeddings (`Rows`), or texts with a matrix of
 distances. Balls compare distances as float32 numbers, so that rounding in float64 makes and breaks no ties.
+Of two sides, products in float32 leave few pairs that may be nearest or at the edge of a ball; float64 decides these.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ _CANCELLED = 1e-3
 # Scaling a row to length one leaves some 1e-16 in each coordinate: directions this near to each other are one.
 _SAME_DIRECTION = 1e-28
 _OPPOSITE = 1e-14
+_LENGTHS = 1e-12, 1e30  # squared: of shorter or longer rows the distances are not computed in float32
+_EDGE = 1e-6  # share of a squared radius by which rounding to float32 moves the edge of a ball
+_MANY = 1 / 8  # of the pairs of a block: from here on the block is computed anew
 _ENTRIES = 1 << 22  # list entries made at once
 _CELLS = 1 << 20  # draws times rows worked on at once
 _LIST_ENTRIES = 1 << 24
@@ -80,11 +84,21 @@ class Points:
 
     def squares_within(self, texts: Ints) -> Floats:
         """Return squared distances of some texts to all texts of the corpus; infinity to the text itself."""
-        squares = self.squares(self.inverse[texts], self)
+        return self._spread(self.squares(self.inverse[texts], self), texts)
+
+    def _spread(self, squares: Vectors, texts: Ints) -> Vectors:
         if len(self) < len(self.inverse):
             squares = squares[:, self.inverse]
         squares[np.arange(len(texts)), texts] = np.inf
         return squares
+
+    def sift(self, which: Ints, other: Any) -> tuple[Vectors, float]:
+        """Return `squares`, or quicker ones, and by how much these may be wrong."""
+        return self.squares(which, other), 0.0
+
+    def squares_of(self, which: Ints, other: Any, i: Ints, j: Ints) -> Floats:
+        """Return squared distances of chosen pairs of some rows and those of another side."""
+        return self.squares(which, other)[i, j]
 
 
 @dataclass(frozen=True)
@@ -130,6 +144,11 @@ class Rows(Points):
         self.first, self.inverse, self._cloud = cloud.first, cloud.inverse, cloud
         self._rows = cloud.take(slice(None)) - centre
         self._norms = np.einsum("ij,ij->i", self._rows, self._rows)
+        self._longest = float(self._norms.max(initial=0.0))
+
+    @cached_property
+    def _narrow(self) -> tuple[Floats32, Floats32]:
+        return self._rows.astype(np.float32), self._norms.astype(np.float32)
 
     @classmethod
     def of(cls, *clouds: Cloud) -> list[Rows]:
@@ -149,6 +168,30 @@ class Rows(Points):
         if len(near):
             i, j = np.divmod(near, squares.shape[1])
             squares[i, j] = self._subtract(which[i], other, j)
+        return squares
+
+    def sift(self, which: Ints, other: Rows) -> tuple[Vectors, float]:
+        """Return float32 squares and the most that rounding may add to them, where they are neither huge nor tiny."""
+        longest = max(self._longest, other._longest)
+        if not _LENGTHS[0] < longest < _LENGTHS[1]:
+            return super().sift(which, other)
+        (rows, norms), (others, sizes) = self._narrow, other._narrow
+        squares = (-2.0 * rows[which]) @ others.T
+        squares += norms[which, None]
+        squares += sizes
+        return squares, 2.0 * (rows.shape[1] + 16) * float(np.finfo(np.float32).eps) * longest
+
+    def squares_of(self, which: Ints, other: Rows, i: Ints, j: Ints) -> Floats:
+        """Return ‖a − b‖² pair by pair, or of all where many are asked for."""
+        if len(i) > _MANY * len(which) * len(other):
+            return super().squares_of(which, other, i, j)
+        i, squares = which[i], np.empty(len(i))
+        for some in split_into_blocks(len(i), _AT_ONCE):
+            squares[some] = np.einsum("ij,ij->i", self._rows[i[some]], other._rows[j[some]])
+        sizes = self._norms[i] + other._norms[j]
+        squares = sizes - 2.0 * squares
+        near = np.flatnonzero(squares <= _CANCELLED * sizes)
+        squares[near] = self._subtract(i[near], other, j[near])
         return squares
 
     def _subtract(self, i: Ints, other: Rows, j: Ints) -> Floats:
@@ -171,9 +214,13 @@ def compute_radii(side: Points, k: int) -> Floats32:
     """Return the distance of each row to its k-th neighbour, repeated texts counted, the text itself not."""
     squares = np.empty(len(side))
     for rows in _split_rows(side, side):
-        block = side.squares_within(side.first[rows])
-        block.partition(k - 1, axis=1)
-        squares[rows] = block[:, k - 1]
+        block, slack = side.sift(rows, side)
+        block = side._spread(block, side.first[rows])
+        reach = np.partition(block, k - 1, axis=1)[:, k - 1 : k]
+        i, j = _find_cells(block <= reach + 2.0 * slack)
+        near = block[i, j] if not slack else side.squares_of(rows, side, i, side.inverse[j])
+        order = np.lexsort((near, i))
+        squares[rows] = near[order[np.searchsorted(i, np.arange(len(rows))) + k - 1]]
     return round_distances(squares)
 
 
@@ -189,13 +236,18 @@ def find_nearest(a: Points, b: Points) -> tuple[Nearest, Nearest]:
     """Return the nearest rows of both sides, of equally near ones the first."""
     of_a, of_b = (Nearest(np.full(len(side), np.inf), np.zeros(len(side), dtype=np.int64)) for side in (a, b))
     for rows in _split_rows(a, b):
-        block = a.squares(rows, b)
-        of_a.at[rows] = block.argmin(axis=1)
-        of_a.squares[rows] = block[np.arange(len(rows)), of_a.at[rows]]
-        least = block.min(axis=0)
-        closer = np.flatnonzero(least < of_b.squares)
-        of_b.at[closer] = rows[block[:, closer].argmin(axis=0)]
-        of_b.squares[closer] = least[closer]
+        block, slack = a.sift(rows, b)
+        least = np.minimum(block.min(axis=0), of_b.squares + slack)
+        sides = (of_a, block.min(axis=1)[:, None]), (of_b, least)
+        for side, (found, reach) in enumerate(sides):
+            cells = _find_cells(block <= reach + 2.0 * slack)
+            squares = block[cells] if not slack else a.squares_of(rows, b, *cells)
+            row, column = rows[cells[0]], cells[1]
+            own, other = (column, row) if side else (row, column)
+            order = np.lexsort((other, squares, own))
+            best = order[np.flatnonzero(np.diff(own[order], prepend=-1))]
+            best = best[squares[best] < found.squares[own[best]]]
+            found.at[own[best]], found.squares[own[best]] = other[best], squares[best]
     return of_a, of_b
 
 
@@ -212,13 +264,29 @@ def count_balls(a: Points, b: Points, radii: tuple[Floats32, Floats32], *, close
     """Return what the balls of each side hold of the other."""
     found = BallCounts(np.zeros(len(a), np.int64), np.zeros(len(b), np.int64), np.zeros(len(a), dtype=bool))
     for rows in _split_rows(a, b):
-        distances = round_distances(a.squares(rows, b))
-        i, j = _find_cells(is_inside_ball(distances, radii[0][rows, None], closed=closed))
+        sifted = a.sift(rows, b)
+        i, j = _find_inside(a, rows, b, sifted, radii[0][rows, None], closed=closed)
         found.reached[rows[i]] = True
         np.add.at(found.of_second, j, a.weight[rows[i]])
-        i, j = _find_cells(is_inside_ball(distances, radii[1], closed=closed))
+        i, j = _find_inside(a, rows, b, sifted, radii[1], closed=closed)
         np.add.at(found.of_first, rows[i], b.weight[j])
     return found
+
+
+def _find_inside(
+    a: Points, rows: Ints, b: Points, sifted: tuple[Vectors, float], radii: Floats32, *, closed: bool
+) -> tuple[Ints, Ints]:
+    """Return which pairs of some rows and those of another side are nearer than the radius of one of both."""
+    (block, slack), edges = sifted, radii.astype(np.float64) ** 2
+    i, j = _find_cells(~(block > edges * (1.0 + _EDGE) + slack))
+    squares = block[i, j].astype(np.float64)
+    unsure = np.flatnonzero(~(squares < np.broadcast_to(edges * (1.0 - _EDGE) - slack, block.shape)[i, j]))
+    here, there = i[unsure], j[unsure]
+    exact = a.squares_of(rows, b, here, there) if slack else squares[unsure]
+    inside = np.ones(len(i), dtype=bool)
+    reach = np.broadcast_to(radii, block.shape)[here, there]
+    inside[unsure] = is_inside_ball(round_distances(exact), reach, closed=closed)
+    return i[inside], j[inside]
 
 
 def _find_cells(mask: Masks) -> tuple[Ints, Ints]:

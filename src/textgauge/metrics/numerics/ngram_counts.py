@@ -141,6 +141,24 @@ def count_grams(ids: Sequence[Any], n: int) -> Counter[tuple[Any, ...]]:
     return Counter(zip(*(ids[start:] for start in range(n)), strict=False))
 
 
+def number_ngrams(tokens: Tokens, most: int) -> Iterator[tuple[Ints, Ints]]:
+    """Yield numbers of the n-grams of all texts, equal ones alike, and the place of the first token of each: n = 1, 2 …
+
+    >>> from textgauge.encode.tokenizers import get_tokenizer
+    >>> *_, pairs = number_ngrams(get_tokenizer("whitespace").encode(["a b a b", "b a"]), 2)
+    >>> [column.tolist() for column in pairs]
+    [[0, 1, 0, 1], [0, 1, 2, 4]]
+    """
+    starts = np.arange(len(tokens.ids))
+    ends, gram = np.repeat(tokens.offsets[1:], tokens.lengths), np.zeros(len(starts), dtype=np.int64)
+    for n in range(1, most + 1):
+        goes_on = starts + n <= ends[starts]
+        starts, gram = starts[goes_on], gram[goes_on]
+        key = gram * len(tokens.vocabulary) + tokens.ids[starts + n - 1]
+        gram = np.unique(key, return_inverse=True)[1].reshape(-1)
+        yield gram, starts
+
+
 def find_best_rows(values: Floats, items: Ints) -> Ints:
     """Give for every item its row of largest value, the first of equal ones; `items` rises."""
     order = np.lexsort((np.arange(len(items)), -values, items))

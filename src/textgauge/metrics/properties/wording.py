@@ -11,6 +11,7 @@ import numpy as np
 
 from textgauge.core.arrays import Ints
 from textgauge.encode.tokenizers import Tokens, hold_letters
+from textgauge.metrics.numerics.ngram_counts import number_ngrams
 from textgauge.metrics.properties.base import (
     TOKENIZER,
     Interval,
@@ -101,26 +102,9 @@ COMMON, FEWEST = 0.01, 3  # a template is held by this share of the texts, and b
 _SHRINKS = "no interval: the value depends on the number of texts"
 
 
-def number_ngrams(tokens: Tokens, n: int) -> tuple[Ints, Ints]:
-    """Assign numbers to the n-grams of all texts, equal ones alike, and give the place of the first token of each.
-
-    >>> from textgauge.encode.tokenizers import get_tokenizer
-    >>> [column.tolist() for column in number_ngrams(get_tokenizer("whitespace").encode(["a b a b", "b a"]), 2)]
-    [[0, 1, 0, 1], [0, 1, 2, 4]]
-    """
-    starts = np.arange(len(tokens.ids))
-    ends = np.repeat(tokens.offsets[1:], tokens.lengths)
-    starts = starts[starts + n <= ends]
-    gram = np.zeros(len(starts), dtype=np.int64)
-    for place in range(n):
-        key = gram * len(tokens.vocabulary) + tokens.ids[starts + place]
-        gram = np.unique(key, return_inverse=True)[1].reshape(-1)
-    return gram, starts
-
-
 def compute_distinct_share(tokens: Tokens, n: int) -> float:
     """Different n-grams over all n-grams; NaN where there are none."""
-    gram, _ = number_ngrams(tokens, n)
+    *_, (gram, _) = number_ngrams(tokens, n)
     return (int(gram.max()) + 1) / len(gram) if len(gram) else math.nan
 
 
@@ -140,7 +124,7 @@ def find_templates(measured: MeasuredCorpus) -> tuple[Ints, Ints, Ints]:
     of its most frequent one, −1 where it has none.
     """
     tokens = measured.corpus.tokens(TOKENIZER)
-    gram, starts = number_ngrams(tokens, RUN)
+    *_, (gram, starts) = number_ngrams(tokens, RUN)
     owner = np.searchsorted(tokens.offsets, starts, side="right") - 1
     held = np.divmod(np.unique(gram * max(len(tokens), 1) + owner), max(len(tokens), 1))
     texts = np.bincount(held[0])

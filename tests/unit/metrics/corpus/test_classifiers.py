@@ -87,8 +87,9 @@ class TestUncertainty:
     @pytest.mark.parametrize("metric", BOTH, ids=str)
     def test_p_of_same_and_of_different(self, metric):
         rows = cloud(1, 100)
-        assert metric.p_value(Comparison(rows, rows), permutations=99, seed=0)[0] > 0.4
-        p, method = metric.p_value(Comparison(rows, cloud(2, 100, shift=5.0)), permutations=199, seed=0)
+        assert metric.null_values(Comparison(rows, rows), permutations=99, seed=0).p_value > 0.4
+        null = metric.null_values(Comparison(rows, cloud(2, 100, shift=5.0)), permutations=199, seed=0)
+        p, method = null.p_value, null.method
         assert p == 0.001
         assert method == "held-out permutation"
 
@@ -141,6 +142,7 @@ def test_p_values_keep_their_level(metric, texts):
     pool, p = cloud(0, texts), []
     for simulation in range(500):
         chosen = np.random.default_rng(simulation).integers(0, texts, 120)
-        p.append(metric.p_value(Comparison(pool[chosen[:60]], pool[chosen[60:]]), permutations=199, seed=simulation)[0])
+        comparison = Comparison(pool[chosen[:60]], pool[chosen[60:]])
+        p.append(metric.null_values(comparison, permutations=199, seed=simulation).p_value)
     above = (np.arange(1, 501) / 500 - np.sort(p)).max()
     assert above < 1.52 / np.sqrt(500)  # one-sided Kolmogorov–Smirnov at 1 %
