@@ -163,11 +163,6 @@ def rank_alphabetically(tokens: Tokens) -> Ints:
 def compute_as_draw(metric: CorpusMetric, comparison: Comparison) -> Values:
     """Return one comparison by the metric's path for many; the two corpora must have tokens."""
     sides = dict(zip(("reference", "candidate"), comparison.sides, strict=True))
-    require_tokens({role: count_all_tokens(corpus, metric.on) for role, corpus in sides.items()})
+    require_tokens({role: float(len(corpus.tokens(metric.on).ids)) for role, corpus in sides.items()})
     values = metric.compute_many(comparison.joint, comparison.as_draw())
     return {name: float(column[0]) for name, column in values.items()}
-
-
-def count_all_tokens(corpus: Corpus, tokenizer: str) -> float:
-    """Count the tokens of a corpus."""
-    return float(len(corpus.tokens(tokenizer).ids))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from textgauge.metrics.score import Contributions, Score, SideTerms
 from textgauge.metrics.uncertainty import NullValues, compute_normal_reach, estimate_likely_range, exchange_labels
 
 Rows = NDArray[np.floating[Any]]
-Decide: TypeAlias = Callable[[Rows, Sequence[TrainTest]], list[Floats]]
 
 _CHUNK = 256
 _SHARED_ROWS = 4_096  # whose distances are computed once for all tasks: 64 MiB
@@ -115,7 +114,6 @@ class HeldOutMetric(EmbeddingMetric):
     min_texts = 5  # a fifth of them is one text
     min_texts_interval = 30
     ranges = (Range("repeats", 1, 10_000),)
-    decide: ClassVar[Decide]  # the classifier
 
     share: float = 0.5
     repeats: int = 1
@@ -126,6 +124,10 @@ class HeldOutMetric(EmbeddingMetric):
         super().__post_init__()
         if not 0.0 < self.share < 1.0:
             raise ParameterError(f"{self.name}: share={self.share:g} must lie between 0 and 1")
+
+    def decide(self, rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
+        """Return decision values for the test rows of each task, positive for label 1."""
+        raise NotImplementedError
 
     @property
     def judged_by(self) -> str:
@@ -193,7 +195,7 @@ class HeldOutMetric(EmbeddingMetric):
             }
             share = np.where(times > 0, adds[number][texts] / (copies * len(trials)), np.nan)
             terms.append(SideTerms(share, detail, decision if number else -decision))
-        return Contributions(self.part or VALUE, _FORMULAS[shown], *terms)
+        return Contributions(self.part or VALUE, _FORMULAS[shown], terms[0], terms[1])
 
     def judge(self, rows: Rows, sides: Sequence[tuple[Index, Index]]) -> list[list[HeldOut]]:
         """Return the outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
@@ -246,7 +248,6 @@ class Classifier(HeldOutMetric):
     min_texts_interval = 100
     most_unequal = 1.2  # beyond, every text of close corpora is taken for the larger one's: accuracy has no spread
     source = "Kour et al. 2022"
-    decide = staticmethod(decide_svm)
 
     score: Literal["accuracy", "f1"] = "accuracy"
     share: float = 0.2
@@ -255,6 +256,10 @@ class Classifier(HeldOutMetric):
     def judged_by(self) -> str:
         """The score that is the value: accuracy or F1."""
         return self.score
+
+    def decide(self, rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
+        """Return what the support vector machine says."""
+        return decide_svm(rows, tasks)
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
@@ -276,7 +281,10 @@ class ClassifierTwoSample(HeldOutMetric):
     label = "Classifier accuracy (C2ST)"
     most_unequal = 2.0  # at 4 the interval holds the expected value in 89 % of samples
     source = "Lopez-Paz and Oquab 2017"
-    decide = staticmethod(decide_logistic)
+
+    def decide(self, rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
+        """Return what logistic regression says."""
+        return decide_logistic(rows, tasks)
 
 
 def _compute_shares(outcome: HeldOut, right: Floats, name: str) -> Floats:

@@ -84,7 +84,7 @@ class Points:
 
     def squares_within(self, texts: Ints) -> Floats:
         """Return squared distances of some texts to all texts of the corpus; infinity to the text itself."""
-        return self._spread(self.squares(self.inverse[texts], self), texts)
+        return np.asarray(self._spread(self.squares(self.inverse[texts], self), texts), dtype=np.float64)
 
     def _spread(self, squares: Vectors, texts: Ints) -> Vectors:
         if len(self) < len(self.inverse):
@@ -192,7 +192,7 @@ class Rows(Points):
         squares = sizes - 2.0 * squares
         near = np.flatnonzero(squares <= _CANCELLED * sizes)
         squares[near] = self._subtract(i[near], other, j[near])
-        return squares
+        return np.asarray(squares)
 
     def _subtract(self, i: Ints, other: Rows, j: Ints) -> Floats:
         squares = np.empty(len(i))

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.settings import cap_size, split_into_blocks, split_into_runs
+from textgauge.core.settings import split_into_runs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from textgauge.encode.tokenizers import Tokens
 
-_OFTEN = 0.05  # above this share of the texts a dense row is faster than a list of them (measured: 0.03 to 0.1)
-_DENSE_CELLS = 8_000_000  # 64 MB of dense rows at most
-_BLOCK_CELLS = 2_000_000  # cells of a block of a product; the sparse part of a block takes up to twice its memory
 _BITS = 63  # of a whole number that is not negative
 _BLOCK_TOKENS = 1 << 16  # what is sorted at once stays in the processor's cache
 
@@ -46,37 +42,6 @@ def sum_rows(bags: csr_matrix) -> Floats:
     order = np.lexsort((bags.data, rows))
     sums: Floats = np.bincount(rows[order], bags.data[order], minlength=height).astype(np.float64, copy=False)
     return sums
-
-
-class Factor(NamedTuple):
-    """The right-hand side of products, tokens by texts: tokens of many texts as dense rows, the others sparse."""
-
-    often: NDArray[np.int64]
-    dense: Floats
-    seldom: NDArray[np.int64]
-    sparse: csr_matrix
-
-
-def prepare_factor(bags: csr_matrix) -> Factor:
-    """Prepare texts to be multiplied with others."""
-    by_token = bags.T.tocsr()
-    texts = np.diff(by_token.indptr)
-    most = np.argsort(-texts, kind="stable")[: cap_size(_DENSE_CELLS) // max(1, bags.shape[0])]
-    often = most[texts[most] > _OFTEN * bags.shape[0]]
-    seldom = np.setdiff1d(np.arange(len(texts)), often)
-    return Factor(often, by_token[often].toarray(), seldom, by_token[seldom])
-
-
-def multiply(bags: csr_matrix, right: Factor) -> Floats:
-    """`bags @ right` as a dense matrix, texts by texts."""
-    found = np.empty((bags.shape[0], right.dense.shape[1]))
-    often, seldom = bags[:, right.often], bags[:, right.seldom]
-    for block in split_into_blocks(len(found), _BLOCK_CELLS, found.shape[1]):
-        np.matmul(often[block].toarray(), right.dense, out=found[block])
-        rest = seldom[block] @ right.sparse
-        for row, (begin, end) in zip(found[block], pairwise(rest.indptr.tolist()), strict=True):
-            row[rest.indices[begin:end]] += rest.data[begin:end]
-    return found
 
 
 @dataclass(frozen=True)

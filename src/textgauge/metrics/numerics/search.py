@@ -2,10 +2,9 @@
 
 Sets: numbers are ordered from the rarest to the commonest. Two sets with |a ∩ b| ≥ t·|a ∪ b| share one of the first
 |a| − ⌈t·|a|⌉ + 1 numbers of the larger and of the first |b| − ⌈2t/(1 + t)·|b|⌉ + 1 of the smaller one (Xiao et al.
-2011, PPJoin), so a product of two sparse matrices names all candidates. Sizes, and 256 hashed bits of each set, drop
-most of them: every bit that differs stands for at least one number that only one of both has. What is left is counted.
-Where that is too much, as in thousands of texts made from one template, sets that have only common numbers among
-their first ones are compared with some of each other, and the answer says so.
+2011, PPJoin), so a product of two sparse matrices names all candidates. Sizes drop many of them; what is left is
+counted. Where that is too much, as in thousands of texts made from one template, sets that have only common numbers
+among their first ones are compared with some of each other, and the answer says so.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.settings import split_into_blocks, split_into_runs
@@ -73,11 +71,9 @@ def _write_texts(queries: Tokens, documents: Tokens) -> tuple[list[Any], list[An
 
 
 _ROUNDING = 1e-9
-_WORDS = 4  # of 64 bits
 _BLOCK = 1 << 21  # candidates held at a time
 _MOST = 300_000_000  # candidates in all: half a minute
 _BESIDE = 32  # sets of about the same size that a set is compared with where candidates are too many
-_ONES = np.array([number.bit_count() for number in range(1 << 16)], dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +104,12 @@ def find_nearest_sets(rows: Tokens, others: Tokens | None = None, *, threshold: 
     asking, given = owners[0], owners[-1]
     place, second = _find_first_two(given, sets.shape[0])
     index, similarity = np.full(len(place), -1), np.zeros(len(place))
-    sizes, bits = np.diff(sets.indptr).astype(np.int64), _hash_bits(sets)
+    sizes = np.diff(sets.indptr).astype(np.int64)
     probe, held = (_take_prefixes(sets, sizes, share) for share in (threshold, 2.0 * threshold / (1.0 + threshold)))
     common = _find_common(probe, held, most)
     asked = np.bincount(asking, minlength=len(place)) > 0
     for pairs in _iterate_candidates(probe, held, sizes, common):
-        for left, right, values in _find_similar(sets, bits, sizes, pairs, threshold):
+        for left, right, values in _find_similar(sets, sizes, pairs, threshold):
             wanted = asked[left] & (place[right] >= 0)
             _fold(index, similarity, left[wanted], place[right[wanted]], values[wanted])
     own = np.arange(len(rows)) if others is None else np.full(len(rows), -1)
@@ -163,16 +159,14 @@ def _fold(index: Ints, similarity: Floats, left: Ints, place: Ints, values: Floa
 
 
 def _find_similar(
-    sets: csr_matrix, bits: NDArray[np.uint64], sizes: Ints, pairs: tuple[Ints, Ints], threshold: float
+    sets: csr_matrix, sizes: Ints, pairs: tuple[Ints, Ints], threshold: float
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Yield the candidates that are similar enough, either way round."""
     large, small = pairs
     total = sizes[large] + sizes[small]
     most = total * (1.0 - threshold) / (1.0 + threshold) + _ROUNDING  # numbers that one of both has alone
     kept = np.abs(sizes[large] - sizes[small]) <= most
-    large, small, total, most = (column[kept] for column in (large, small, total, most))
-    alone = _ONES[(bits[large] ^ bits[small]).view(np.uint16)].sum(axis=1, dtype=np.int64)
-    large, small, total = (column[alone <= most] for column in (large, small, total))
+    large, small, total = (column[kept] for column in (large, small, total))
     shared = np.asarray(sets[large].multiply(sets[small]).sum(axis=1), dtype=np.int64).reshape(-1)
     values = shared / np.maximum(total - shared, 1)
     hits = values >= threshold - _ROUNDING
@@ -213,12 +207,3 @@ def _take_prefixes(sets: csr_matrix, sizes: Ints, share: float) -> csr_matrix:
     chosen = place < np.repeat(kept, sizes)
     starts = np.append(0, np.cumsum(kept))
     return type(sets)((sets.data[chosen], sets.indices[chosen], starts), shape=sets.shape)
-
-
-def _hash_bits(sets: csr_matrix) -> NDArray[np.uint64]:
-    """Return one of 256 bits for each number, set where a set has it."""
-    width = 64 * _WORDS
-    chosen = np.random.default_rng(0).integers(0, width, sets.shape[1])[sets.indices]
-    flags = np.zeros((sets.shape[0], width), dtype=bool)
-    flags[np.repeat(np.arange(sets.shape[0]), np.diff(sets.indptr)), chosen] = True
-    return np.packbits(flags, axis=1).view(np.uint64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ParameterError
-from textgauge.core.settings import cap_size, split_into_runs
+from textgauge.core.settings import split_into_runs
 from textgauge.data import GIVEN, Corpus, Pairs
 from textgauge.encode.hugging_face import get_cross_encoder, get_nli
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, TokenVectors, get_token_encoder
@@ -284,26 +283,6 @@ def match_greedily(one: HeldTexts, others: HeldTexts) -> tuple[Floats, Floats]:
     return nearest.sum(axis=0) / one.weights.sum(), back / np.add.reduceat(others.weights, starts)
 
 
-def group_pairs(left: Ints, right: Ints, sizes: Ints, *, most: int) -> Iterator[Ints]:
-    """Return runs of pairs whose distinct texts have at most `most` tokens together, or one pair.
-
-    >>> groups = group_pairs(np.array([0, 0, 1]), np.array([1, 2, 3]), np.array([2, 2, 2, 2]), most=6)
-    >>> [group.tolist() for group in groups]
-    [[0, 1], [2]]
-    """
-    start, held, total = 0, set[int](), 0
-    for place, pair in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-        more = sum(int(sizes[text]) for text in set(pair) - held)
-        if held and total + more > most:
-            yield np.arange(start, place)
-            start, held, total = place, set(), 0
-            more = sum(int(sizes[text]) for text in set(pair))
-        held.update(pair)
-        total += more
-    if held:
-        yield np.arange(start, len(left))
-
-
 def f1(precision: Floats, recall: Floats, *, any_sign: bool = False) -> Floats:
     """Harmonic mean of precision and recall; 0 where their sum is, and where signs differ unless `any_sign`."""
     sane = (precision + recall != 0) if any_sign else precision * recall > 0
@@ -386,9 +365,10 @@ class BertScore(GridMetric):
                         precision[row, there], recall[row, there] = match_greedily(held.take(one), together)
         else:
             full = np.flatnonzero(~(empty[left] | empty[right]))
-            for group in group_pairs(left[full], right[full], sizes, most=cap_size(_HELD_TOKENS)):
-                held, mine, yours = self._hold(texts, left[full[group]], right[full[group]], rarity)
-                for pair, one, other in zip(full[group], mine[:, None], yours[:, None], strict=True):
+            for some in split_into_runs(sizes[left[full]] + sizes[right[full]], _HELD_TOKENS):
+                group = full[some]
+                held, mine, yours = self._hold(texts, left[group], right[group], rarity)
+                for pair, one, other in zip(group, mine[:, None], yours[:, None], strict=True):
                     (precision[pair],), (recall[pair],) = match_greedily(held.take(one), held.take(other))
         same = (of_left == of_right) | (empty[of_left] & empty[of_right])
         return _hide_unread(self._columns(precision, recall, same), grid, self.on)

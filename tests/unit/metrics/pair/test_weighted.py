@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
-from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus, Pairs
-from textgauge.metrics.numerics.ngram_counts import multiply, prepare_factor, sum_rows
+from textgauge.metrics.numerics.ngram_counts import sum_rows
 
 TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)
 SETS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6)
@@ -109,17 +108,6 @@ def test_documents_remember_their_weights():
     assert len(documents._remembered) == 2
     metric.matrix(corpus.take([3]), documents)
     assert len(documents._remembered) == 2
-
-
-@pytest.mark.parametrize("most", [10, 50, 10_000])
-def test_product_is_the_plain_product(most):
-    from scipy.sparse import random_array
-
-    rng = np.random.default_rng(1)
-    left, right = (random_array((rows, 40), density=0.12, format="csr", rng=rng) for rows in (23, 17))
-    with limit_sizes(most):
-        found = multiply(left, prepare_factor(right))
-    np.testing.assert_allclose(found, (left @ right.T).toarray(), rtol=1e-13, atol=1e-14)
 
 
 def test_row_sums_do_not_depend_on_the_order_of_columns():
