@@ -24,12 +24,12 @@ import numpy as np
 
 from textgauge.bench.learned.features import RatedFeatures
 from textgauge.bench.learned.fitting import (
-    choose_own_weight,
     fit_curve,
     fit_model,
     make_start,
     solve_weights,
     sum_products,
+    weigh_own_ratings,
 )
 from textgauge.bench.learned.stack import find_best_metric
 from textgauge.core.arrays import Floats
@@ -306,7 +306,7 @@ def print_own_ratings(sets: list[RatedSet], values: Values, metrics: Sequence[Pa
                 if (rated.ratings == rated.ratings[0]).all():
                     continue
                 start = make_start(rated, prior)
-                model = fit_model(rated, start, choose_own_weight(rated, start))
+                model = fit_model(rated, start, weigh_own_ratings(rated, start))
                 columns = {
                     "learned": model.predict(features[rest]),
                     "prior": prior.model.predict(features[rest]),

@@ -11,7 +11,8 @@ from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.metrics.pair.ensemble import LogisticSum, PriorSums, Trained, to_share
 from textgauge.stats.correlation import correlate_groups, spearman
 
-OWN_WEIGHTS = (0.0, 1.0, 3.0, 10.0)  # of a hundred ratings, where a family of the prior has 1
+OWN_WEIGHTS = (0.0, 1.0, 3.0, 10.0, 30.0)  # of a hundred ratings, where a family of the prior has 1
+_DECISIVE = 0.05  # in ρ on pairs left out: a weight that is worse by as much counts e times less
 _RIDGE = 1e-6  # of the mean variance: features may be copies of each other
 _MOST_STEPS, _STILL = 50, 1e-10
 _FLATTEST = 0.1  # slope of a curve
@@ -106,9 +107,13 @@ def add_sums(start: Start, rated: RatedFeatures, own: float) -> PriorSums:
     return PriorSums(sums.products + factor * here.products, sums.along + factor * here.along)
 
 
-def fit_model(rated: RatedFeatures, start: Start, own: float) -> LogisticSum:
-    """Fit weights, and the curve to the ratings of the pairs that are judged, which lie on a scale from 0 to 1."""
-    weights = solve_weights(add_sums(start, rated, own))
+def fit_model(rated: RatedFeatures, start: Start, shares: Floats) -> LogisticSum:
+    """Fit weights, and the curve to the ratings of the pairs that are judged, which lie on a scale from 0 to 1.
+
+    `shares` are those of the solutions under each of `OWN_WEIGHTS`.
+    """
+    solved = np.array([solve_weights(add_sums(start, rated, OWN_WEIGHTS[place])) for place in np.flatnonzero(shares)])
+    weights = shares[shares > 0] @ (solved / np.maximum(solved.sum(axis=1, keepdims=True), np.finfo(float).tiny))
     judged = rated.take(rated.own) if rated.own.any() else rated
     score = start.standardise(judged.values) @ weights
     slope, intercept = fit_curve(score, judged.ratings)
@@ -118,17 +123,22 @@ def fit_model(rated: RatedFeatures, start: Start, own: float) -> LogisticSum:
     return LogisticSum(start.mean, start.scale, slope * weights, intercept)
 
 
-def choose_own_weight(rated: RatedFeatures, start: Start) -> float:
-    """Return the weight of the own ratings under which pairs left out are predicted best, by ρ within sources.
+def weigh_own_ratings(rated: RatedFeatures, start: Start) -> Floats:
+    """Return the share of the solution under each of `OWN_WEIGHTS`: the larger, the better it predicts pairs left out.
 
-    Without a prior there is nothing to weigh them against.
+    The best of few noisy numbers is often chance, so all count, by their ρ within sources. Without a prior, or without
+    ratings of one's own to judge by, there is nothing to weigh.
     """
-    if not start.sums.along.any():
-        return OWN_WEIGHTS[-1]
+    shares = np.zeros(len(OWN_WEIGHTS))
+    shares[-1] = 1.0
+    if not (start.sums.along.any() and rated.own.any()):
+        return shares
     held_out = leave_out(rated, start, OWN_WEIGHTS)
     own = rated.take(rated.own)
     rhos = np.array([correlate_groups(spearman, own.ratings, column, own.sources) for column in held_out.T])
-    return OWN_WEIGHTS[int(np.argmax(np.nan_to_num(average_known(rhos, axis=1), nan=-1.0)))]
+    means = np.nan_to_num(average_known(rhos, axis=1), nan=-1.0)
+    shares = np.exp((means - means.max()) / _DECISIVE)
+    return np.asarray(shares / shares.sum())
 
 
 def leave_out(rated: RatedFeatures, start: Start, own: tuple[float, ...]) -> Floats:

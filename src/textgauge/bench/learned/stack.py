@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features
-from textgauge.bench.learned.fitting import OWN_WEIGHTS, choose_own_weight, fit_model, leave_out, make_start
+from textgauge.bench.learned.fitting import OWN_WEIGHTS, fit_model, leave_out, make_start, weigh_own_ratings
 from textgauge.bench.protocols import TaskSources, list_tasks
 from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.core.errors import InputError, UnknownName
@@ -281,19 +281,19 @@ def train(
     worst, best = _get_scale(rated, scale)
     known = _move_to_scale(rated, worst, best)
     start = make_start(known, prior)
-    own = choose_own_weight(known, start)
+    shares = weigh_own_ratings(known, start)
     card = {
         "data": list(rated.cards),
         "pairs": len(rated),
         "sets": len(np.unique(rated.sets)),
         "sources": len(np.unique(rated.sources)),
-        "own_weight": own,
+        "own_weight": float(shares @ OWN_WEIGHTS),
         "seed": seed,
         "versions": list(list_versions("textgauge", "numpy", "scipy")),
     }
     sketch = None if rated.corpus is None else make_sketch(rated.corpus, np.tile(rated.sources, 2), seed)
     signatures = tuple(metric.signature for metric in rated.metrics)
-    return Trained(rated.metrics, signatures, fit_model(known, start, own), worst, best, card, sketch)
+    return Trained(rated.metrics, signatures, fit_model(known, start, shares), worst, best, card, sketch)
 
 
 def cross_validate(
@@ -317,8 +317,7 @@ def cross_validate(
     chosen = list[str]()
     for fold in np.unique(known.folds[known.folds >= 0]):
         here, rest = known.folds == fold, known.take(known.folds != fold)
-        weight = choose_own_weight(rest, start) if rest.own.any() else OWN_WEIGHTS[-1]
-        learned[here] = fit_model(rest, start, weight).predict(known.values[here])
+        learned[here] = fit_model(rest, start, weigh_own_ratings(rest, start)).predict(known.values[here])
         best = find_best_metric(rest)
         single[here] = standard[here, best]
         chosen.append(known.metrics[best].key)
