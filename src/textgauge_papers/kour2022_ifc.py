@@ -43,7 +43,7 @@ from textgauge_papers.zwerdling_corpora import draw, read_sentences
 
 STEPS = 40
 _LEARNED, _PASSES = 1_000, 1  # texts of a step, and how often they are learned
-_MODEL = AdapterSettings(longest=48)
+_MODEL = AdapterSettings(longest=48, bits=16)
 _REFERENCE = 4_000
 _CANDIDATES = 3.0
 _RESAMPLES = 2_000
@@ -66,7 +66,7 @@ class FineTuning:
     def deviation(self) -> str:
         """How the corpora differ from the paper's."""
         size = f"{_LEARNED:,} texts learned and {self.written:,} written at each step"
-        return f"SmolLM2-135M with adapters in place of GPT-2 medium; {size}"
+        return f"SmolLM2-135M with adapters, frozen weights in bfloat16, in place of GPT-2 medium; {size}"
 
     def plan(self, folder: Path, steps: int, seed: int) -> list[Plan]:
         """Return the comparison of every step with the texts that the model learns."""

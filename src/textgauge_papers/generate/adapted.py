@@ -61,6 +61,10 @@ class Adapted(GeneratorModel):
         self.recipe = Recipe(batch=settings.batch, rate=settings.rate, warmup=settings.warmup)
         self._weights = {name: torch.from_numpy(np.ascontiguousarray(of)) for name, of in llama.weights.items()}
         self._weights["token_embd.weight"] = self._weights["token_embd.weight"][codec.kept]
+        self._dtype = torch.bfloat16 if settings.bits == 16 else torch.float32
+        for name, weights in self._weights.items():
+            if weights.ndim == 2:
+                self._weights[name] = weights.to(self._dtype)
         places = np.outer(np.arange(settings.longest), llama.speeds)
         self._turns = torch.from_numpy(np.exp(1j * places).astype(np.complex64))
         self.network = torch.nn.ParameterDict()
@@ -95,7 +99,7 @@ class Adapted(GeneratorModel):
         past = 0 if memory is None else memory[0][0].shape[2]
         turns, kept = self._turns[past : past + ids.shape[1]], []
         table = self._weights["token_embd.weight"]
-        x = functional.embedding(ids, table)
+        x = functional.embedding(ids, table).float()
         for layer in range(self._llama.layers):
             before = None if memory is None else memory[layer]
             seen, new = self._attend(self._norm(x, f"blk.{layer}.attn_norm"), layer, turns, before)
@@ -104,7 +108,7 @@ class Adapted(GeneratorModel):
             near = self._norm(x, f"blk.{layer}.ffn_norm")
             gate = functional.silu(self._map(near, layer, "ffn_gate"))
             x = x + self._map(gate * self._map(near, layer, "ffn_up"), layer, "ffn_down")
-        return functional.linear(self._norm(x, "output_norm"), table), kept
+        return functional.linear(self._norm(x, "output_norm").to(self._dtype), table).float(), kept
 
     def _attend(self, x: Any, layer: int, turns: Any, memory: Any) -> tuple[Any, Any]:
         """Mix the values of the tokens so far; several heads of queries share one of keys and values."""
@@ -135,9 +139,11 @@ class Adapted(GeneratorModel):
     def _map(self, x: Any, layer: int, name: str) -> Any:
         linear, full = import_torch("a language model").nn.functional.linear, f"blk-{layer}-{name}"
         if self._merged:
-            return linear(x, self._merged[full])
+            return linear(x.to(self._dtype), self._merged[full]).float()
+        # What adapters add is small beside the rest: it is computed and added in 32 bits.
         through = linear(linear(x, self.network[f"{full}-down"]), self.network[f"{full}-up"])
-        return linear(x, self._weights[f"blk.{layer}.{name}.weight"]) + self.settings.scale * through
+        weights = self._weights[f"blk.{layer}.{name}.weight"]
+        return linear(x.to(self._dtype), weights).float() + self.settings.scale * through
 
     def _merge(self) -> None:
         """Add adapters to the weights while nothing is learned; leave them apart while something is."""
@@ -146,7 +152,7 @@ class Adapted(GeneratorModel):
         elif not self._merged:
             scale, of = self.settings.scale, self.network
             self._merged = {
-                name: weights + scale * of[f"{name}-up"].detach() @ of[f"{name}-down"].detach()
+                name: (weights + scale * of[f"{name}-up"].detach() @ of[f"{name}-down"].detach()).to(self._dtype)
                 for name, weights in self._adapted()
             }
 

@@ -34,7 +34,8 @@ class Codec(Protocol):
 class AdapterSettings:
     """Adapters of `smollm2` and their training: 4.9 million weights as they stand.
 
-    Next to a linear map stand two of `rank` lines, times `scale`; texts are cut at `longest` tokens.
+    Next to a linear map stand two of `rank` lines, times `scale`; texts are cut at `longest` tokens. With `bits` 16, maps
+    multiply in bfloat16, about twice as fast where the processor knows it; adapters themselves always have 32.
     """
 
     rank: int = 16
@@ -43,8 +44,11 @@ class AdapterSettings:
     batch: int = 32
     rate: float = 3e-4
     warmup: int = 30
+    bits: int = 32
 
     def __post_init__(self) -> None:
+        if self.bits not in (16, 32):
+            raise InputError(f"bits are 16 or 32, not {self.bits}")
         if min(self.rank, self.batch) < 1 or self.longest < 4 or not self.rate > 0 or not self.scale > 0:
             raise InputError(f"rank and batch are 1 or more, longest 4 or more, rate and scale above 0: {self}")
 
