@@ -35,7 +35,7 @@ from textgauge_papers.zwerdling_corpora import draw, read_sentences
 
 _TEXTS = 1_500
 _SAMPLE = 2_000
-_ENCODERS = "minilm|paraphrase-minilm|wordllama"
+_ENCODERS = "minilm|mpnet|gte-small|e5-small|bge-small|paraphrase-minilm|wordllama"
 _TITLES = ("stackoverflow_titles/stackoverflow20", "biomedical_titles/biomedical20")
 _NEWS = ("ag_news/ag_news_test", "huffpost_headlines/huffpost")
 _REPETITIONS = "95 % interval over repetitions on the second data set"
