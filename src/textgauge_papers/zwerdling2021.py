@@ -46,7 +46,8 @@ _ASKED_PEOPLE = {
     "domain_relevance": ("drawn.semantic_precision", True),
 }
 _DEVIATION = (
-    "{} texts in place of {}; SmolLM2-135M with adapters in place of GPT-2; as many texts as train in place of 100,000"
+    "{} texts in place of {}; SmolLM2-135M with adapters, frozen weights in bfloat16, in place of GPT-2; as many texts "
+    "as train in place of 100,000"
 )
 _JUDGE = "; perplexity by SmolLM2, from which the language model began, in place of BERT"
 _FIT = 0.9  # of train's semantic F1: what a VAE must reach to be compared

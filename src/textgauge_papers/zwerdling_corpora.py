@@ -12,7 +12,7 @@ from typing import Any
 from textgauge.core import InputError, MissingExtra, write_table
 from textgauge.data import load_texts, read_table
 from textgauge_papers.datasets import find_path
-from textgauge_papers.generate import VaeSettings, eda, train_language_model, train_vae
+from textgauge_papers.generate import AdapterSettings, VaeSettings, eda, train_language_model, train_vae
 from textgauge_papers.generate.settings import hash_text, make_generator, one_thread
 
 Say = Callable[[str], None]
@@ -21,7 +21,7 @@ _FEWEST, _MOST = 3, 40  # words of a sentence
 _TENTH = 10
 # Fixed before any run: epochs, and how many texts a VAE learns at least in all of them; it has the paper's 7,000 words.
 LM_EPOCHS, VAE_EPOCHS, _VAE_LEARNED = 2, 15, 90_000
-_VAE = VaeSettings(vocabulary=7_000)
+_VAE, _LM = VaeSettings(vocabulary=7_000), AdapterSettings(bits=16)
 _DRAW = 41  # the purpose of random numbers
 CAPTIONS = "texygen_coco"
 _CAPTIONS = f"{CAPTIONS}/{CAPTIONS}"
@@ -168,7 +168,7 @@ def _generated(name: str, train: Sequence[str], kept: Path, n: int, making: Maki
         if name == "vae":
             epochs = max(VAE_EPOCHS, round(_VAE_LEARNED / len(train)))
             return train_vae(train, settings=_VAE, epochs=epochs, **how).generate(n, seed=seed)
-        return train_language_model(train, epochs=LM_EPOCHS, **how).generate(n, seed=seed)
+        return train_language_model(train, epochs=LM_EPOCHS, settings=_LM, **how).generate(n, seed=seed)
 
 
 def _as_many(texts: Sequence[str], n: int, name: str, on_note: Say) -> Sequence[str]:

@@ -79,6 +79,7 @@ class Adapted(GeneratorModel):
     @classmethod
     def load(cls, texts: Sequence[str], settings: AdapterSettings, *, seed: int) -> Adapted:
         """Return the model of the resource, with adapters that change nothing yet."""
+        import_torch("a language model")  # says that the extra is missing before anything is fetched
         model = SmolLM2()
         tokenizer, llama = model.parts
         return cls(CutPieces(tokenizer, model.separator, texts), llama, settings, made_of=model.signature, seed=seed)
