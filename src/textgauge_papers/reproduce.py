@@ -79,7 +79,7 @@ def reproduce(
     if table is not None and table not in chosen[0].tables:
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen[0].tables)}")
     given = _parse_params(chosen, param, repetitions)
-    if every and not kept:
+    if not kept:
         note(f"processor time of one core, where nothing is there yet: {_estimate(chosen)}")
     ledgers: list[Row] = []
     took: dict[str, float] = {}
