@@ -1,12 +1,14 @@
 """SmolLM2 with adapters: its numbers are those of the NumPy network, only adapters are kept, ended rows are dropped."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `generate` is not installed")
 
+from textgauge.core import InputError  # noqa: E402
 from textgauge.encode import SmolLM2  # noqa: E402
 from textgauge_papers.generate import AdapterSettings, Sampling, train_language_model  # noqa: E402
 from textgauge_papers.generate.language_model import language_model  # noqa: E402
@@ -52,6 +54,23 @@ def test_the_resource_has_the_perplexity_of_the_network_on_numpy(need):
     with torch.no_grad():
         logs = torch.log_softmax(model.logits(ids[:, :-1], None)[0][0].double(), -1)
     assert -float(logs.gather(1, ids[0, 1:, None]).sum()) == pytest.approx(20.91645, abs=1e-3)
+
+
+@pytest.mark.usefixtures("tiny_smollm2")
+def test_maps_in_16_bits_cost_about_the_same_and_learn_as_well():
+    whole, half = (replace(SETTINGS, bits=bits) for bits in (32, 16))
+    for settings, epochs in ((whole, 0), (half, 0), (whole, 8), (half, 8)):
+        model = language_model(TEXTS, settings=settings)
+        if epochs:
+            model = train_language_model(TEXTS, epochs=epochs, settings=settings)
+        model.network.eval()
+        found = np.array([costs(model, text).mean() for text in TEXTS])
+        if settings is whole:
+            expected = found
+        else:
+            assert found.mean() == pytest.approx(expected.mean(), rel=0.02)
+    with pytest.raises(InputError, match="bits are 16 or 32, not 8"):
+        AdapterSettings(bits=8)
 
 
 @pytest.mark.usefixtures("tiny_smollm2")
