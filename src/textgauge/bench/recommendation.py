@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,29 +11,22 @@ import numpy as np
 
 from textgauge.bench.leaderboard import Leaderboard
 from textgauge.bench.power import PairsNeeded, TextsNeeded
-from textgauge.core.result import Result
+from textgauge.core.result import Column, Result, show_rows
 from textgauge.core.show import (
-    STATIC_PAGE_POLICY,
     FlatRow,
     Row,
     drop_nonfinite,
     format_about,
+    format_cell,
     format_count,
     format_duration,
+    format_interval,
     format_percent,
     join_words,
-    list_columns,
     make_printable,
-    render_html,
-    render_markdown,
 )
 from textgauge.stats.decisions import format_standing
 
-_STYLE = (
-    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;"
-    "padding:0 1rem}table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .6rem;text-align:right;"
-    "border-bottom:1px solid #8884}"
-)
 _NAMED = 5  # tied metrics in a sentence; the table has all
 
 
@@ -66,6 +58,13 @@ class Answer:
     record: str = ""
 
 
+def _format_needed(count: float | None, low: float | None, high: float | None) -> str | None:
+    """Return a number with its interval, or the number that it is above."""
+    if count is not None:
+        return f"{count:,.0f} ({format_interval(low, high)})"
+    return None if low is None else f"more than {format_about(low)}"
+
+
 @dataclass(frozen=True, repr=False)
 class Recommendation(Result):
     """The answer to "which metric should I use on these data?", by purpose, with the numbers it rests on.
@@ -75,6 +74,12 @@ class Recommendation(Result):
     """
 
     command: ClassVar[str] = "recommend"
+    columns: ClassVar[Sequence[Column]] = (
+        Column("needed", "needed.count needed.low needed.high", _format_needed, when="needed.low"),
+        Column("tested together", "needed.together", format_cell, when="needed.together"),
+        Column("CPU seconds", "seconds", format_cell, when="seconds"),
+        Column("to embed", "embedding_seconds", format_cell, when="embedding_seconds"),
+    )
 
     kind: Literal["corpora", "pairs", "task"]
     data: tuple[str, ...]
@@ -129,7 +134,10 @@ class Recommendation(Result):
         return [
             {
                 **row.to_dict(),
-                **{f"needed.{name}": needed.get(row.metric, {}).get(name) for name in ("count", "low", "high")},
+                **{
+                    f"needed.{name}": needed.get(row.metric, {}).get(name)
+                    for name in ("count", "low", "high", "together")
+                },
                 **{name: costs.get(row.metric, {}).get(name) for name in ("seconds", "embedding_seconds")},
             }
             for row in self.board
@@ -155,51 +163,24 @@ class Recommendation(Result):
             "about": {name: drop_nonfinite(value) for name, value in self.about.items()},
         }
 
-    def tables(self) -> list[tuple[str, list[Row]]]:
-        """Return a table for each purpose, in the order of its answer, and the cost; each with its title."""
-        first, *others = self.answers
-        tables = [(f"To {first.purpose}, best first", first.board.readable())]
-        if self.power:
-            kind = "groups" if getattr(self.power[0], "group_size", None) else "texts"
-            title = f"To {others[0].purpose}: {kind} needed a side, fewest first" if others else "Rated pairs needed"
-            tables.append((title, [row.to_dict() for row in self.power]))
-        if self.costs:
-            tables.append(("Cost, CPU seconds", [row.to_dict() for row in self.costs]))
-        return tables
-
     @property
-    def _sections(self) -> list[tuple[str, Sequence[str], list[Row]]]:
-        """Headings, each with sentences or a table beneath it."""
-        tables = [(title, (), rows) for title, rows in self.tables()]
-        every = [("Warnings", self.warnings, []), *tables, ("How this was found", self.notes, [])]
-        return [(title, items, rows) for title, items, rows in every if items or rows]
+    def footnote(self) -> str:
+        """What the answer rests on: the sentences after those that say which metric to use."""
+        return " ".join(self.sentences[len(self.answers) :])
 
-    def markdown(self) -> str:
-        """Return the answer as a Markdown page: sentences, warnings, tables, and how it was found."""
+    def readable(self) -> list[Row]:
+        """Return the table of the first purpose, with what each metric needs and costs."""
+        needed = show_rows(self.rows, self.columns)
+        return [row | more for row, more in zip(self.board.readable(), needed, strict=True)]
+
+    def to_markdown(self) -> str:
+        """Return the answer as a page in Markdown: sentences, warnings, the table, and how it was found."""
         parts = [f"# {_escape_markdown(self.title)}", *map(_escape_markdown, self.sentences)]
-        for title, items, rows in self._sections:
+        table = super().to_markdown()
+        for title, items in (("Warnings", self.warnings), ("Metrics", ()), ("How this was found", self.notes)):
             listed = "\n".join(f"- {_escape_markdown(item)}" for item in items)
-            parts += [f"## {title}", listed or render_markdown(rows, list_columns(rows))]
+            parts += [f"## {title}", listed or table] if items or title == "Metrics" else []
         return "\n\n".join(parts) + "\n"
-
-    def html(self) -> str:
-        """Return the answer as an HTML page of its own."""
-        title = html.escape(make_printable(self.title))
-        head = f'<meta charset="utf-8"><title>{title}</title><meta name="viewport" content="width=device-width">'
-        return (
-            f'<!doctype html><html lang="en"><head>{STATIC_PAGE_POLICY}{head}<style>{_STYLE}</style></head>'
-            f"<body><main><h1>{title}</h1>{self._repr_html_()}</main></body></html>\n"
-        )
-
-    def _repr_html_(self) -> str:
-        parts = [f"<p>{html.escape(make_printable(text))}</p>" for text in self.sentences]
-        for title, items, rows in self._sections:
-            listed = "".join(f"<li>{html.escape(make_printable(item))}</li>" for item in items)
-            parts.append(f"<h2>{title}</h2>{f'<ul>{listed}</ul>' if listed else render_html(rows)}")
-        return "".join(parts)
-
-    def __str__(self) -> str:
-        return "\n".join([*self.sentences, *(f"warning: {text}" for text in self.warnings)])
 
 
 def _escape_markdown(text: str) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from textgauge.bench.recommend import Recommendation
 from textgauge.bench.recommend import recommend as run_recommend
 from textgauge.cli.door import OUTPUT, calling, option
-from textgauge.cli.output import Format, FormatOption, note, print_result, print_table, print_warnings, say
+from textgauge.cli.output import Format, FormatOption, note, print_result, say
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
+
+_ENDINGS = (".md", ".json", ".html")
 
 
 @calling(run_recommend, options={"reference": ["--reference"], "candidate": ["--candidate"]})
@@ -29,35 +31,30 @@ def recommend(
     textgauge recommend --pairs rated.csv --left a --right b --rating score · textgauge recommend --task clustering
     --data sample:intents
     """
-    if output is not None and output.suffix not in _WRITERS:
-        raise InputError(f"{output}: the answer is written to a file that ends in {', '.join(_WRITERS)}")
+    if output is not None and output.suffix not in _ENDINGS:
+        raise InputError(f"{output}: the answer is written to a file that ends in {', '.join(_ENDINGS)}")
     with progress() as watch:
         answer = run_recommend(**given, on_step=watch)
     if output is not None:
-        _WRITERS[output.suffix](answer, output)
+        _write(answer, output)
         note(f"written to {output}")
-    _show(answer, form)
-
-
-_WRITERS: dict[str, Callable[[Recommendation, Path], object]] = {
-    ".md": lambda answer, path: write_atomically(path, answer.markdown()),
-    ".json": lambda answer, path: answer.save(path),
-    ".html": lambda answer, path: write_atomically(path, answer.html()),
-}
-
-
-def _show(answer: Recommendation, form: Format) -> None:
     if form is Format.markdown:
-        say(answer.markdown(), nl=False)
+        say(answer.to_markdown(), nl=False)
         return
-    if form is not Format.table:
-        print_result(answer, form)
-        return
-    for sentence in answer.sentences:
-        say(sentence)
-    for title, rows in answer.tables():
-        say(f"\n{title}")
-        print_table(rows, form)
-    print_warnings(answer.warnings)
-    for text in answer.notes:
+    print_result(answer, form)
+    for text in answer.notes if form is Format.table else ():
         note(text)
+
+
+def _write(answer: Recommendation, path: Path) -> None:
+    """Write the answer as a result that is saved, as text, or as the page that `textgauge report` makes of it."""
+    from textgauge.report.page import read_result, render_page_and_summary
+
+    if path.suffix == ".json":
+        answer.save(path)
+    elif path.suffix == ".md":
+        write_atomically(path, answer.to_markdown())
+    else:
+        with TemporaryDirectory() as folder:
+            saved = read_result(answer.save(Path(folder) / "recommend.json"))
+        write_atomically(path, render_page_and_summary([], [saved], title=answer.title)[0])

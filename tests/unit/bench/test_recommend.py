@@ -294,20 +294,19 @@ def test_records_are_of_metrics_that_there_are():
     assert {"bertscore", "cosine", "chrf", "blend"} <= read_records().keys() <= names
 
 
-def test_pages_hold_all_sentences_and_tables_and_what_comes_from_data_is_text(make_answer):
+def test_pages_hold_all_sentences_and_the_table_and_what_comes_from_data_is_text(make_answer):
     evil = "<script>alert(1)</script> [x](y) | *z*"
     answer = make_answer(warnings=("beware",), notes=("so",))
-    titles = [title for title, _ in answer.tables()]
-    for one, (_, rows) in zip(answer.answers, answer.tables(), strict=False):
-        assert tuple(row["metric"] for row in rows)[: len(one.choice)] == one.choice
-    for page in (answer.markdown(), answer.html(), answer._repr_html_()):
-        assert all(text in page for text in [*answer.sentences, *titles, "Warnings"])
-    assert answer.html().startswith("<!doctype html>")
-    assert "://" not in answer.html()
+    page = answer.to_markdown()
+    assert all(text in page for text in [*answer.sentences, "## Warnings", "- beware", "## How this was found", "- so"])
+    assert " ".join([answer.answer, answer.footnote]) == " ".join(answer.sentences)
+    assert [row["metric"] for row in answer.readable()] == ["quick", "slow", "poor"]
+    assert [row["needed"] for row in answer.readable()] == ["241 (207 … 296)", "92 (80 … 110)", "more than 4,300"]
+    assert [row["CPU seconds"] for row in answer.readable()] == ["0.00123", "0.25", None]
     power = (TextsNeeded(evil, 10, 5, 20, 16, 10, 12),)
     answer = make_answer(data=(evil, "b"), warnings=(evil,), power=power, detect=(evil,))
-    assert "<script" not in answer.html()
-    assert "&lt;script&gt;" in answer.html()
-    page = answer.markdown()
+    assert "<script" not in answer._repr_html_()
+    assert "&lt;script&gt;" in answer._repr_html_()
+    page = answer.to_markdown()
     assert "<script" not in page.replace("\\<", "")
     assert "[x](y)" not in page.replace("\\[", "")
