@@ -1,4 +1,4 @@
-"""Jobs of a first day: fifteen that people try without reading, and four in other scripts, with the first line of each.
+"""Jobs of a first day: those that people try without reading, and four in other scripts, with the first line of each.
 
 python -m benchmarks.jobs            runs them in a new folder, on built-in samples
 python -m benchmarks.jobs 3 zh       runs some of them
@@ -40,17 +40,43 @@ JOBS = {
     "7": ("Which metric for my rated pairs?", "recommend --pairs rated.csv --rating human -m chrf,bleu,rouge1,jaccard"),
     "8": ("Which label changed?", "compare real.csv synthetic.csv --by label"),
     "9": ("My own vectors", "compare a.npy b.npy"),
-    "10": ("Chats", "compare chats.jsonl real.txt --text messages[-1].content"),
-    "11": ("A small notebook cell", "score --pairs rated.csv --summary"),
-    "12": ("Nested objects", "describe chats.jsonl --text meta.text --grammar none"),
+    "9b": ("My own model", "python own_model.py"),
+    "10": ("A cell of a notebook", "python notebook.py"),
+    "11": ("A test of my own", "python -m pytest -q test_gauge.py"),
+    "12": ("Data frames", "python frames.py"),
     "13": ("Many texts", "compare many_a.txt many_b.txt -m energy@wordllama,jsd@words"),
     "14": ("Through a pipe", "compare real.txt -"),
     "15": ("A table for a paper", "compare real.txt synthetic.txt -f latex"),
+    "chats": ("Chats", "compare chats.jsonl real.txt --text messages[-1].content"),
+    "nested": ("Nested objects", "describe chats.jsonl --text meta.text --grammar none"),
 } | {name: (f"Another script: {name}", f"compare {name}_a.txt {name}_b.txt") for name in WORDS}
+SCRIPTS = {
+    "own_model.py": """
+import textgauge as tg
+real, synthetic = (open(name).read().splitlines() for name in ("real.txt", "synthetic.txt"))
+print(tg.compare(real, synthetic, embedder=lambda texts: [[len(text), text.count(" ")] for text in texts]))
+""",
+    "notebook.py": """
+import textgauge as tg
+print(repr(tg.score("sys_2.txt", "ref.txt", baseline="sys_0.txt", limit=100)))
+""",
+    "test_gauge.py": """
+def test_the_new_texts_are_like_the_old_ones(gauge):
+    gauge.same_source("real.txt", "synthetic.txt", max_ratio=1.5)
+""",
+    "frames.py": """
+import polars as pl
+import textgauge as tg
+real, synthetic = (pl.read_csv(f"{name}.csv")["text"] for name in ("real", "synthetic"))
+print(tg.compare(real, synthetic).answer)
+""",
+}
 
 
 def write_files(folder: Path) -> None:
     """Write what the jobs read."""
+    for name, script in SCRIPTS.items():
+        (folder / name).write_text(script, "utf-8")
     draw = random.Random(0)
     real, other = (load_texts(f"sample:{name}", limit=400) for name in ("banking", "travel"))
     synthetic = [*real.texts[200:340], *other.texts[:60]]
@@ -102,10 +128,14 @@ def main(*chosen: str) -> None:
                 continue
             start = time.perf_counter()
             piped = (Path(name) / "synthetic.txt").read_bytes() if command.endswith(" -") else None
-            words = [sys.executable, "-m", "textgauge", *command.split()]
+            is_script = command.startswith("python ")
+            shown = command if is_script else f"textgauge {command}"
+            words = [sys.executable, *shown.removeprefix("python ").split()] if is_script else []
+            words = words or [sys.executable, "-m", "textgauge", *command.split()]
             done = subprocess.run(words, cwd=name, input=piped, capture_output=True, check=False)
             said = (done.stdout or done.stderr).decode().strip().splitlines() or ["nothing"]
-            print(f"{job}. {question}\n   textgauge {command}\n   {said[0]}")
+            failed = [line for line in said if line.startswith("E  ")]  # what a test says
+            print(f"{job}. {question}\n   {shown}\n   {(failed or said)[0]}")
             print(f"   exit code {done.returncode}, {time.perf_counter() - start:.0f} s\n", flush=True)
 
 

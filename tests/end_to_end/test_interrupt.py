@@ -53,3 +53,48 @@ def test_a_second_interrupt_shows_no_traceback(tmp_path):
     assert process.returncode == 130, said
     assert "Traceback" not in said
     assert not alive(process.pid)
+
+
+SLOW = """
+import time
+import numpy as np
+from textgauge.cli import main
+from textgauge.encode.embedders import register_embedder
+
+class Slow:
+    name, identity, dimension = "slow", "slow 1", 2
+
+    def encode(self, texts, *, batch_size=64, progress=None):
+        for start in range(0, len(texts), batch_size):
+            time.sleep(0.05)
+            if progress is not None:
+                progress(start + batch_size, len(texts))
+        return np.ones((len(texts), 2), dtype=np.float32)
+
+register_embedder("slow", Slow)
+main()
+"""
+
+
+@pytest.mark.long
+def test_many_texts_are_counted_from_the_start_and_one_interrupt_ends_it(tmp_path):
+    import pty
+
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text("\n".join(f"{name} {number}" for number in range(50_500)))
+    own, terminal = pty.openpty()
+    command = [sys.executable, "-c", SLOW, "compare", "a.txt", "b.txt", "--embedder", "slow"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=terminal, stderr=terminal, start_new_session=True)
+    os.close(terminal)
+    shown, interrupted_at = "", None
+    while True:
+        try:
+            shown += os.read(own, 4_096).decode(errors="ignore")
+        except OSError:  # its end
+            break
+        if interrupted_at is None and "of 101,000" in shown and "0:0" in shown:
+            os.killpg(process.pid, signal.SIGINT)
+            interrupted_at = time.monotonic()
+    assert process.wait(timeout=20) == 130
+    assert time.monotonic() - interrupted_at < 2.0
+    assert "Traceback" not in shown

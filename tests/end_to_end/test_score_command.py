@@ -30,7 +30,7 @@ def test_one_object_per_pair_with_blank_lines_kept(run, folder):
     assert (code, err) == (0, "")
     assert [row["index"] for row in rows] == [0, 1, 2, 3]
     assert set(rows[0]) == {"index", "jaccard", "chrf", "bleu"}
-    assert rows[1] == {"index": 1, "jaccard": 1.0, "chrf": 1.0, "bleu": 1.0}
+    assert rows[1] == {"index": 1, "jaccard": 1.0, "chrf": 100.0, "bleu": 100.0}
 
 
 def test_a_table_of_pairs_by_its_columns(run, folder):

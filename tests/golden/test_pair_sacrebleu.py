@@ -20,8 +20,8 @@ PEERS = [("BLEU", BLEU), ("CHRF", CHRF), ("TER", {"ter": TER["ter"]})]
 def test_scores_are_those_of_sacrebleu(name):
     metric, stored = get_metric(name), numbers(name)
     single, several = metric(left=LEFT, right=RIGHT), metric(left=CANDIDATES, right=SEVERAL)
-    np.testing.assert_allclose(100 * single.values, stored["pairs"], rtol=0, atol=1e-10)
-    np.testing.assert_allclose(100 * several.values, stored["several"], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(single.values, stored["pairs"], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(several.values, stored["several"], rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", [*BLEU, *CHRF, *TER])
@@ -45,7 +45,7 @@ def test_all_pairs_of_the_style_transfer_study(kind, name, options):
     left, right = study()
     peer = getattr(metrics, kind)(**options)
     expected = [peer.sentence_score(a, [b]).score for a, b in zip(left, right, strict=True)]
-    np.testing.assert_allclose(100 * get_metric(name)(left=left, right=right).values, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(get_metric(name)(left=left, right=right).values, expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,6 @@ def test_a_score_that_sacrebleu_does_not_have_is_not_cited():
     names = "jaccard,bleu(order=2),bleu@words,chrf(beta=1.5)"
     assert textgauge.score(["a cat"], ["a dog"], metrics=names).citations == ()
     short = textgauge.score(["a"], [["a", "b"]], metrics="bleu").citations
-    assert short == (f"BLEU|nrefs:2|case:mixed|eff:yes|tok:13a|smooth:exp|version:{version('sacrebleu')} = 100.0",)
+    assert short == (f"BLEU|nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:{version('sacrebleu')} = 0.0",)
     varied = textgauge.score(["a b c d e", "f"], [["a b c d e"], ["f", "g"]], metrics="bleu").citations
     assert varied[0].startswith("BLEU|nrefs:var|")

@@ -40,7 +40,7 @@ _HELP = {
     """,
     "score": """Fail if a system scores too low: below --min, or --max-drop below --baseline or the stored one.
 
-    Example: textgauge check score out.txt ref.txt --baseline old.txt -m chrf --max-drop 0.005
+    Example: textgauge check score out.txt ref.txt --baseline old.txt -m chrf --max-drop 0.5
     """,
     "describe": """Fail if a property of generated texts, as `textgauge describe` has it, is beyond a limit PROPERTY=X.
 

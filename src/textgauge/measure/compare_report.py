@@ -26,7 +26,6 @@ from textgauge.core.show import (
     format_percent,
     format_ranks,
     format_short,
-    format_value,
     shorten_line,
 )
 from textgauge.data import Comparison
@@ -86,38 +85,22 @@ def _format_foreign(share: float, low: float, high: float) -> str:
 
 
 _PARTS = Column("parts", "*", _format_parts)
-_INTERVAL = Column("interval", "low high", format_interval, when=lambda row: row["interval"] or row["no_interval"])
 COLUMNS = (
+    Column("slice", form=lambda label: shorten_line(label, 40), when="slice"),
+    Column("candidate", when="candidate"),
     Column("metric", form=_name_metric),
     Column("value", "value closer", _format_value),
-    _INTERVAL,
+    Column("interval", "low high", format_interval, when=lambda row: row["interval"] or row["no_interval"]),
     Column("adjusted p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and row["adjustment"]),
     Column("p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and not row["adjustment"]),
+    Column("differs", form=lambda differs: "yes" if differs else "", when="slice"),
     Column("if same source", "null null_low null_high", "{:.3g} ({:.3g} … {:.3g})".format, when="null"),
     Column("times", form=format_short, when="null"),
+    Column("rank", "rank_low rank_high", format_ranks, when="rank_low"),
+    Column("share of reference", "share_reference", format_percent, when="slice"),
+    Column("of candidate", "share_candidate", format_percent, when="slice"),
     Column("foreign texts", "foreign_share foreign_low foreign_high", _format_foreign, when="foreign_share"),
-    Column("what it is", "label"),
-)
-_CANDIDATE_COLUMNS = (
-    Column("metric"),
-    Column("candidate"),
-    Column("value", "value closer", format_value),
-    _INTERVAL,
-    Column("if same source", "null_low null_high", format_interval, when="null"),
-    Column("adjusted p", "p_adjusted", format_p, when="p_adjusted"),
-    Column("rank", "rank_low rank_high", format_ranks),
-)
-_SLICE_COLUMNS = (
-    Column("slice", form=lambda label: shorten_line(label, 40)),
-    Column("candidate"),
-    Column("metric"),
-    Column("value", form=format_cell),
-    Column("if same source", "null_low null_high", format_interval),
-    Column("effect", form=format_cell),
-    Column("adjusted p", "p_adjusted", format_p),
-    Column("differs", form=lambda differs: "yes" if differs else ""),
-    Column("share of reference", "share_reference", format_percent),
-    Column("of candidate", "share_candidate", format_percent),
+    Column("what it is", "label", when=lambda row: "candidate" not in row),
 )
 
 
@@ -271,8 +254,7 @@ class CompareReport(Result):
     @property
     def columns(self) -> Sequence[Column]:  # type: ignore[override]
         """The columns of the table for people."""
-        columns = _SLICE_COLUMNS if self.is_sliced else _CANDIDATE_COLUMNS if self.candidates else COLUMNS
-        return (*columns[:3], _PARTS, *columns[3:]) if self.parts else columns
+        return (*COLUMNS[:5], _PARTS, *COLUMNS[5:]) if self.parts else COLUMNS
 
     @property
     def answer(self) -> str:

@@ -111,12 +111,19 @@ class ItemScores:
         """The mean over the items that have a value."""
         values = self.scores.values
         defined = ~np.isnan(values)
-        return Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _divide_sums, self.metric.bounds)
+        return Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _divide_sums, self._bounds)
 
     @property
     def whole(self) -> Summed | None:
         """The score of the whole set, where the metric has one."""
-        return None if self.counts is None else Summed(self.counts, self.metric.of_statistics, self.metric.bounds)
+        if self.counts is None:
+            return None
+        return Summed(self.counts, lambda sums: self.metric.factor * self.metric.of_statistics(sums), self._bounds)
+
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        low, high = self.metric.bounds
+        return self.metric.factor * low, self.metric.factor * high
 
     def cite(self, references: int) -> str | None:
         """Return the score of the whole set as sacrebleu writes it, None where it has no such score.
@@ -128,7 +135,7 @@ class ItemScores:
             return None
         name, theirs = known
         theirs.num_refs = references
-        return f"{name}|{theirs.get_signature()} = {100 * self.whole.value:.1f}"
+        return f"{name}|{theirs.get_signature()} = {self.whole.value:.1f}"
 
 
 def measure_items(metric: PairMetric, pairs: Pairs) -> ItemScores:

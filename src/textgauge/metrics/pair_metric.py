@@ -36,12 +36,14 @@ class PairMetric(Metric):
 
     `left` is the candidate (or query), `right` the reference (or document). `value_at_identity` is the value of two
     equal texts. `undefined` says in words when a value is NaN. A `fitted` metric takes weights from
-    `pairs.background`.
+    `pairs.background`. Scores, of pairs and of whole sets, are `factor` times what is computed, which lies between the
+    bounds: 100 for metrics that others print as percentages.
     """
 
     scope = "pair"
     undefined: ClassVar[str] = ""
     fitted: ClassVar[bool] = False
+    factor: ClassVar[float] = 1.0
     value_at_identity: ClassVar[float] = 1.0
     headline: ClassVar[Part] = Part(VALUE, closer="larger")
 
@@ -104,7 +106,7 @@ class PairMetric(Metric):
     def measure(self, pairs: Pairs) -> PairScores:
         """Return the scores of all pairs; equal pairs are computed once."""
         start = time.perf_counter()
-        columns = self.compute_items(pairs)
+        columns = {name: self.factor * column for name, column in self.compute_items(pairs).items()}
         return PairScores(
             metric=self.key,
             values=self.select(columns),

@@ -149,7 +149,8 @@ def check_bounds(metric: Any) -> None:
         _check_bounds(metric, _measure(metric, case), score.reason)
         for part in metric.parts:
             bounds = metric if part is metric.shown else part
-            _check_bounds(bounds, np.atleast_1d(score.parts[part.name]), "a reason is that of the value")
+            factor = getattr(metric, "factor", 1.0)
+            _check_bounds(bounds, np.atleast_1d(score.parts[part.name]) / factor, "a reason is that of the value")
 
 
 def check_odd_texts(metric: Any) -> None:
@@ -227,10 +228,10 @@ def check_blank(metric: PairMetric) -> None:
     """Two texts without content are alike; one alone gives a number within bounds or NaN with a reason."""
     if metric.part is not None:
         return
-    alike = metric.measure(Pairs(["", "  "], ["", "  "])).values
+    alike = _measure(metric, Pairs(["", "  "], ["", "  "]))
     assert np.abs(alike - metric.value_at_identity).max() <= _ROUNDING, f"two blank texts score {alike.tolist()}"
-    one_sided = metric.measure(Pairs(["", "a text", " "], ["a text", "", "a text"]))
-    _check_bounds(metric, one_sided.values, one_sided.reason)
+    one_sided = Pairs(["", "a text", " "], ["a text", "", "a text"])
+    _check_bounds(metric, _measure(metric, one_sided), metric.measure(one_sided).reason)
 
 
 def check_batch(metric: PairMetric) -> None:
@@ -268,7 +269,7 @@ def check_matrix(metric: PairMetric) -> None:
     rows, columns = joint.take(range(6)), joint.take(range(6, 11))
     matrix = metric.matrix(rows, columns, background=joint)
     a, b = np.repeat(np.arange(6), 5), np.tile(np.arange(5), 6)
-    values = metric.measure(Pairs(rows.take(a), columns.take(b), background=joint)).values
+    values = _measure(metric, Pairs(rows.take(a), columns.take(b), background=joint))
     np.testing.assert_allclose(matrix.reshape(-1), values, rtol=0, atol=_MODEL_ROUNDING, err_msg="matrix")
 
 
@@ -283,7 +284,7 @@ def check_references(metric: PairMetric) -> None:
     if not metric.fitted:
         np.testing.assert_allclose(twice, single, rtol=0, atol=_MODEL_ROUNDING, err_msg="a repeated reference matters")
     several = metric(left=left, right=[list(both) for both in zip(near, other, strict=True)])
-    _check_bounds(metric, several.values, several.reason)
+    _check_bounds(metric, several.values / metric.factor, several.reason)
 
 
 def check_whole_set(metric: PairMetric) -> None:
@@ -372,9 +373,9 @@ def _make_degenerate(metric: CorpusMetric) -> list[Comparison]:
 
 
 def _measure(metric: Any, case: Any) -> Floats:
-    """Return the value of two corpora, or those of pairs."""
+    """Return the value of two corpora, or those of pairs as they are computed, within the bounds of the metric."""
     score = metric.measure(case)
-    return np.atleast_1d(score.value if isinstance(metric, CorpusMetric) else score.values)
+    return np.atleast_1d(score.value if isinstance(metric, CorpusMetric) else score.values / metric.factor)
 
 
 def _swap(case: Comparison | Pairs) -> Comparison | Pairs:

@@ -87,20 +87,23 @@ def find_closest_lengths(candidate: Floats, reference: Floats, items: Ints) -> F
 class Bleu(NgramMetric):
     """How many of the n-grams of left are in right, for n = 1 … `order`, with a penalty if left is shorter.
 
-    Value = min(1, exp(1 − |right| / |left|)) · (Π precision_n)^(1/order); an n-gram matches as often as it is in right.
-    `smoothing` of an order without matches: `exp` counts 1/2, 1/4, … match, `floor` counts `floor`, `add-k` adds `k` to
-    matches and n-grams from n = 2 on, `none` scores 0. `effective` leaves out orders that left is too short for. With
-    the defaults it is sentence BLEU of sacrebleu, divided by 100, and over a set its corpus BLEU. Several references:
-    an n-gram matches as often as in the reference that has most of it; the length closest to left's counts.
-    Tokens of mteval-v13a, which leaves Chinese and Japanese in runs: use `@zh` or `@char` there. Two texts without
-    tokens score 1, one alone 0. Source: Papineni et al. 2002; smoothing: Chen & Cherry 2014.
+    Value = 100 · min(1, exp(1 − |right| / |left|)) · (Π precision_n)^(1/order); an n-gram matches as often as it is in
+    right. `smoothing` of an order without matches: `exp` counts 1/2, 1/4, … match, `floor` counts `floor`, `add-k` adds
+    `k` to matches and n-grams from n = 2 on, `none` scores 0. `effective` leaves out orders that left is too short for.
+    With the defaults it is sentence BLEU of sacrebleu with `effective_order`, and over a set its corpus BLEU, which
+    counts every order; both from 0 to 100, as sacrebleu prints them. Several references: an n-gram matches as often as
+    in the reference that has most of it; the length closest to left's counts. Tokens of mteval-v13a, which leaves
+    Chinese and Japanese in runs: use `@zh` or `@char` there. Two texts without tokens score 100, one alone 0.
+    Source: Papineni et al. 2002; smoothing: Chen & Cherry 2014.
 
     >>> from textgauge import get_metric
     >>> get_metric("bleu")(left=["the cat sat on a mat"], right=["the cat sat on the mat"]).values.round(3)
-    array([0.537])
+    array([53.728])
     """
 
     name = "bleu"
+    version = 2
+    factor = 100.0
     label = "BLEU"
     source = "Papineni et al. 2002"
     needs = "tokens"
@@ -137,18 +140,18 @@ class Bleu(NgramMetric):
         return np.column_stack([left[first, 0], closest, shared[first], left[first]])
 
     def of_statistics(self, sums: Floats) -> Floats:
-        return self._bleu(sums[:, 2 : 2 + self.order], sums[:, 2 + self.order :], sums[:, 1])
+        every = replace(self, effective=False)  # as sacrebleu does for sets, whose orders are seldom empty
+        return every._bleu(sums[:, 2 : 2 + self.order], sums[:, 2 + self.order :], sums[:, 1])
 
     def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
-        """BLEU with these settings; `effective` only where it matters, which is in sets without a single n-gram."""
+        """BLEU with these settings."""
         from sacrebleu.metrics.bleu import BLEU
 
         tokenizer = {"whitespace": "none"}.get(self.on, self.on)
         if tokenizer not in BLEU.TOKENIZERS or self.order != BLEU().max_ngram_order:
             return None
-        matters = bool(self.of_statistics(sums) != replace(self, effective=False).of_statistics(sums))
         value = {"floor": self.floor, "add-k": self.k}.get(self.smoothing)
-        kind: dict[str, Any] = {"smooth_method": self.smoothing, "smooth_value": value, "effective_order": matters}
+        kind: dict[str, Any] = {"smooth_method": self.smoothing, "smooth_value": value}
         return "BLEU", BLEU(lowercase=self.lowercase, tokenize=tokenizer, **kind)
 
     def _clipped(self, pairs: Pairs, first: Ints, shared: Floats) -> Floats:

@@ -132,19 +132,21 @@ def rate(counts: NDArray[np.float64]) -> Floats:
 class Ter(PairMetric):
     """Edits that turn left into right, where moving a phrase is one edit, per word of right.
 
-    Value = (insertions + deletions + substitutions + shifts) / words of right; it exceeds 1 where left is much longer.
-    Shifts are chosen greedily, as Tercom does; with the defaults it is TER of sacrebleu, divided by 100, and over a
-    set its corpus TER. Several references: the fewest edits, per mean number of words. Words stand between white space,
-    in lower case unless `case_sensitive`; `normalized` splits signs off, `no_punct` drops them, `asian_support` does
-    both to Chinese and Japanese too. If right has no words, the value is 1, or 0 if left has none either. Time grows
-    with the product of the lengths, and faster where much is shifted. Source: Snover et al. 2006.
+    Value = 100 · (insertions + deletions + substitutions + shifts) / words of right; it exceeds 100 where left is much
+    longer. Shifts are chosen greedily, as Tercom does; with the defaults it is TER of sacrebleu, and over a set its
+    corpus TER. Several references: the fewest edits, per mean number of words. Words stand between white space, in
+    lower case unless `case_sensitive`; `normalized` splits signs off, `no_punct` drops them, `asian_support` does both
+    to Chinese and Japanese too. If right has no words, the value is 100, or 0 if left has none either. Time grows with
+    the product of the lengths, and faster where much is shifted. Source: Snover et al. 2006.
 
     >>> from textgauge import get_metric
     >>> get_metric("ter")(left=["on the mat sat the cat"], right=["the cat sat on the mat"]).values.round(3)
-    array([0.333])
+    array([33.333])
     """
 
     name = "ter"
+    version = 2
+    factor = 100.0
     label = "TER"
     source = "Snover et al. 2006"
     libraries = ("sacrebleu", "rapidfuzz")

@@ -278,19 +278,22 @@ class Chrf(NgramMetric):
     """Character n-grams that two texts share, for n = 1 … `order`.
 
     Precision and recall = means over n of shared n-grams / n-grams of left and of right; value = (1 + β²) · precision ·
-    recall / (β² · precision + recall): recall counts `beta` times as much. Orders that a text is too short for are
-    left out. White space is left out unless `whitespace`; `word_order=2` adds words and pairs of words (chrF++).
+    recall / (β² · precision + recall), all times 100: recall counts `beta` times as much. Orders that a text is too
+    short for are left out. White space is left out unless `whitespace`; `word_order=2` adds words and pairs of words
+    (chrF++).
     `smoothing=epsilon` takes the mean over all n of their F-measures, 1e-16 where a text is too short, as chrF++.py,
-    NLTK and Moses do (`eps_smoothing` of sacrebleu). With the defaults it is chrF of sacrebleu, divided by 100, and
-    over a set its corpus chrF. Several references: the closest counts. Two texts without characters score 1, one alone
-    0. Source: Popović 2015, 2017.
+    NLTK and Moses do (`eps_smoothing` of sacrebleu). With the defaults it is chrF of sacrebleu, from 0 to 100, and over
+    a set its corpus chrF. Several references: the closest counts. Two texts without characters score 100, one alone 0.
+    Source: Popović 2015, 2017.
 
     >>> from textgauge import get_metric
     >>> get_metric("chrf")(left=["colour"], right=["color"]).values.round(3)
-    array([0.552])
+    array([55.169])
     """
 
     name = "chrf"
+    version = 2
+    factor = 100.0
     label = "chrF"
     source = "Popović 2015"
     needs = "texts"

@@ -85,7 +85,7 @@ def test_features_are_turned_so_that_larger_is_closer():
     pairs = Pairs(["a b c d"], ["a b x"])
     (row,) = compute_features(METRICS, pairs)
     turned = Pairs(["a b x"], ["a b c d"])
-    ter = [get_metric("ter").measure(both).values[0] for both in (pairs, turned)]
+    ter = [get_metric("ter").compute(both)["value"][0] for both in (pairs, turned)]
     rouge = get_metric("rouge1").measure(pairs)
     assert row[3] == -sum(ter) / 2
     assert row[2] == rouge.parts["precision"][0]
