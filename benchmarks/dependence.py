@@ -16,9 +16,9 @@ candidates  five candidates of one source; is any different, or nearer than anot
 intervals   does the interval of a value hold the mean value of all runs, by groups?
 blocks      the same of two systems that answer the same prompts, by pairs
 
-A line of JSON for each cell goes to benchmarks/simulated/dependence.jsonl as soon as it is finished; cells that are
-there are left out, so that a run goes on where it stopped. Runs are numbered from `--first` on: other numbers are other
-draws, and a cell of its own.
+A line of JSON for 50 runs of a cell goes to benchmarks/simulated/dependence.jsonl as soon as they are finished; those
+that are there are left out, so that a run goes on where it stopped. Runs are numbered from `--first` on: other numbers
+are other draws, and lines of the same cell and metrics are pooled.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ DESIGNS = {  # sizes, sentences of a document, and whether groups or pairs are n
 }
 WITH_INTERVALS = ("intervals", "blocks")
 CANDIDATES = 5
+PART = 50  # runs of a line
 NAMES = ("design", "texts", "per_document", "n", "m", "named", "first")
 
 Cell = dict[str, Any]
@@ -145,7 +146,10 @@ def simulate(run: int, cell: Cell, metrics: str) -> dict[str, Any]:
     p = [score.p_adjusted for score in report if not np.isnan(score.p_adjusted)]
     found = {"different": min(p) <= 0.05, "noticed": report.sign is not None}
     if with_intervals:
-        found["intervals"] = {score.metric.partition("(")[0]: (score.value, score.low, score.high) for score in report}
+        found["intervals"] = {
+            score.metric.partition("(")[0]: [float(f"{end:.6g}") for end in (score.value, score.low, score.high)]
+            for score in report
+        }
     return found
 
 
@@ -167,16 +171,6 @@ def _simulate_candidates(run: int, cell: Cell, pool: Corpus, documents: int, met
     return {"different": any(row.differs for row in report), "noticed": report.sign is not None, "nearer": nearer}
 
 
-def _cover(runs: list[dict[str, Any]]) -> dict[str, float]:
-    """Return the share of intervals that hold the mean value of all runs, by metric; none where few are offered."""
-    covered = {}
-    for metric in runs[0]["intervals"]:
-        value, low, high = np.array([run["intervals"][metric] for run in runs], dtype=float).T
-        if np.isfinite(low).mean() > 0.8:
-            covered[metric] = float(((low <= value.mean()) & (value.mean() <= high))[np.isfinite(low)].mean())
-    return covered
-
-
 def _repeat(side: Corpus, count: int, rng: np.random.Generator) -> Corpus:
     own = round(0.7 * count)
     return side.take(np.concatenate([np.arange(own), rng.integers(own, size=count - own)]))
@@ -190,30 +184,59 @@ def _add_word(number: int, text: str) -> str:
     return f"{text} Certainly." if number % 3 == 0 else text
 
 
+def pool_parts(cells: list[Cell]) -> list[Cell]:
+    """Return the cells with what their parts found together, in the order of designs."""
+    parts: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in cells:
+        parts.setdefault((*(cell[name] for name in NAMES[:-1]), cell["metrics"]), []).append(cell)
+    pooled = []
+    for own in parts.values():
+        cell, runs = dict(own[0]), [part["runs"] for part in own]
+        for name in ("different", "noticed", "nearer"):
+            if name in cell:
+                cell[name] = float(np.average([part[name] for part in own], weights=runs))
+        if "intervals" in cell:
+            cell["covered"] = {
+                metric: _cover([one for part in own for one in part["intervals"][metric]])
+                for metric in cell["intervals"]
+            }
+        pooled.append(cell | {"runs": sum(runs)})
+    return sorted(pooled, key=lambda cell: (list(DESIGNS).index(cell["design"]), cell["texts"], cell["n"] != cell["m"]))
+
+
+def _cover(intervals: list[list[float]]) -> float:
+    """Return the share of values with their intervals, where there are some, that hold the mean of all values."""
+    value, low, high = np.array(intervals, dtype=float).T
+    return float(((low <= value.mean()) & (value.mean() <= high))[np.isfinite(low)].mean())
+
+
 def table(cells: list[Cell]) -> str:
     """The cells as Markdown."""
     lines = [
-        "| design | texts | per document | sizes | named | different | noticed | runs |",
-        "|---|---|---|---|---|---|---|---|",
+        "| design | texts | per document | sizes | metrics | named | different | noticed | runs |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
-    for cell in cells:
-        seen = not cell["named"] and "noticed" in cell  # a sign is looked for where nothing is named
-        shares = [f"{100 * cell['different']:.0f} %", f"{100 * cell['noticed']:.0f} %" if seen else "–"]
-        if "nearer" in cell:
-            shares[0] += f", nearer {100 * cell['nearer']:.0f} %"
-        head = cell["design"], cell["texts"], cell["per_document"], f"{cell['n']}/{cell['m']}"
-        lines.append(f"| {' | '.join(map(str, (*head, 'yes' if cell['named'] else 'no', *shares, cell['runs'])))} |")
+    for cell in pool_parts(cells):
+        if cell["design"] not in WITH_INTERVALS:
+            is_looked_for = not cell["named"] and "noticed" in cell
+            shares = [f"{100 * cell['different']:.1f} %", f"{100 * cell['noticed']:.1f} %" if is_looked_for else "–"]
+            if "nearer" in cell:
+                shares[0] += f", nearer {100 * cell['nearer']:.1f} %"
+            count, embedder = cell["metrics"].count(",") + 1, "wordllama" if "@" in cell["metrics"] else "minilm"
+            sizes, named = f"{cell['n']}/{cell['m']}", "yes" if cell["named"] else "no"
+            head = cell["design"], cell["texts"], cell["per_document"], sizes, f"{count} on {embedder}", named
+            lines.append(f"| {' | '.join(map(str, (*head, *shares, cell['runs'])))} |")
     return "\n".join(lines)
 
 
 def coverage_table(cells: list[Cell]) -> str:
-    """The coverage of intervals by groups as Markdown."""
-    cells = [cell for cell in cells if "covered" in cell]
+    """The coverage of intervals by groups and pairs as Markdown."""
     lines = ["| metric | texts | named | sizes | covered | runs |", "|---|---|---|---|---|---|"]
-    for cell in cells:
+    for cell in pool_parts(cells):
         named = "pairs" if cell["design"] == "blocks" else f"groups of {cell['per_document']}"
         head = f"{cell['texts']} | {named} | {cell['n']}/{cell['m']}"
-        lines += [f"| `{name}` | {head} | {share:.3f} | {cell['runs']} |" for name, share in cell["covered"].items()]
+        for name, share in cell.get("covered", {}).items():
+            lines.append(f"| `{name}` | {head} | {share:.3f} | {cell['runs']} |")
     return "\n".join(lines)
 
 
@@ -240,19 +263,21 @@ def main() -> None:
     name = Path(chosen.texts.partition(":")[0]).name.partition(".")[0]
     there = [{key: cell.get(key, 0) for key in NAMES} for cell in simulated.read(FILE)]
     wanted = {name: json.loads(value) for name, _, value in (text.partition("=") for text in chosen.cell)}
+    starts = range(chosen.first, chosen.first + chosen.runs, PART)
+    cells = [cell | {"first": start} for cell in list_cells(chosen.design, name) for start in starts]
     with ProcessPoolExecutor(chosen.jobs, initializer=_held.extend, initargs=([pool, documents],)) as executor:
-        for cell in list_cells(chosen.design, name):
-            cell |= {"first": chosen.first}
-            if cell in there or cell | wanted != cell:
-                continue
-            one = partial(simulate, cell=cell, metrics=chosen.metrics)
-            runs = range(chosen.first, chosen.first + chosen.runs)
-            found = list(executor.map(one, runs, chunksize=5))
-            names = [name for name in found[0] if name != "intervals"]
-            shares: Cell = {name: float(np.mean([run[name] for run in found])) for name in names}
-            if chosen.design in WITH_INTERVALS:
-                shares["covered"] = _cover(found)
-            simulated.add(FILE, [cell | shares | {"runs": len(runs), "metrics": chosen.metrics}])
+        for cell in cells:
+            if cell not in there and cell | wanted == cell:
+                runs = range(cell["first"], min(cell["first"] + PART, chosen.first + chosen.runs))
+                one = partial(simulate, cell=cell, metrics=chosen.metrics)
+                found = list(executor.map(one, runs, chunksize=5))
+                names = [name for name in found[0] if name != "intervals"]
+                shares: Cell = {name: float(np.mean([run[name] for run in found])) for name in names}
+                if "intervals" in found[0]:
+                    shares["intervals"] = {
+                        name: [run["intervals"][name] for run in found] for name in found[0]["intervals"]
+                    }
+                simulated.add(FILE, [cell | shares | {"runs": len(runs), "metrics": chosen.metrics}])
 
 
 if __name__ == "__main__":

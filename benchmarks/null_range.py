@@ -6,7 +6,7 @@
 
 `ranges`: both corpora from the synthetic texts of `benchmarks.coverage`; all metrics see the same samples. Texts are
 exchanged 39 times (`--exchanges`), so that the smallest and largest value are the ends of a 95 % range. `family`: the
-default metrics of `compare`, fid and ahd on random samples of real texts, 199 exchanges; how often any metric is called
+metrics of `compare -m all`, fid and ahd on random samples of real texts, 199 exchanges; how often any metric is called
 different. `foreign`: candidates of banking texts with a known share of travel texts; how often the interval of the
 share holds it.
 
@@ -31,7 +31,7 @@ from benchmarks.coverage import SYNTHETIC, population
 from textgauge import compare, get_metric, list_metrics
 from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus, load_corpus, sample
-from textgauge.measure.comparing import DEFAULT_METRICS
+from textgauge.measure.comparing import ALL_METRICS
 from textgauge.measure.foreign_share import ForeignShare, estimate_share
 from textgauge.metrics import CorpusMetric
 from textgauge.stats.decisions import is_different
@@ -40,7 +40,7 @@ from textgauge.testing import drop_models
 SIZES = ((200, 200), (1_000, 30), (50, 3_000))
 PERMUTATIONS = 39
 FAMILY_PERMUTATIONS = 199
-FAMILY_METRICS = f"{DEFAULT_METRICS},fid,ahd"
+FAMILY_METRICS = f"{ALL_METRICS},fid,ahd"
 
 
 @dataclass(frozen=True)

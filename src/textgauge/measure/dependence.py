@@ -131,32 +131,22 @@ def read_side_labels(
     blank: bool = False,
 ) -> Any:
     """Return the label of each text of a corpus as a string, from a column of its source or as given."""
-    if isinstance(label, str):
-        if isinstance(source, str | os.PathLike):
-            found = load_texts(source, column=column, labels=label)
-        elif isinstance(source, LabelledTexts):
-            found = source
-        elif is_frame(source):
-            return _take_labels(corpus, get_cells(source, label), label, role, blank)
-        else:
-            found = None
-        if found is None or found.labels is None:
+    cells: Any = label
+    if not isinstance(label, str):
+        cells, label = list(label), "its labels"
+    elif is_frame(source):
+        cells = get_cells(source, label)
+    else:
+        found = load_texts(source, column=column, labels=label) if isinstance(source, str | os.PathLike) else source
+        if not isinstance(found, LabelledTexts) or found.labels is None:
             raise InputError(f"the {role} has no column {label!r}: give a table with it, or the labels of its texts")
-        rows = found.rows or range(len(found.labels))
-        cells = dict(zip(rows, found.labels, strict=True))
-        return _take_labels(corpus, cells, label, role, blank)
-    return _take_labels(corpus, list(label), "its labels", role, blank)
-
-
-def _take_labels(corpus: Corpus, cells: Any, label: str, role: str, blank: bool) -> Any:
-    places = (
-        range(len(corpus)) if len(cells) == len(corpus) and isinstance(cells, list) else corpus.source_rows.tolist()
-    )
+        cells = dict(zip(found.rows or range(len(found.labels)), found.labels, strict=True))
+    is_whole = isinstance(cells, list) and len(cells) == len(corpus)
+    places = range(len(corpus)) if is_whole else corpus.source_rows.tolist()
     try:
-        labels = [cells[row] for row in places]
+        labels = ["" if cells[row] is None else str(cells[row]) for row in places]
     except (IndexError, KeyError):
         raise InputError(f"the {role} has {len(corpus)} texts, but not a label of {label} for each") from None
-    labels = ["" if cell is None else str(cell) for cell in labels]
     missing = next((place for place, cell in enumerate(labels) if not cell.strip()), None)
     if missing is not None and not blank:
         raise InputError(f"the {role}: text {missing} has no {label}")

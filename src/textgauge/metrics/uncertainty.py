@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from textgauge.metrics.base import Undefined
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut, average_scores
 from textgauge.stats import resampling as resample
 from textgauge.stats.resampling import adjust_by_holm, adjust_by_max_t
-
-if TYPE_CHECKING:
-    pass
 
 PERMUTATION = "permutation"
 GROUPS = "permutation of groups of texts"
