@@ -19,7 +19,7 @@ from textgauge.metrics.corpus.classifiers import Classifier
 from textgauge.metrics.numerics.held_out import Trial
 
 Side = tuple[NDArray[np.intp], NDArray[np.intp]]
-REPEATS = {100: 9, 1_000: 7, 3_000: 4, 10_000: 1}
+REPEATS = {100: 9, 1_000: 7, 3_000: 2}
 
 
 def rows(sizes: Sequence[int] = (1_000, 3_000), *, data: tuple[Rows, Rows] | None = None) -> list[Row]:

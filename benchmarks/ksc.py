@@ -41,7 +41,7 @@ def rows(ks: Sequence[int] = (7, 12), *, repeats: int = 3) -> list[Row]:
 
 def size_rows() -> list[Row]:
     """One row: 15 sizes and 15 imbalances once, and the large sample they are compared with."""
-    return [_race("size and imbalance", Size(draws=1, repetitions=1), _warm(), 1, 2)]
+    return [_race("size and imbalance", Size(draws=1, repetitions=1), _warm(), 1, 1)]
 
 
 def _warm() -> Sources:

@@ -21,7 +21,7 @@ from textgauge.stats.resampling import draw_permutations
 
 Numbers = dict[str, float]
 Side = Callable[[Rows, Rows], Numbers]
-REPEATS = {100: 20, 500: 5, 1_000: 10, 3_000: 4, 10_000: 2}
+REPEATS = {100: 20, 500: 5, 1_000: 10, 3_000: 3, 10_000: 1}
 PERMUTATIONS = 1_000
 
 

@@ -10,7 +10,7 @@ from textgauge.cli import progress as shown
 from textgauge.cli.output import DETAIL
 from textgauge.core import progress
 from textgauge.core.progress import DownloadBar, Stage
-from textgauge.metrics.corpus.vocabulary import VocabularyOverlap
+from textgauge.metrics.corpus.frequency import VocabularyOverlap
 
 
 @pytest.fixture

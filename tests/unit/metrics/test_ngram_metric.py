@@ -10,12 +10,8 @@ from hypothesis import strategies as st
 from textgauge import get_metric
 from textgauge.encode.tokenizers import Tokens, get_tokenizer, split_13a
 from textgauge.metrics.numerics.ngram_counts import count_shared_ngrams, find_best_rows
-from textgauge.metrics.numerics.sequences import (
-    OutsideBeam,
-    compute_common_lengths,
-    count_edits_with_shifts,
-)
-from textgauge.metrics.pair.edit import count_edits
+from textgauge.metrics.numerics.search import compute_common_lengths
+from textgauge.metrics.pair.edit import OutsideBeam, count_edits, count_edits_with_shifts
 from textgauge.metrics.pair.rouge import number_characters
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)

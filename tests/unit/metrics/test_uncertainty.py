@@ -4,10 +4,9 @@ import pytest
 from textgauge import get_metric
 from textgauge.data import Comparison, Corpus
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.corpus.diversity import SelfBleuGap
+from textgauge.metrics.corpus.diversity import CrossEntropy, SelfBleuGap
 from textgauge.metrics.corpus.frequency import JensenShannon, Zipf
 from textgauge.metrics.corpus.nearest import AverageHausdorff, DensityCoverage, NearestPrecisionRecall
-from textgauge.metrics.corpus.vocabulary import CrossEntropy
 from textgauge.metrics.numerics.held_out import HeldOut
 from textgauge.metrics.uncertainty import (
     DISJOINT,

@@ -1,9 +1,9 @@
-"""How much more varied one corpus is than another, by wording and by meaning: self_bleu_gap, vendi_gap."""
+"""How varied corpora are, and how well one predicts the other: self_bleu_gap, vendi_gap, lm_cross_entropy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,19 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.metrics.base import VALUE, Part, Range
+from textgauge.metrics.base import INFINITY, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.numerics.moments import scale_to_units
 from textgauge.metrics.numerics.ngram_counts import number_ngrams
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import compute_as_draw
+from textgauge.metrics.token_counts import compute_as_draw, number_pairs, rank_alphabetically
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Smoothing = Literal["floor", "add1", "none"]
 
+_CELLS = 1_000_000  # draws × n-grams held at once: 8 MB an array, about ten arrays at a time
 _FLOOR = 0.1  # what Zhu et al. count for no match; method 1 of Chen & Cherry 2014
 
 
@@ -214,3 +218,124 @@ class VendiGap(GapMetric, EmbeddingMetric):
             "reference": np.where(lost, np.nan, reference),
             "candidate": np.where(lost, np.nan, candidate),
         }
+
+
+@dataclass(frozen=True)
+class Order:
+    """The n-grams of one order: counts of every text, their contexts (n-grams with one context lie together), and
+    the n-gram of the order below that each one ends with.
+    """
+
+    counts: csr_matrix
+    context: Ints
+    first_of_context: Ints
+    shorter: Ints
+
+
+@dataclass(frozen=True)
+class NgramTable:
+    """The n-grams of a corpus, order 1 first; the end of a text is a token, its beginning a context only."""
+
+    lengths: Ints
+    orders: tuple[Order, ...]
+
+
+def list_orders(corpus: Corpus, tokenizer: str, order: int) -> NgramTable:
+    """Assign numbers to the n-grams of a corpus, orders 1 to `order`."""
+    tokens = corpus.tokens(tokenizer)
+    lengths = np.diff(tokens.offsets).astype(np.int64)
+    text = np.repeat(np.arange(len(lengths)), lengths + 1)
+    place = np.arange(len(text)) - (np.cumsum(lengths + 1) - lengths - 1)[text]
+    begin, end = 0, 1
+    token = np.full(len(text), end, dtype=np.int64)
+    token[place < lengths[text]] = rank_alphabetically(tokens) + 2
+    context = gram = np.zeros(len(text), dtype=np.int64)
+    orders = []
+    for back in range(order):
+        if back:
+            context = number_pairs(context, np.where(place >= back, np.roll(token, back), begin))
+        shorter, gram = gram, number_pairs(context, token)
+        orders.append(_order(count_per_text(text, gram, len(lengths)), gram, context, shorter))
+    return NgramTable(lengths, tuple(orders))
+
+
+def count_per_text(text: Ints, gram: Ints, texts: int) -> csr_matrix:
+    """Return how often each text has each n-gram, given one (text, n-gram) pair per occurrence."""
+    from scipy.sparse import csr_matrix
+
+    shape = (texts, int(gram.max(initial=-1)) + 1)
+    counts = csr_matrix((np.ones(len(gram)), (text, gram)), shape=shape)
+    counts.sum_duplicates()
+    return counts
+
+
+def _order(counts: csr_matrix, gram: Ints, context: Ints, shorter: Ints) -> Order:
+    an_occurrence = np.unique(gram, return_index=True)[1]
+    of_gram = context[an_occurrence]
+    return Order(counts, of_gram, np.unique(of_gram, return_index=True)[1], shorter[an_occurrence])
+
+
+def witten_bell(orders: tuple[Order, ...], counts: list[Floats], vocabulary: Floats) -> Floats:
+    """Probability of each longest n-gram's last token after its context, n-grams by models.
+
+    P(w|h) = (c(hw) + T(h)·P(w|h')) / (c(h) + T(h)), T(h) = different tokens seen after h, h' = h without its first
+    token; below order 1 every token of the vocabulary is equally likely; an unseen context leaves P(w|h').
+    """
+    probability = (1.0 / vocabulary)[None]
+    for order, count in zip(orders, counts, strict=True):
+        seen = np.add.reduceat(count, order.first_of_context, axis=0)
+        kinds = np.add.reduceat((count > 0).astype(np.float64), order.first_of_context, axis=0)
+        weight = np.divide(kinds, seen + kinds, out=np.ones_like(kinds), where=seen > 0)
+        scale = np.where(seen > 0, seen + kinds, 1.0)
+        shorter = probability[order.shorter]
+        probability = count / scale[order.context] + weight[order.context] * shorter
+    return probability
+
+
+def compute_entropies(table: NgramTable, draws: Draws) -> tuple[Floats, Floats]:
+    """Nats per token of each draw's candidate under the model of its reference, and under its own."""
+    P = [order.counts.T @ draws.left.T.astype(np.float64) for order in table.orders]
+    Q = [order.counts.T @ draws.right.T.astype(np.float64) for order in table.orders]
+    vocabulary = np.maximum(((P[0] + Q[0]) > 0).sum(axis=0), 1).astype(np.float64)
+    size = np.maximum(Q[-1].sum(axis=0), 1.0)
+    crossed = -(Q[-1] * np.log(witten_bell(table.orders, P, vocabulary))).sum(axis=0) / size
+    own = -(Q[-1] * np.log(witten_bell(table.orders, Q, vocabulary))).sum(axis=0) / size
+    return crossed, own
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class CrossEntropy(TokenMetric):
+    """How many more nats per token the candidate costs under a model of the reference than under a model of itself.
+
+    H_P(Q) − H_Q(Q), H_M(Q) = −mean ln M(token | the `order` − 1 tokens before) over the candidate's tokens and ends of
+    text, M = interpolated Witten–Bell n-gram model of a corpus over the joint vocabulary, with a uniform floor. Parts:
+    `cross_entropy` H_P(Q), `own_entropy` H_Q(Q), measured on the texts it learnt from. 0 for identical corpora; below 0
+    where a larger reference holds all of the candidate. Undefined when a corpus has no tokens.
+    Source: Witten & Bell 1991.
+    """
+
+    name = "lm_cross_entropy"
+    label = "LM cross-entropy"
+    min_texts_interval = 300
+    source = "Witten & Bell 1991"
+    headline = Part(VALUE, bounds=(-INFINITY, INFINITY))
+    parts = (Part("cross_entropy", bounds=(0.0, INFINITY)), Part("own_entropy", bounds=(0.0, INFINITY)))
+    symmetric = False
+    ranges = (Range("order", 1, 100),)
+
+    order: int = 3
+
+    def compute(self, comparison: Comparison) -> Values:
+        return compute_as_draw(self, comparison)
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """`compute` for many draws, which share the numbered n-grams."""
+        table = joint.derive(list_orders, self.on, self.order)
+        grams = len(table.orders[-1].context)
+        pairs = [compute_entropies(table, part) for part in draws.chunks(_CELLS, grams)]
+        crossed, own = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
+        tokens = np.minimum(draws.left @ table.lengths, draws.right @ table.lengths)
+        undefined = (draws.smaller < self.min_texts) | (tokens == 0)
+        crossed[undefined] = own[undefined] = np.nan
+        return {VALUE: crossed - own, "cross_entropy": crossed, "own_entropy": own}

@@ -1,4 +1,4 @@
-"""Token numbers of many texts in one array, sparse bags of them, and n-grams that texts share."""
+"""N-grams of many texts, numbered and counted, and how many of them texts share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.settings import split_into_runs
@@ -20,28 +19,6 @@ if TYPE_CHECKING:
 
 _BITS = 63  # of a whole number that is not negative
 _BLOCK_TOKENS = 1 << 16  # what is sorted at once stays in the processor's cache
-
-
-def with_data(bags: csr_matrix, data: NDArray[Any]) -> csr_matrix:
-    """Return the same places with other numbers."""
-    return type(bags)((data, bags.indices, bags.indptr), shape=bags.shape)
-
-
-def repeat_per_place(bags: csr_matrix, values: Floats) -> Floats:
-    """Return one value per text, repeated for each of its tokens."""
-    return np.repeat(values, np.diff(bags.indptr))
-
-
-def sum_rows(bags: csr_matrix) -> Floats:
-    """Return the sum of each row, added from the smallest number up.
-
-    Token numbers depend on which texts were read first; this order does not, so that sums agree to the last bit.
-    """
-    height = bags.shape[0]
-    rows = np.repeat(np.arange(height), np.diff(bags.indptr))
-    order = np.lexsort((bags.data, rows))
-    sums: Floats = np.bincount(rows[order], bags.data[order], minlength=height).astype(np.float64, copy=False)
-    return sums
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.core.settings import split_into_blocks, split_into_runs
-from textgauge.metrics.numerics.sequences import as_strings, compare_sequences
+from textgauge.core.parallel import count_workers
+from textgauge.core.settings import EDIT_CELLS, split_into_blocks, split_into_runs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -25,6 +27,45 @@ if TYPE_CHECKING:
     from textgauge.encode.tokenizers import Tokens
 
 _CELLS = 1 << 21  # distances held at a time
+_CODE_POINTS = 0x110000
+
+
+def as_strings(ids: NDArray[np.integer], offsets: Ints) -> list[Any]:
+    """Rows of numbers as strings, a character for each, which rapidfuzz reads fastest; tuples if a number is too large.
+
+    >>> as_strings(np.array([97, 98, 99]), np.array([0, 2, 3])), as_strings(np.array([0x110000]), np.array([0, 1]))
+    (['ab', 'c'], [(1114112,)])
+    """
+    whole: Any = tuple(ids.tolist())
+    if int(ids.max(initial=0)) < _CODE_POINTS:
+        whole = ids.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return [whole[start:end] for start, end in pairwise(offsets.tolist())]
+
+
+def compare_sequences(left: Sequence[Any], right: Sequence[Any], scorer: Any, *, crossed: bool) -> Floats:
+    """Return what a scorer of rapidfuzz gives for sequences row by row, or (`crossed`) for every left and right one."""
+    from rapidfuzz.process import cdist, cpdist
+
+    if crossed:
+        EDIT_CELLS.check(max(map(len, left), default=0) * max(map(len, right), default=0), "edits between long texts")
+        return np.asarray(cdist(left, right, scorer=scorer, dtype=np.float64, workers=count_workers()))
+    sizes = (len(one) * len(other) for one, other in zip(left, right, strict=True) if one != other)
+    EDIT_CELLS.check(max(sizes, default=0), "edits between long texts")
+    return np.asarray(cpdist(left, right, scorer=scorer, dtype=np.float64))
+
+
+def compute_common_lengths(tokens: Tokens, left: Ints, right: Ints, *, crossed: bool = False) -> Floats:
+    """Return the length of the longest common subsequence of texts `left[i]` and `right[i]`, or of all.
+
+    >>> from textgauge.encode.tokenizers import get_tokenizer
+    >>> tokens = get_tokenizer("whitespace").encode(["a b c d", "b x d", "y"])
+    >>> compute_common_lengths(tokens, np.array([0, 0]), np.array([1, 2]))
+    array([2., 0.])
+    """
+    from rapidfuzz.distance import LCSseq
+
+    first, second = (as_strings(side.ids, side.offsets) for side in (tokens.take(left), tokens.take(right)))
+    return compare_sequences(first, second, LCSseq.similarity, crossed=crossed)
 
 
 def find_best_matches(queries: Tokens, documents: Tokens) -> tuple[Ints, Ints, Floats]:

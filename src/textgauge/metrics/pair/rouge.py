@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,10 +17,11 @@ from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens, get_tokenizer
 from textgauge.metrics.base import POSITIVE, VALUE, Part, Range
 from textgauge.metrics.numerics.ngram_counts import find_best_rows
-from textgauge.metrics.numerics.sequences import compute_common_lengths, count_union_hits
+from textgauge.metrics.numerics.search import compute_common_lengths
 from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, NgramMetric, PairMetric, divide
 from textgauge.metrics.registry import register
 
+Sentences = Sequence[Sequence[int]]
 COMPAT = "rouge_score"  # the tokenizer under which empty texts count as that package counts them
 
 
@@ -207,6 +209,40 @@ def tokenize_lines(texts: Sequence[str], name: str) -> tuple[Tokens, Ints]:
     lines = [text.split("\n") for text in texts]
     edges = np.cumsum([0, *map(len, lines)])
     return get_tokenizer(name).encode([line for text in lines for line in text]), edges
+
+
+def count_union_hits(candidate: Sentences, reference: Sentences) -> int:
+    """Tokens of the reference in a longest common subsequence of its sentence with any sentence of the candidate.
+
+    No token counts more often than it is in either text. Where there are several longest subsequences, the one found
+    from the end, going back in the reference first, is taken.
+    """
+    left, right = (Counter(token for sentence in text for token in sentence) for text in (candidate, reference))
+    hits: Counter[int] = Counter()
+    for sentence in reference:
+        places = set[int]().union(*(_find_subsequence(sentence, other) for other in candidate))
+        hits.update(sentence[place] for place in places)
+    return sum(min(count, left[token], right[token]) for token, count in hits.items())
+
+
+def _find_subsequence(first: Sequence[int], second: Sequence[int]) -> list[int]:
+    """Places in `first` of a longest common subsequence."""
+    table = [[0] * (len(second) + 1)]
+    for token in first:
+        above, row = table[-1], [0]
+        for j, other in enumerate(second):
+            row.append(above[j] + 1 if token == other else max(above[j + 1], row[j]))
+        table.append(row)
+    i, j, places = len(first), len(second), []
+    while i and j:
+        if first[i - 1] == second[j - 1]:
+            i, j = i - 1, j - 1
+            places.append(i)
+        elif table[i][j - 1] > table[i - 1][j]:
+            j -= 1
+        else:
+            i -= 1
+    return places
 
 
 _CODE_POINTS = 0x110000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,34 @@ from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import VALUE, Range
-from textgauge.metrics.numerics.ngram_counts import repeat_per_place, sum_rows, with_data
 from textgauge.metrics.numerics.passages import find_passages
 from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, PairMetric
 from textgauge.metrics.registry import register
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+
+def with_data(bags: csr_matrix, data: NDArray[Any]) -> csr_matrix:
+    """Return the same places with other numbers."""
+    return type(bags)((data, bags.indices, bags.indptr), shape=bags.shape)
+
+
+def repeat_per_place(bags: csr_matrix, values: Floats) -> Floats:
+    """Return one value per text, repeated for each of its tokens."""
+    return np.repeat(values, np.diff(bags.indptr))
+
+
+def sum_rows(bags: csr_matrix) -> Floats:
+    """Return the sum of each row, added from the smallest number up.
+
+    Token numbers depend on which texts were read first; this order does not, so that sums agree to the last bit.
+    """
+    height = bags.shape[0]
+    rows = np.repeat(np.arange(height), np.diff(bags.indptr))
+    order = np.lexsort((bags.data, rows))
+    sums: Floats = np.bincount(rows[order], bags.data[order], minlength=height).astype(np.float64, copy=False)
+    return sums
 
 
 def compute_share(common: Floats, left: Floats, right: Floats) -> Floats:

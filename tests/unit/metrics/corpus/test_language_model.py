@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.data import Comparison, Corpus
-from textgauge.metrics.corpus.vocabulary import CrossEntropy, number_ngrams, witten_bell
+from textgauge.metrics.corpus.diversity import CrossEntropy, list_orders, witten_bell
 
 FARM = ["the cow sees the dog", "a dog and a cow", "the hen", "the cow sees the hen"]
 TOWN = ["the tram sees the bus", "a bus and a tram", "the taxi"]
@@ -64,7 +64,7 @@ def test_probabilities_of_a_context_sum_to_1():
     endings = ["c", "d", "e", "a", "b", ""]
     continued = [f"{context} {token}" for context in ("a b", "e") for token in endings]
     corpus = Corpus.of(["a b c", "a b d d", "b a", *continued])
-    table = number_ngrams(corpus, "words", 3)
+    table = list_orders(corpus, "words", 3)
     learnt = np.arange(len(corpus)) < 3
     counts = [order.counts.T @ learnt[:, None].astype(float) for order in table.orders]
     probabilities = witten_bell(table.orders, counts, np.array([6.0]))[:, 0]

@@ -3,7 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from textgauge.metrics.corpus.vocabulary import TypeTokenGap, VocabularyOverlap, estimate_types
+from textgauge.metrics.corpus.frequency import TypeTokenGap, VocabularyOverlap, estimate_types
 
 FARM = ["the cow sees the dog", "a dog and a cow", "the hen"]
 TOWN = ["the tram", "a bus"]

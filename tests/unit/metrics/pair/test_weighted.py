@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs
-from textgauge.metrics.numerics.ngram_counts import sum_rows
+from textgauge.metrics.pair.words import sum_rows
 
 TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)
 SETS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6)
