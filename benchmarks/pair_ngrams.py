@@ -75,7 +75,7 @@ def _sacrebleu(kind: str, left: Texts, right: Texts, **options: bool) -> Scores:
     Tokenizer13a.__call__.cache_clear()
     TokenizerRegexp.__call__.cache_clear()
     metric = getattr(metrics, kind)(**options)
-    return np.array([[metric.sentence_score(a, [b]).score / 100 for a, b in zip(left, right, strict=True)]])
+    return np.array([[metric.sentence_score(a, [b]).score for a, b in zip(left, right, strict=True)]])
 
 
 def _gleu(left: Texts, right: Texts) -> Scores:
