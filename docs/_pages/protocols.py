@@ -38,8 +38,8 @@ def transformations_page() -> str:
         for one in TRANSFORMATIONS.values()
     ]
     intro = (
-        "Seeded changes of a text that keep its meaning, change it, or change it by degrees; the tasks robustness, "
-        "sensitivity and retrieval are made of them. `a+b` is the first and then the second."
+        "Seeded changes of a text that keep its meaning, change it, or change it by degrees; robustness, "
+        "sensitivity, retrieval and copies are made of them."
     )
     return page("Transformations", intro, table(["name", "meaning", "strength", "what it does", "needs"], rows))
 

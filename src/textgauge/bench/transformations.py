@@ -1,18 +1,16 @@
 """Transformations: seeded changes of a text that keep its meaning, change it, or change it by degrees.
 
-What a transformation is and how several are joined; then those of letters, words, order and facts, and by degrees with
-needles and removed chunks.
+What a transformation is; then those of letters, words, order and statements, and by degrees with needles and removed chunks.
 """
 
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Any, Literal, get_args
+from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,14 +25,12 @@ from textgauge.bench.pieces import (
     PLACES,
     PRONOUNS,
     TRAILING,
-    Place,
     Span,
     clusters,
     fits,
     insert,
     pattern,
     piece_spans,
-    pieces,
     remove,
     replace_spans,
     sentence_spans,
@@ -43,23 +39,8 @@ from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry
 from textgauge.encode.wordnet import SynonymTable, load_thesaurus
 
-__all__ = [
-    "NEEDLE",
-    "PLACES",
-    "TRANSFORMATIONS",
-    "Meaning",
-    "Place",
-    "Transformation",
-    "compose",
-    "fits",
-    "get_transformation",
-    "insert",
-    "pieces",
-    "register",
-    "remove",
-]
-
 Meaning = Literal["kept", "changed", "graded"]
+Change = Callable[[str, float, np.random.Generator], str]
 
 
 @dataclass(frozen=True)
@@ -70,109 +51,40 @@ class Transformation:
     happens) to 1; `strength` is the usual one. `needs` names the resources it reads. Empty text and white space come
     back as they are.
 
-    >>> shout = Transformation("shout", "kept", lambda text, seed, strength: text.upper(), about="all in capitals")
-    >>> shout("hello"), shout("hello", strength=0)
-    ('HELLO', 'hello')
+    >>> TRANSFORMATIONS["digits"]("See you soon"), TRANSFORMATIONS["digits"]("See you soon", strength=0)
+    ('533 y0u 500n', 'See you soon')
     """
 
     name: str
     meaning: Meaning
-    apply: Callable[[str, int, float], str]
-    strength: float = 1.0
-    about: str = ""
+    change: Change
+    strength: float
+    about: str
     needs: tuple[str, ...] = ()
-    parts: tuple[Transformation, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.meaning not in get_args(Meaning):
-            raise InputError(f"meaning is one of {', '.join(get_args(Meaning))}, not {self.meaning!r}")
-        self._check_share(self.strength)
 
     def __call__(self, text: str, *, seed: int = 0, strength: float | None = None) -> str:
         """Transform a text; the same text, seed and strength give the same result."""
-        share = self._check_share(self.strength if strength is None else strength)
-        return self.apply(text, seed, share) if share and text.strip() else text
-
-    def __or__(self, other: Transformation) -> Transformation:
-        """Return this one, then the other."""
-        return compose(self, other)
-
-    @staticmethod
-    def _check_share(share: float) -> float:
+        share = self.strength if strength is None else strength
         if not 0 <= share <= 1:
             raise InputError(f"strength is a share from 0 to 1, not {share}")
-        return share
-
-
-def compose(*transformations: Transformation) -> Transformation:
-    """Return one after the other, named `a+b`, each with a seed of its own from the seed and its place.
-
-    Meaning is changed if that of any part is, else graded if that of any part is. Strength scales the usual strength
-    of each part; the usual one is 1.
-
-    >>> drop = Transformation("drop", "kept", lambda text, seed, strength: text[1:])
-    >>> twice = drop | drop
-    >>> twice.name, twice.meaning, twice("abc")
-    ('drop+drop', 'kept', 'c')
-    """
-    parts = tuple(part for given in transformations for part in given.parts or (given,))
-    if not parts:
-        raise InputError("nothing to compose")
-    meanings = {part.meaning for part in parts}
-    return Transformation(
-        name="+".join(part.name for part in parts),
-        meaning=next(meaning for meaning in ("changed", "graded", "kept") if meaning in meanings),
-        apply=partial(_apply_in_turn, parts),
-        about=", then ".join(part.about for part in parts),
-        needs=tuple(dict.fromkeys(need for part in parts for need in part.needs)),
-        parts=parts,
-    )
-
-
-def _apply_in_turn(parts: tuple[Transformation, ...], text: str, seed: int, strength: float) -> str:
-    for place, part in enumerate(parts):
-        digest = hashlib.blake2b(f"{seed}|{place}".encode(), digest_size=6).digest()
-        text = part(text, seed=int.from_bytes(digest, "little"), strength=strength * part.strength)
-    return text
+        if not share or not text.strip():
+            return text
+        content = f"{self.name}|{seed}|{text}".encode("utf-8", "surrogatepass")
+        words = np.frombuffer(hashlib.blake2b(content, digest_size=16).digest(), dtype="<u4")
+        return self.change(text, share, np.random.default_rng(words))
 
 
 TRANSFORMATIONS: Registry[Transformation] = Registry("transformation")
 
 
-def register(transformation: Transformation) -> Transformation:
-    """Make a transformation known by its name; a name in use, or one with `+`, is refused."""
-    if not transformation.name or "+" in transformation.name:
-        raise InputError("a transformation has a name without +, which joins names")
-    return TRANSFORMATIONS.register(transformation)
-
-
-def get_transformation(name: str) -> Transformation:
-    """Return the transformation of that name, or `a+b`: the first and then the second.
-
-    >>> get_transformation("digits")("See you soon"), get_transformation("typos+negation").meaning
-    ('533 y0u 500n', 'changed')
-    """
-    parts = name.split("+")
-    return compose(*(TRANSFORMATIONS[part] for part in parts)) if len(parts) > 1 else TRANSFORMATIONS[name]
-
-
-Change = Callable[[str, float, np.random.Generator], str]
-
-
 def _declare(meaning: Meaning, strength: float, about: str, *needs: str) -> Callable[[Change], Change]:
-    """Make a function known as a transformation; its generator depends on seed, name and text alone."""
+    """Make a function known as a transformation, under its own name."""
 
     def declare(change: Change) -> Change:
-        register(Transformation(change.__name__, meaning, partial(_apply_seeded, change), strength, about, needs))
+        TRANSFORMATIONS.register(Transformation(change.__name__, meaning, change, strength, about, needs))
         return change
 
     return declare
-
-
-def _apply_seeded(change: Change, text: str, seed: int, share: float) -> str:
-    content = f"{change.__name__}|{seed}|{text}".encode("utf-8", "surrogatepass")
-    words = np.frombuffer(hashlib.blake2b(content, digest_size=16).digest(), dtype="<u4")
-    return change(text, share, np.random.default_rng(words))
 
 
 def _choose(count: int, share: float, rng: np.random.Generator, least: int) -> list[int]:
@@ -201,7 +113,7 @@ def capitals(text: str, share: float, rng: np.random.Generator) -> str:
     A letter counts if its capital is one character that folds back to it, so not ß or the Turkish ı. Texts
     in scripts without case stay as they are. Source: USMB, with a share of 25 %.
 
-    >>> changed = get_transformation("capitals")("random capitals")
+    >>> changed = TRANSFORMATIONS["capitals"]("random capitals")
     >>> changed.lower(), sum(map(str.isupper, changed))
     ('random capitals', 4)
     """
@@ -216,7 +128,7 @@ def digits(text: str, share: float, rng: np.random.Generator) -> str:
 
     Letters that carry a combining mark stay. Other scripts stay as they are.
 
-    >>> get_transformation("digits")("The old goat is tired")
+    >>> TRANSFORMATIONS["digits"]("The old goat is tired")
     '7h3 0ld g047 15 71r3d'
     """
     letters = pattern(f"[{''.join(_DIGITS)}]{_NO_MARK}").finditer(text)
@@ -227,7 +139,7 @@ def digits(text: str, share: float, rng: np.random.Generator) -> str:
 def zeros(text: str, share: float, rng: np.random.Generator) -> str:
     """Write a share of the letters o, small or capital, as 0; the rest is as for `digits`. Source: USMB.
 
-    >>> get_transformation("zeros")("The old goat is tired")
+    >>> TRANSFORMATIONS["zeros"]("The old goat is tired")
     'The 0ld g0at is tired'
     """
     changes = [(found.span(), "0") for found in pattern(f"[oO]{_NO_MARK}").finditer(text)]
@@ -241,7 +153,7 @@ def dropped_letters(text: str, share: float, rng: np.random.Generator) -> str:
     A letter is a grapheme cluster that begins with a letter of any script; white space, digits and signs are neither
     counted nor left out. A text of fewer than r letters stays as it is. There is no chance in it. Source: USMB.
 
-    >>> get_transformation("dropped_letters")("abcde fghij, klmno pqrst!")
+    >>> TRANSFORMATIONS["dropped_letters"]("abcde fghij, klmno pqrst!")
     'abcde fghi, klmno pqrs!'
     """
     found = clusters(text)
@@ -250,27 +162,6 @@ def dropped_letters(text: str, share: float, rng: np.random.Generator) -> str:
     for place in letters[every - 1 :: every]:
         found[place] = ""
     return "".join(found)
-
-
-@_declare("kept", 0.05, "letters exchanged, doubled or left out")
-def typos(text: str, share: float, rng: np.random.Generator) -> str:
-    """Mistype a share of the letters: exchanged with the letter before, doubled or left out, at least one in all.
-
-    Letters are those of `dropped_letters`; the first of a run of letters is never doubled or left out.
-    Texts in which no two letters stand together stay as they are.
-    """
-    found = clusters(text)
-    is_letter = np.fromiter((cluster[0].isalpha() for cluster in found), dtype=bool, count=len(found))
-    inner = np.flatnonzero(is_letter[1:] & is_letter[:-1]) + 1
-    chosen = inner[_choose(len(inner), share, rng, least=1)]
-    typed = list(found)
-    for place, kind in zip(chosen.tolist(), rng.integers(3, size=len(chosen)).tolist(), strict=True):
-        before, here = found[place - 1], found[place]
-        if kind == 0 and typed[place - 1] == before != here:
-            typed[place - 1], typed[place] = here, before
-        else:
-            typed[place] = "" if kind == 1 else here * 2
-    return "".join(typed)
 
 
 def _has_capital(small: str) -> bool:
@@ -339,7 +230,7 @@ def sentence_shuffle(text: str, share: float, rng: np.random.Generator) -> str:
     Where there is one sentence, or all are the same, the two halves of its tokens change places, so that a text with
     two different tokens always changes. Source: USMB.
 
-    >>> shuffle = get_transformation("sentence_shuffle")
+    >>> shuffle = TRANSFORMATIONS["sentence_shuffle"]
     >>> shuffle("It rained. We left."), shuffle("one two three four")
     ('We left. It rained.', 'three four one two')
     """
@@ -361,7 +252,7 @@ def word_order(text: str, share: float, rng: np.random.Generator) -> str:
     the middle change places in other sentences. Sentences with quotes or brackets, or without a comma and one of
     these words, stay as they are.
 
-    >>> get_transformation("word_order")("When it rains, the garden smiles. We stay because we like it.")
+    >>> TRANSFORMATIONS["word_order"]("When it rains, the garden smiles. We stay because we like it.")
     'The garden smiles when it rains. Because we like it, we stay.'
     """
     moved = [(span, _move_clause(text[slice(*span)])) for span in sentence_spans(text)]
@@ -411,8 +302,6 @@ def _swap_clauses(body: str, cut: Span, mark: str | None) -> str:
     return (capital if len(capital) == 1 else begun[0]) + begun[1:] + between + gap + rest
 
 
-_CAPITALISED = r"(?<![\p{L}\p{M}\p{N}])\p{Lu}[\p{L}\p{M}\p{N}]++(?:-[\p{L}\p{M}\p{N}]++)*+"
-_NAME = rf"{_CAPITALISED}(?:\ {_CAPITALISED})*+"
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 _NOT = r"(?P<not>\s++(?:not|n['’]t)\b)?"
 _VERB = (
@@ -435,72 +324,6 @@ _DENIALS = {
 _DENIAL = "It is not true that "
 
 
-@_declare("changed", 1.0, "names exchanged")
-def entity_swap(text: str, share: float, rng: np.random.Generator) -> str:
-    """Exchange a share of the different names, at least two, wherever they stand.
-
-    A name is a run of words with a capital and more letters that does not begin its sentence (or elsewhere does not).
-    Where there are not two, runs that begin a sentence count too, common English words aside. Names go round in a
-    circle, so each chosen one is replaced. Texts with fewer than two names, and scripts without
-    capitals, stay as they are.
-
-    >>> get_transformation("entity_swap")("Then Anna called Bert. Bert was out.")
-    'Then Bert called Anna. Anna was out.'
-    """
-    within, initial = _find_names(text)
-    known = {text[slice(*span)] for span in within}
-    spans = sorted(within + [span for span in initial if len(known) < 2 or text[slice(*span)] in known])
-    names = list(dict.fromkeys(text[slice(*span)] for span in spans))
-    if len(names) < 2:
-        return text
-    circle = [names[place] for place in rng.permutation(_choose(len(names), share, rng, least=2)).tolist()]
-    other = dict(zip(circle, [*circle[1:], *circle[:1]], strict=True))
-    return replace_spans(text, ((span, other.get(text[slice(*span)], text[slice(*span)])) for span in spans))
-
-
-@_declare("changed", 1.0, "numbers replaced by others")
-def number_change(text: str, share: float, rng: np.random.Generator) -> str:
-    """Replace a share of the numbers, at least one, by other numbers with as many digits.
-
-    Digits stay in their script. A number is a run of decimal digits, so `3.14` has two. A number of several digits that
-    does not begin with 0 still does not. Texts without digits stay as they are.
-
-    >>> changed = get_transformation("number_change")("It took 12 of us 365 days")
-    >>> [len(word) for word in changed.split()], "12" in changed, "365" in changed
-    ([2, 4, 2, 2, 2, 3, 4], False, False)
-    """
-    found = [match.span() for match in pattern(r"\p{Nd}++").finditer(text)]
-    chosen = [found[place] for place in _choose(len(found), share, rng, least=1)]
-    return replace_spans(text, ((span, _draw_other_number(text[slice(*span)], rng)) for span in chosen))
-
-
-def _find_names(text: str) -> tuple[list[Span], list[Span]]:
-    """Return where names stand within sentences, and where those stand that begin one."""
-    within: list[Span] = []
-    initial: list[Span] = []
-    for begin, end in sentence_spans(text):
-        for number, found in enumerate(pattern(_NAME).finditer(text, begin, end)):
-            start, stop = found.span()
-            first, _, rest = found[0].partition(" ")
-            if first.lower() in COMMON:
-                start = stop - len(rest)
-            if start < stop:
-                begins = number == 0 and start == found.start() and not any(map(str.isalnum, text[begin:start]))
-                (initial if begins else within).append((start, stop))
-    return within, initial
-
-
-def _draw_other_number(number: str, rng: np.random.Generator) -> str:
-    old = np.array([unicodedata.decimal(digit) for digit in number])
-    zeros = [ord(digit) - value for digit, value in zip(number, old.tolist(), strict=True)]
-    lowest = np.zeros(len(old), dtype=int)
-    lowest[0] = len(old) > 1 and old[0] > 0
-    new = rng.integers(lowest, 10)
-    if np.array_equal(new, old):
-        new[-1] = (new[-1] + rng.integers(1, 10)) % 10
-    return "".join(chr(zero + value) for zero, value in zip(zeros, new.tolist(), strict=True))
-
-
 @_declare("changed", 1.0, "statements negated")
 def negation(text: str, share: float, rng: np.random.Generator) -> str:
     """Negate a share of the English auxiliaries, at least one: is → is not, isn't → is, will not → will.
@@ -509,9 +332,9 @@ def negation(text: str, share: float, rng: np.random.Generator) -> str:
     language of its first letter's script. So every text that is more than white space changes. Words are those of
     English: other languages are changed without care for their grammar. Source: USMB.
 
-    >>> get_transformation("negation")("It was late and I can't stay, but she will not go.")
+    >>> TRANSFORMATIONS["negation"]("It was late and I can't stay, but she will not go.")
     'It was not late and I can stay, but she will go.'
-    >>> get_transformation("negation")("Birds fly south.")
+    >>> TRANSFORMATIONS["negation"]("Birds fly south.")
     'It is not true that Birds fly south.'
     """
     changes = [(found.span(), _negate(found)) for found in pattern(_VERB).finditer(text)]

@@ -1,4 +1,4 @@
-"""Changes of letters, statements, order and facts: exact numbers, and scripts with rules of their own."""
+"""Changes of letters, statements and order: exact numbers, and scripts with rules of their own."""
 
 from collections import Counter
 
@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.bench.pieces import clusters, sentence_spans
-from textgauge.bench.transformations import TRANSFORMATIONS, get_transformation, pieces
+from textgauge.bench.pieces import clusters, pieces, sentence_spans
+from textgauge.bench.transformations import TRANSFORMATIONS
 
-CAPITALS, DROPPED, DIGITS, TYPOS = (
-    TRANSFORMATIONS[name] for name in ("capitals", "dropped_letters", "digits", "typos")
-)
+CAPITALS, DROPPED, DIGITS = (TRANSFORMATIONS[name] for name in ("capitals", "dropped_letters", "digits"))
 SHARES = st.sampled_from([0.05, 0.1, 0.25, 0.5, 0.9, 1.0])
 MIXED = st.one_of(
     st.text(), st.lists(st.sampled_from([*"abeost TOS,.1", "é", "e\u0301", "ß", "क्षि", "今", "👍🏽"])).map("".join)
@@ -48,30 +46,7 @@ def test_digits_are_exact_in_number_and_can_be_read_back(text: str, share: float
     assert all(a == b or back[b] == a.lower() for a, b in zip(text, whole, strict=True))
 
 
-@given(text=MIXED, seed=st.integers(0, 99))
-def test_one_typo_is_one_exchange_doubling_or_omission(text: str, seed: int) -> None:
-    changed, old = TYPOS(text, seed=seed, strength=1e-9), clusters(text)
-    able = [place for place in range(1, len(old)) if old[place][0].isalpha() and old[place - 1][0].isalpha()]
-    options = {text} if not able else set()
-    for place in able:
-        before, here = old[place - 1], old[place]
-        for new in ([here, before], [before, here, here], [before]):
-            options.add("".join([*old[: place - 1], *new, *old[place + 1 :]]))
-    assert changed in options
-    if able:
-        assert changed != text
-
-
-def test_typos_are_of_all_kinds_in_all_scripts() -> None:
-    assert {TYPOS("abc", seed=seed) for seed in range(60)} == {"bac", "abbc", "ac", "acb", "abcc", "ab"}
-    assert {TYPOS("क्षिति", seed=seed) for seed in range(30)} == {"तिक्षि", "क्षितिति", "क्षि"}
-    assert TYPOS("a 1 b 👍🏽", strength=1) == "a 1 b 👍🏽"
-
-
-NEGATION, SENTENCES, WORDS, ORDER, NAMES, NUMBERS = (
-    TRANSFORMATIONS[name]
-    for name in ("negation", "sentence_shuffle", "word_shuffle", "word_order", "entity_swap", "number_change")
-)
+WORDS, SENTENCES = TRANSFORMATIONS["word_shuffle"], TRANSFORMATIONS["sentence_shuffle"]
 TEXTS = st.one_of(
     st.text(),
     st.lists(st.sampled_from(["One.", "Two!", "three", "is", "not", "four,", "今", "天。", "नमस्ते", "a", "a"])).map(
@@ -109,47 +84,6 @@ def test_white_space_stays_where_it_is() -> None:
 )
 def test_sentences_by_hand(text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in sentence_spans(text)] == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Yesterday Anna met Bert.", "Yesterday Bert met Anna."),
-        ("Anna met Bert.", "Bert met Anna."),
-        ("The King of Spain called New York's mayor.", "The New York of King called Spain's mayor."),
-        ("I think he is here.", "I think he is here."),
-        ("Only Anna is here.", "Only Anna is here."),
-        ("Вчера же Анна видела Петра.", "Вчера же Петра видела Анна."),
-        ("Dann traf Jean-Luc oft Zoe\u0308.", "Dann traf Zoe\u0308 oft Jean-Luc."),
-        ("今天 أحمد नमस्ते", "今天 أحمد नमस्ते"),
-    ],
-)
-def test_names_are_exchanged(text: str, expected: str) -> None:
-    assert expected in {NAMES(text, seed=seed) for seed in range(9)}
-
-
-def test_every_name_is_another_one_afterwards() -> None:
-    names = ["Anna", "Bert", "Carla", "Doris", "Emil"]
-    text = "we saw " + " and ".join(names)
-    for seed in range(20):
-        new = [word for word in NAMES(text, seed=seed).split() if word[0].isupper()]
-        assert sorted(new) == names
-        assert all(a != b for a, b in zip(names, new, strict=True))
-        two = [word for word in NAMES(text, seed=seed, strength=0.1).split() if word[0].isupper()]
-        assert sum(a != b for a, b in zip(names, two, strict=True)) == 2
-
-
-@given(
-    numbers=st.lists(st.integers(0, 10**20), min_size=1, max_size=9),
-    seed=st.integers(0, 99),
-    share=st.sampled_from([0.01, 0.5, 1.0]),
-)
-def test_numbers_keep_their_length_and_change(numbers: list[int], seed: int, share: float) -> None:
-    old = [str(number) for number in numbers]
-    new = NUMBERS(" and ".join(old), seed=seed, strength=share).split(" and ")
-    assert [len(number) for number in new] == [len(number) for number in old]
-    assert all(len(number) == 1 or number[0] != "0" for number in new)
-    assert sum(a != b for a, b in zip(old, new, strict=True)) == max(1, round(share * len(old)))
 
 
 BY_HAND = {
@@ -213,4 +147,4 @@ BY_HAND = {
 
 @pytest.mark.parametrize(("name", "text", "expected"), [(name, *row) for name, rows in BY_HAND.items() for row in rows])
 def test_changes_by_hand(name: str, text: str, expected: str) -> None:
-    assert get_transformation(name)(text, strength=1 if name == "capitals" else None) == expected
+    assert TRANSFORMATIONS[name](text, strength=1 if name == "capitals" else None) == expected

@@ -1,4 +1,4 @@
-"""What holds for every transformation, chains, and the registry."""
+"""What holds for every transformation."""
 
 import os
 import pickle
@@ -11,13 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.bench.transformations import (
-    TRANSFORMATIONS,
-    Transformation,
-    compose,
-    get_transformation,
-    register,
-)
+from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.encode import wordnet
 
@@ -96,8 +90,6 @@ def test_ordinary_texts_change(name: str, text: str, strength: float | None) -> 
 def test_a_strength_that_is_no_share_is_refused(strength: float) -> None:
     with pytest.raises(InputError, match="from 0 to 1"):
         TRANSFORMATIONS["capitals"]("text", strength=strength)
-    with pytest.raises(InputError, match="from 0 to 1"):
-        Transformation("new", "kept", lambda text, seed, strength: text, strength=strength)
 
 
 def test_nothing_depends_on_the_process() -> None:
@@ -112,36 +104,14 @@ def test_nothing_depends_on_the_process() -> None:
     assert there.stdout.decode().splitlines() == here
 
 
-def test_a_chain_gives_each_part_its_own_seed() -> None:
-    shuffle = get_transformation("word_shuffle")
-    seeds: list[int] = []
-    spy = Transformation("spy", "kept", lambda text, seed, strength: seeds.append(seed) or text)
-    chain = compose(spy, shuffle, spy)
-    assert (chain.name, chain.meaning) == ("spy+word_shuffle+spy", "changed")
-    assert chain("one two three four five", seed=4) == chain("one two three four five", seed=4)
-    chain("one two three four five", seed=5)
-    assert seeds[:2] == seeds[2:4]
-    assert len(set(seeds)) == 4
-
-
-@pytest.mark.parametrize("name", [*NAMES, "typos+negation"])
+@pytest.mark.parametrize("name", NAMES)
 def test_all_can_be_pickled(name: str) -> None:
     text = ORDINARY["storm"]
-    assert pickle.loads(pickle.dumps(get_transformation(name)))(text, seed=2) == get_transformation(name)(text, seed=2)
-
-
-def test_one_of_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = Transformation("mirrored", "changed", lambda text, seed, strength: text[::-1], about="backwards")
-    monkeypatch.delitem(TRANSFORMATIONS, "mirrored", raising=False)
-    assert register(mine) is mine
-    assert get_transformation("mirrored+mirrored")("abc") == "abc"
-    with pytest.raises(InputError, match="mirrored"):
-        register(mine)
-    del TRANSFORMATIONS["mirrored"]
+    assert pickle.loads(pickle.dumps(TRANSFORMATIONS[name]))(text, seed=2) == TRANSFORMATIONS[name](text, seed=2)
 
 
 def test_synonyms_by_the_small_wordnet() -> None:
-    change = get_transformation("synonyms")
+    change = TRANSFORMATIONS["synonyms"]
     found = {change("Home, drive the LARGE phone: phones, cars' hire-car.", seed=seed, strength=1) for seed in range(9)}
     assert found == {"Homeward, motor the BIG telephone: phones, cars' hire-car."}
     assert {change("hire", seed=seed) for seed in range(30)} == {"employ", "engage"}
@@ -154,4 +124,4 @@ def test_synonyms_without_wordnet_say_what_to_do(tmp_path: os.PathLike[str], mon
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     with pytest.raises(ResourceError, match="resources fetch wordnet"):
-        get_transformation("synonyms")("a large car")
+        TRANSFORMATIONS["synonyms"]("a large car")

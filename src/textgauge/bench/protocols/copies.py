@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from textgauge.bench.protocols.base import (
 from textgauge.bench.protocols.batch import MatrixBatch, Values
 from textgauge.bench.protocols.task import divide_known
 from textgauge.bench.sources import Column, Sources
-from textgauge.bench.transformations import compose, get_transformation
+from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_table
@@ -215,9 +216,17 @@ def make_copy(text: str, kind: str, seed: int, other: str) -> str:
         "capitals": text.upper,
         "unpunctuated": lambda: re.sub(r"[^\w\s]", "", text),
         "edited": lambda: " ".join(words),
-        "paraphrased": lambda: compose(*map(get_transformation, ("word_order", "synonyms")))(text, seed=seed),
+        "paraphrased": lambda: _paraphrase(text, seed),
     }
     return made[kind]() if kind in made else text
+
+
+def _paraphrase(text: str, seed: int) -> str:
+    """Move clauses, then replace words by synonyms, each with a seed of its own."""
+    for place, name in enumerate(("word_order", "synonyms")):
+        digest = hashlib.blake2b(f"{seed}|{place}".encode(), digest_size=6).digest()
+        text = TRANSFORMATIONS[name](text, seed=int.from_bytes(digest, "little"))
+    return text
 
 
 def _cut_middle(text: str) -> str:

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.inputs import TaskTable
+from textgauge.bench.pieces import PLACES, fits, insert, pieces, remove
 from textgauge.bench.protocols.base import Measure, make_generator, register_protocol
 from textgauge.bench.protocols.batch import PairBatch
 from textgauge.bench.protocols.task import Columns, Examples, Task, TaskUnits, divide_known, make_pairs
 from textgauge.bench.sources import TaskSources
-from textgauge.bench.transformations import PLACES, fits, get_transformation, insert, pieces, remove
+from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 
@@ -230,7 +231,7 @@ class Robustness(Task):
     def trials(self, sources: TaskSources, seed: int) -> Iterator[PairBatch]:
         data = sources.data.draw(self.documents_drawn, seed)
         summaries = dict(zip(data.texts, data.summaries, strict=True))
-        changes = [get_transformation(name) for name in self._kinds[1:]]
+        changes = [TRANSFORMATIONS[name] for name in self._kinds[1:]]
         variants = [
             variant
             for text, summary in summaries.items()

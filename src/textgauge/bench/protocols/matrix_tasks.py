@@ -15,7 +15,7 @@ from textgauge.bench.protocols.batch import MatrixBatch
 from textgauge.bench.protocols.document_tasks import INSERTED, REMOVED, SEMANTIC, SUPERFICIAL
 from textgauge.bench.protocols.task import Columns, Examples, Keys, Task, TaskUnits, divide_known
 from textgauge.bench.sources import TaskSources
-from textgauge.bench.transformations import get_transformation
+from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.errors import InputError
 from textgauge.core.settings import split_into_blocks
@@ -259,9 +259,9 @@ def make_copy(text: str, name: str, seed: int) -> str:
     """
     shares = {"needle_insertion": INSERTED, "chunk_removal": REMOVED}.get(name)
     if shares is None:
-        return get_transformation(name)(text, seed=seed)
+        return TRANSFORMATIONS[name](text, seed=seed)
     strength = shares[(int(Corpus.of([text]).keys[0]) + seed) % len(shares)]
-    return get_transformation(name)(text, seed=seed, strength=strength)
+    return TRANSFORMATIONS[name](text, seed=seed, strength=strength)
 
 
 def count_at_top(value: Floats, ideal: NDArray[np.bool_], top: int) -> float:

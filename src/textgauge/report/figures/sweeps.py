@@ -16,12 +16,12 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from textgauge.bench.pieces import PLACES
 from textgauge.bench.protocols import Sensitivity
 from textgauge.bench.protocols.document_tasks import compute_ideal_similarity
 from textgauge.bench.protocols.perturbation import POINTS
 from textgauge.bench.protocols.size import ASYMPTOTE
 from textgauge.bench.results import Group
-from textgauge.bench.transformations import PLACES
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.show import BLUE, VERMILION
