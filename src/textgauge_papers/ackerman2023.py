@@ -15,7 +15,6 @@ from textgauge.bench import (
     Distributionality,
     Metrics,
     Observations,
-    Perturbation,
     Plan,
     Results,
     Verdicts,
@@ -40,6 +39,7 @@ from textgauge_papers.ledger import (
     subtract_paired,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request
+from textgauge_papers.perturbation import Perturbation
 
 # The metrics, and the parts of two of them (§5.4). IRPR is of cosine distances by the text, of angles by the code.
 _K = (1, 2, 3, 5, 10)

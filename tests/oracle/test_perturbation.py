@@ -8,10 +8,9 @@ import pytest
 from tests.oracle.conftest import make_oracle
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Perturbation
-from textgauge.bench.protocols.perturbation import POINTS, get_point_metrics
 from textgauge.bench.results import Results
 from textgauge.metrics import EmbeddingMetric, Part, registry
+from textgauge_papers.perturbation import POINTS, Perturbation, get_point_metrics
 
 EXACT = Perturbation(n=40, repetitions=4, sigma=0.0, steps=12, largest_q=3)  # without noise only the shift is left
 

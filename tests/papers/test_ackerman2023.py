@@ -6,11 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.bench import Distributionality, Group, Observations, Perturbation, Verdict
+from textgauge.bench import Distributionality, Group, Observations, Verdict
 from textgauge.metrics import get_corpus_metrics
 from textgauge_papers import PAPERS
 from textgauge_papers.ackerman2023 import ACKERMAN_METRICS
 from textgauge_papers.paper import Request
+from textgauge_papers.perturbation import Perturbation
 
 SCORES = {"energy": 1.0, "ahd": -1.0, "irpr": -0.5, "fid": 0.4, "mauve": 0.3, "classifier": 0.2, "pr": 0.1, "dc": 0.6}
 

@@ -23,7 +23,6 @@ from textgauge.bench.protocols import (
     Ksc,
     Measure,
     Observations,
-    Perturbation,
     Protocol,
     RatedAlignment,
     Retrieval,
@@ -38,6 +37,7 @@ from textgauge.bench.protocols import (
 )
 from textgauge.bench.protocols.base import (
     CORPUS_METRICS,
+    RESAMPLES,
     explain_undefined,
     make_generator,
     merge_rounding_ties,
@@ -46,11 +46,12 @@ from textgauge.bench.protocols.base import (
 from textgauge.bench.protocols.task import WORD_METRICS
 from textgauge.bench.results import Group, Results, Verdicts
 from textgauge.bench.run import RunReport, compute, run
-from textgauge.bench.sources import PairSources, Sources, TaskSources
+from textgauge.bench.sources import Data, PairSources, Sources, TaskSources
 from textgauge.bench.store import Store
 
 __all__ = [
     "CORPUS_METRICS",
+    "RESAMPLES",
     "WORD_METRICS",
     "Agreement",
     "Cell",
@@ -58,6 +59,7 @@ __all__ = [
     "ComparedAlignment",
     "Contribution",
     "CorpusBatch",
+    "Data",
     "DataKind",
     "Distributionality",
     "Group",
@@ -66,7 +68,6 @@ __all__ = [
     "Metrics",
     "Observations",
     "PairSources",
-    "Perturbation",
     "Plan",
     "Program",
     "Protocol",

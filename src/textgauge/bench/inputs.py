@@ -183,21 +183,6 @@ class TaskTable(DataKind):
         return TaskSources(spec, getattr(data_room, self.loader)(spec, **{**self.defaults, **columns}))
 
 
-@dataclass
-class OwnPoints(DataKind):
-    """Nothing, the protocol draws its points itself; or the texts or embeddings whose points are moved."""
-
-    points: Sources
-    takes = ("source_a", "column")
-    about = "no data, or a corpus whose points are moved: {source_a}"
-
-    def load(self, given: Given, seed: int) -> Sources:
-        if "source_a" not in given:
-            return self.points
-        corpus = load_corpus(given["source_a"], column=given.get("column"))
-        return Sources(get_source_name(given["source_a"], "corpus"), {"a": corpus})
-
-
 def load_data(what: str, kinds: Sequence[DataKind], given: Given, seed: int) -> list[Data | None]:
     """Return the data of each kind that the values name, None for kinds whose values are missing.
 

@@ -1,6 +1,7 @@
 """Transformations: seeded changes of a text that keep its meaning, change it, or change it by degrees.
 
-What a transformation is; then those of letters, words, order and statements, and by degrees with needles and removed chunks.
+What a transformation is; then those of letters, words, order and statements, and by degrees with needles and removed
+chunks.
 """
 
 from __future__ import annotations

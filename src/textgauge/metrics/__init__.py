@@ -1,6 +1,6 @@
 """Metrics: declared values over pure functions."""
 
-from textgauge.metrics.base import Metric, Part, Range, Undefined
+from textgauge.metrics.base import POSITIVE, Metric, Part, Range, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, TokenMetric
 from textgauge.metrics.pair_metric import PairMetric
 from textgauge.metrics.registry import (
@@ -14,6 +14,7 @@ from textgauge.metrics.registry import (
 from textgauge.metrics.score import PairScores, Score
 
 __all__ = [
+    "POSITIVE",
     "CorpusMetric",
     "EmbeddingMetric",
     "GroundMetric",

@@ -7,11 +7,12 @@ import pytest
 from scipy import stats
 
 from textgauge.bench.contrasts import SHOWN, contrast_correlations, contrast_measures
-from textgauge.bench.protocols import Agreement, Perturbation
+from textgauge.bench.protocols import Agreement
 from textgauge.bench.protocols.base import Observations, Verdict
 from textgauge.bench.results import Group
 from textgauge.core.errors import InputError
 from textgauge.stats.resampling import adjust_by_holm
+from textgauge_papers.perturbation import Perturbation
 
 WAVE = np.sin(np.arange(1_000.0))
 

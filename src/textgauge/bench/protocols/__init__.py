@@ -17,7 +17,6 @@ from textgauge.bench.protocols.distributionality import Distributionality
 from textgauge.bench.protocols.document_tasks import ComparedAlignment, RatedAlignment, Robustness, Sensitivity
 from textgauge.bench.protocols.ksc import Ksc
 from textgauge.bench.protocols.matrix_tasks import Clustering, Retrieval
-from textgauge.bench.protocols.perturbation import Perturbation
 from textgauge.bench.protocols.size import Size, Speed
 from textgauge.bench.protocols.task import Task, list_tasks
 from textgauge.bench.sources import PairSources, Sources, TaskSources
@@ -36,7 +35,6 @@ __all__ = [
     "Observations",
     "PairBatch",
     "PairSources",
-    "Perturbation",
     "Protocol",
     "RatedAlignment",
     "Retrieval",

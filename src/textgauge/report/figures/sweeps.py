@@ -19,7 +19,6 @@ import polars as pl
 from textgauge.bench.pieces import PLACES
 from textgauge.bench.protocols import Sensitivity
 from textgauge.bench.protocols.document_tasks import compute_ideal_similarity
-from textgauge.bench.protocols.perturbation import POINTS
 from textgauge.bench.protocols.size import ASYMPTOTE
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
@@ -263,7 +262,8 @@ def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
 def draw_perturbation(group: Group, over: Over) -> alt.ConcatChart:
     """One panel per metric: d(A, B') over δ, p or q, with the 95 % band of its mean, and the unperturbed level."""
     title, across = OVERS[over]
-    setting = _format_setting(require_protocol(group, "drawn"), over, own=group.data != POINTS.name)
+    protocol = require_protocol(group, "drawn")
+    setting = _format_setting(protocol, over, own=group.data != protocol.data.points.name)
     line = "Line and band: mean over repetitions and its 95 % interval (these points); dashed: unperturbed."
     draw = partial(_draw_perturbation_panel, across=across)
     return draw_metrics(group, partial(collect_perturbation_rows, over=over), "mean", draw, title, setting, line)
@@ -314,11 +314,12 @@ def _draw_scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
 def draw_perturbations(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
     """Yield a chart for each sweep, and the points themselves where they have two dimensions."""
     for group in groups:
-        own = group.data != POINTS.name  # points of a corpus have one number of dimensions, and stay with it
+        protocol = require_protocol(group, "drawn")
+        # Points of a corpus have one number of dimensions, and stay with it.
+        own = group.data != protocol.data.points.name
         for over in OVERS:
             if not (own and over == "q"):
                 yield [over, *group_words(group)], draw_perturbation(group, over)
-        protocol = require_protocol(group, "drawn")
         if not own and protocol.q == 2 and repetition < protocol.repetitions:
             yield ["points", *group_words(group)], sample_figure(group, repetition=repetition)
 

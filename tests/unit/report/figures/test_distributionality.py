@@ -8,10 +8,9 @@ import pytest
 from scipy import stats
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Distributionality, Perturbation
+from textgauge.bench.protocols import Distributionality
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.protocols.distributionality import compute_trajectory
-from textgauge.bench.protocols.perturbation import POINTS, get_point_metrics
 from textgauge.bench.results import Group, Results
 from textgauge.report import figures as draw
 from textgauge.report.figures.distributionality import (
@@ -29,6 +28,7 @@ from textgauge.report.figures.sweeps import (
     sample_rows,
 )
 from textgauge.stats.density import CELLS, HIGH, LOW, STEP
+from textgauge_papers.perturbation import POINTS, Perturbation, get_point_metrics
 
 MOVED = Perturbation(n=40, repetitions=3, largest_q=3, steps=4)
 GRID = np.linspace(LOW, HIGH, CELLS + 1)

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.bench.inputs import OwnPoints
-from textgauge.bench.protocols.base import (
+from textgauge.bench import (
     RESAMPLES,
+    CorpusBatch,
+    Data,
+    DataKind,
     Measure,
     Observations,
     Protocol,
+    Sources,
     Verdict,
     explain_undefined,
     make_generator,
     merge_rounding_ties,
     register_protocol,
 )
-from textgauge.bench.protocols.batch import CorpusBatch
-from textgauge.bench.sources import Data, Sources
-from textgauge.core.arrays import Floats, Ints
-from textgauge.core.errors import InputError
-from textgauge.data import GIVEN, Corpus, Draws
-from textgauge.metrics import CorpusMetric, Metric, Range, get_corpus_metrics
-from textgauge.metrics.base import POSITIVE
-from textgauge.stats.resampling import resample_sums
+from textgauge.core import Floats, InputError, Ints
+from textgauge.data import GIVEN, Corpus, Draws, get_source_name, load_corpus
+from textgauge.metrics import POSITIVE, CorpusMetric, Metric, Range, get_corpus_metrics
+from textgauge.stats import resample_sums
 
 POINTS = Sources("gaussian blobs", {})  # the protocol draws its points itself
 TENTH = 0.1  # of the largest rise: the share at which a rise begins
@@ -74,6 +73,22 @@ def draw_sample(A: Floats, B: Floats, blob: Ints, rng: np.random.Generator, *, d
         way = outward
     order = np.argsort(((B - start) ** 2).sum(axis=1), kind="stable")
     return PointSample(A, B, order, np.asarray(way / np.linalg.norm(way)))
+
+
+@dataclass
+class OwnPoints(DataKind):
+    """Nothing, the protocol draws its points itself; or the texts or embeddings whose points are moved."""
+
+    points: Sources
+    takes = ("source_a", "column")
+    about = "no data, or a corpus whose points are moved: {source_a}"
+
+    def load(self, given: Mapping[str, Any], seed: int) -> Sources:
+        """Return the corpus that the values name, or the points of the protocol."""
+        if "source_a" not in given:
+            return self.points
+        corpus = load_corpus(given["source_a"], column=given.get("column"))
+        return Sources(get_source_name(given["source_a"], "corpus"), {"a": corpus})
 
 
 @register_protocol
@@ -141,9 +156,11 @@ class Perturbation(Protocol):
 
     @classmethod
     def metrics_for(cls, names: str | Iterable[str | Metric], data: Data) -> Sequence[CorpusMetric]:
+        """Return the metrics on points; see `get_point_metrics`."""
         return get_point_metrics(names)
 
     def check(self, sources: Sources) -> None:
+        """Refuse sweeps without a point to move, and corpora with too few texts."""
         if self.q > self.largest_q:
             raise InputError(f"dimensions rise from q to largest_q: q={self.q}, largest_q={self.largest_q}")
         if sources.corpora and (have := len(sources.distinct("a"))) < self.n:
@@ -183,6 +200,7 @@ class Perturbation(Protocol):
         return draw_sample(*points, rng, direction=self.direction)
 
     def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
+        """Return one number for each repetition and number of dimensions."""
         return range(self.repetitions if sources.corpora else self._number(self.largest_q + 1, 0))
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
@@ -210,6 +228,7 @@ class Perturbation(Protocol):
         return A, A + rng.normal(0.0, self.sigma * np.sqrt(2 / A.shape[1]), A.shape), np.zeros(self.n, dtype=np.int64)
 
     def judge(self, observations: Observations) -> list[Verdict]:
+        """Return early rise, tenth rise and saturation, with intervals from resampling repetitions."""
         deltas, curves, left_out = select_rising_curves(observations, q=self.q, p=self.p)
         whole = np.isfinite(curves).all(axis=1)
         if not whole.any():

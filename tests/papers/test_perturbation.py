@@ -6,13 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Perturbation, Sources
+from textgauge.bench.protocols import Sources
 from textgauge.bench.protocols.base import RESAMPLES, Observations
-from textgauge.bench.protocols.perturbation import POINTS, draw_blobs, draw_sample, get_point_metrics, measure_rise
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.metrics import list_metrics
 from textgauge.stats.resampling import resample_sums
+from textgauge_papers.perturbation import (
+    POINTS,
+    Perturbation,
+    draw_blobs,
+    draw_sample,
+    get_point_metrics,
+    measure_rise,
+)
 
 TINY = Perturbation(n=30, repetitions=2, largest_q=3, steps=2)
 
