@@ -15,16 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from textgauge.bench import Plan, Store
 from textgauge.bench.inputs import drop_none
-from textgauge.bench.leaderboard import (
-    Leaderboard,
-    draw_boards,
-    format_titled,
-    join_answers,
-    join_details,
-    join_rows,
-    rank_by_kind,
-    rank_metrics,
-)
+from textgauge.bench.leaderboard import BoardsResult, Leaderboard, rank_by_kind, rank_metrics
 from textgauge.bench.overall import Scope
 from textgauge.bench.plan import make_suite_or_protocol_plans
 from textgauge.bench.protocols import list_data_words
@@ -39,7 +30,6 @@ from textgauge.bench.run import Progress, compute
 from textgauge.bench.sources import PairSources, TaskSources
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError, warn
-from textgauge.core.result import Result
 from textgauge.core.show import Row
 from textgauge.data.source import Source
 
@@ -185,10 +175,10 @@ def run(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(Result):
+class Run(BoardsResult):
     """A run and what its folder holds: `found` results were there before, `computed` ones are new.
 
-    `failures` lists trials in which a metric raised an error, `warnings` what to watch out for in the data; `plans` are
+    `failures` lists trials in which a metric raised an error, `notes` what to watch out for in the data; `plans` are
     what was asked for. What other runs left in the folder is read with it, once, when it is first needed.
     """
 
@@ -198,7 +188,7 @@ class Run(Result):
     found: int
     computed: int
     failures: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     plans: tuple[Plan, ...] = ()
 
     @property
@@ -248,6 +238,11 @@ class Run(Result):
     def _results(self) -> Results:
         return Results(self.store)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to watch out for in the data, and what to know before trusting the verdicts."""
+        return (*self.notes, *list_verdict_warnings(self._results, self._results.groups()))
+
     def verdicts(self, *, measures: str | Sequence[str] | None = None) -> pl.DataFrame:
         """One row per data set, protocol, metric and measure: its value, intervals, the reason where it has none."""
         return make_verdict_frame(filter_measures(self._results.groups(), measures))
@@ -285,16 +280,6 @@ class Run(Result):
 
         return write_atomically(Path(path), render_page([self.store], title=title))
 
-    @property
-    def answer(self) -> str:
-        """The best metric of each leaderboard and what it is tied with."""
-        return join_answers(self.leaderboards)
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """What each leaderboard is about, and what its overall score is made of."""
-        return join_details(self.leaderboards)
-
     def cells(self) -> list[Row]:
         """Return one row per result that was asked for, and whether it is there."""
         return [
@@ -308,24 +293,6 @@ class Run(Result):
             for plan in self.plans
             for cell in plan.cells()
         ]
-
-    @property
-    def rows(self) -> list[Row]:
-        """The rows of the leaderboards; `board` is the title where there are several."""
-        return join_rows({title: board.to_dicts() for title, board in self.leaderboards.items()})
-
-    def readable(self) -> list[dict[str, Any]]:
-        """Return the rows of the leaderboards as tables for people have them."""
-        return join_rows({title: board.readable() for title, board in self.leaderboards.items()})
-
-    def plot(self) -> alt.LayerChart | alt.VConcatChart:
-        """Draw the rank of every metric with the ranks it may have, by tier, a panel for each leaderboard."""
-        return draw_without_network(draw_boards(self.to_dicts()))
-
-    def __str__(self) -> str:
-        warned = [*self.warnings, *list_verdict_warnings(self._results, self._results.groups())]
-        boards = [format_titled(title, str(board)) for title, board in self.leaderboards.items()]
-        return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in warned)])
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failures" if self.failures else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -390,19 +390,55 @@ def rank_by_kind(
     }
 
 
-def join_answers(boards: Mapping[str, Leaderboard]) -> str:
-    """Return the answers of leaderboards, each after its title."""
-    return " ".join(format_titled(title, board.answer) for title, board in boards.items())
+class BoardsResult(Result):
+    """What the leaderboards of a run say: by title, or without one where they are all on one."""
+
+    command: ClassVar[str] = "leaderboard"
+
+    if TYPE_CHECKING:  # a field or a property of the subclass
+
+        @property
+        def leaderboards(self) -> Mapping[str, Leaderboard]:
+            """The leaderboards by title."""
+
+    @property
+    def answer(self) -> str:
+        """The best metric of each leaderboard and what it is tied with."""
+        return " ".join(format_titled(title, board.answer) for title, board in self.leaderboards.items())
+
+    @property
+    def details(self) -> Row:
+        """What each leaderboard is about, and what its overall score is made of."""
+        return {"boards": self._join(lambda board: [board.details])}
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of the leaderboards; `board` is the title where there are several."""
+        return self._join(Leaderboard.to_dicts)
+
+    def readable(self) -> list[Row]:
+        """Return the rows of the leaderboards as tables for people have them."""
+        return self._join(Leaderboard.readable)
+
+    def plot(self) -> alt.LayerChart | alt.VConcatChart:
+        """Draw the rank of every metric with the ranks it may have, by tier, a panel for each leaderboard."""
+        return draw_without_network(draw_boards(self.rows))
+
+    def _join(self, rows: Callable[[Leaderboard], list[Row]]) -> list[Row]:
+        boards = self.leaderboards.items()
+        return [({"board": title} if title else {}) | row for title, board in boards for row in rows(board)]
+
+    def __str__(self) -> str:
+        boards = [format_titled(title, str(board)) for title, board in self.leaderboards.items()]
+        return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in self.warnings)])
 
 
-def join_rows(rows: Mapping[str, Sequence[Row]]) -> list[Row]:
-    """Return the rows of leaderboards by title, one after the other; `board` is the title where there are several."""
-    return [({"board": title} if title else {}) | row for title, own in rows.items() for row in own]
+@dataclass(frozen=True, repr=False)
+class Leaderboards(BoardsResult):
+    """The leaderboards that `textgauge leaderboard` prints."""
 
-
-def join_details(boards: Mapping[str, Leaderboard]) -> Row:
-    """Return what each leaderboard is about, and what its overall score is made of."""
-    return {"boards": [({"board": title} if title else {}) | board.details for title, board in boards.items()]}
+    leaderboards: Mapping[str, Leaderboard]
+    warnings: tuple[str, ...] = ()
 
 
 def format_titled(title: str, text: str) -> str:

@@ -18,7 +18,7 @@ from textgauge.bench.contrasts import (
     select_rated_groups,
 )
 from textgauge.bench.inputs import drop_none
-from textgauge.bench.leaderboard import Leaderboard, format_titled, join_answers, join_details, join_rows, rank_by_kind
+from textgauge.bench.leaderboard import BoardsResult, Leaderboards, format_titled, rank_by_kind
 from textgauge.bench.plan import find_suite
 from textgauge.bench.results import (
     Results,
@@ -104,14 +104,12 @@ def run(
         rows = finished.cells()
         there = sum(row["state"] == "there" for row in rows)
         answer = f"{len(rows)} results, {there} of them there."
-        print_result(TableResult("run", rows, answer, finished.warnings), form)
+        print_result(TableResult("run", rows, answer, finished.notes), form)
         return
     total = finished.found + finished.computed
     note(f"{total} results: {finished.found} were there, {finished.computed} computed, kept in {finished.folder}")
     print_warnings(finished.failures)
-    results = Results(finished.store)
-    warned = (*finished.warnings, *list_verdict_warnings(results, results.groups()))
-    print_boards(finished.leaderboards, warned, form, command="run")
+    _print_boards(finished, form)
     print_next([f"textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"], form)
     if finished.failures:
         raise SystemExit(1)
@@ -132,7 +130,7 @@ def _run(what: str, given: dict[str, Any]) -> Run:
             note(f"interrupted: {kept}; run the same command again to resume")
             raise SystemExit(130) from None
     said = dict.fromkeys(str(one.message) for one in warned)
-    print_warnings([text for text in said if text not in (*finished.warnings, *finished.failures)])
+    print_warnings([text for text in said if text not in (*finished.notes, *finished.failures)])
     return finished
 
 
@@ -213,7 +211,7 @@ def leaderboard(
         print_result(TableResult("leaderboard", list_verdicts(groups), warnings=warned), form)
         return
     boards = rank_by_kind(groups, _parse_weights(weights or {}), scope=scope)
-    print_boards(boards, warned, form)
+    _print_boards(Leaderboards(boards, warned), form)
 
 
 def _is_run(sources: Sequence[str]) -> bool:
@@ -224,21 +222,17 @@ def _is_run(sources: Sequence[str]) -> bool:
     return bool(Store(path).manifests()) if path.is_dir() else not path.exists() and not path.suffix
 
 
-def print_boards(
-    boards: Mapping[str, Leaderboard], warned: Sequence[str], form: Format, *, command: str = "leaderboard"
-) -> None:
-    """Leaderboards by title, each with its answer first; JSON has the rows of all, all answers and notes."""
+def _print_boards(result: BoardsResult, form: Format) -> None:
+    """Print each leaderboard after its title, the answer first; JSON and CSV have the rows of all."""
     if not form.for_people:
-        rows = join_rows({title: board.to_dicts() for title, board in boards.items()})
-        answer, details = join_answers(boards), join_details(boards)
-        print_result(TableResult(command, rows, answer, tuple(warned), extra=details), form)
+        print_result(result, form)
         return
-    for number, (title, board) in enumerate(boards.items()):
+    for number, (title, board) in enumerate(result.leaderboards.items()):
         say("\n" * bool(number), nl=False)
         print_answer(format_titled(title, board.answer), form)
         print_table(board.readable(), form)
         print_notes(board.notes, form)
-    print_warnings(warned)
+    print_warnings(result.warnings)
 
 
 def _print_tests(results: Results, on: str | None, options: dict[str, str], form: Format) -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from textgauge.bench.pieces import clusters, piece_spans
-from textgauge.bench.transformations import NEEDLE, PLACES, TRANSFORMATIONS, fits, insert, pieces, remove
+from textgauge.bench.pieces import PLACES, clusters, fits, insert, piece_spans, pieces, remove
+from textgauge.bench.transformations import NEEDLE, TRANSFORMATIONS
 from textgauge.core.errors import InputError
 
 INSERTED = (0.05, 0.10, 0.25, 0.50, 1.00)
