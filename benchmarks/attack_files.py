@@ -21,8 +21,7 @@ import polars as pl
 import xlsxwriter
 from tests.contract.protocol_data import example_data
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Ksc
+from textgauge.bench import Ksc, Plan, Store, run
 from textgauge.bench.results import Results
 from textgauge.cli import make_app, read_config
 from textgauge.core.files import unseal_json

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.attack_files import flipped, targets
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Ksc, Sources
+from textgauge.bench import Ksc, Plan, Sources, Store, run
 from textgauge.core.errors import TextgaugeError
 from textgauge.core.files import seal_json, unseal_json
 from textgauge.data import Corpus

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from benchmarks.authors import DISTANCES, Side
 from benchmarks.timing import Row, quiet, timed
+from textgauge.bench import Ksc, Protocol, Size, Sources
 from textgauge.bench.inputs import read_two
-from textgauge.bench.protocols import Ksc, Protocol, Size, Sources
 from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.bench.run import observe
 from textgauge.metrics import get_corpus_metrics

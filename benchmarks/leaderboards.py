@@ -24,9 +24,9 @@ os.environ.setdefault("TEXTGAUGE_THREADS", "1")
 import numpy as np
 
 from benchmarks import simulated
+from textgauge.bench import Ksc
 from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.overall import MeasureTable, estimate_gaps
-from textgauge.bench.protocols import Ksc
 from textgauge.bench.protocols.base import Measure, Observations
 from textgauge.bench.results import Group
 from textgauge.bench.sources import Sources

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.passages import BBC, NEWSGROUPS, search_datasketch, search_rensa, search_runs
+from textgauge.bench import Copies, Observations
 from textgauge.bench.inputs import read_two
-from textgauge.bench.protocols import Copies, Observations
 from textgauge.bench.protocols.copies import KINDS
 from textgauge.data import Corpus, Pool, find_data_table
 from textgauge.metrics.properties.base import NEAR_COPY

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge import get_metric
+from textgauge.bench import Sources
 from textgauge.bench.power import Contaminated, is_rejected
-from textgauge.bench.protocols import Sources
 from textgauge.bench.recommend import recommend
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import CorpusMetric

@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from _pages.markup import code, listing, page, plain, table
-from textgauge.bench.protocols import list_tasks
+from textgauge.bench import list_tasks
 from textgauge.cli.catalogue import list_dataset_rows, list_resource_rows
 from textgauge.encode import embedders, grammar, language_models, tokenizers
 from textgauge.encode import word_vectors as wordvectors

@@ -7,8 +7,7 @@ from typing import get_type_hints
 
 import textgauge.data
 from _pages.markup import code, default_of, page, paragraphs, parameter_row, plain, shown, table
-from textgauge.bench import list_suites
-from textgauge.bench.protocols import Measure, Protocol, list_protocols
+from textgauge.bench import Measure, Protocol, list_protocols, list_suites
 from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.cli.output import get_option_name
 

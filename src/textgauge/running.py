@@ -13,19 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from textgauge.bench import Plan, Store
+from textgauge.bench import Plan, Store, list_data_words
 from textgauge.bench.inputs import drop_none
 from textgauge.bench.leaderboard import BoardsResult, Leaderboard, rank_by_kind, rank_metrics
 from textgauge.bench.overall import Scope
 from textgauge.bench.plan import make_suite_or_protocol_plans
-from textgauge.bench.protocols import list_data_words
-from textgauge.bench.results import (
-    Results,
-    filter_measures,
-    list_verdict_warnings,
-    make_observation_frame,
-    make_verdict_frame,
-)
+from textgauge.bench.results import Results, filter_measures, list_verdict_warnings, list_verdicts
 from textgauge.bench.run import Progress, compute
 from textgauge.bench.sources import PairSources, TaskSources
 from textgauge.core.charts import draw_without_network
@@ -245,14 +238,28 @@ class Run(BoardsResult):
 
     def verdicts(self, *, measures: str | Sequence[str] | None = None) -> pl.DataFrame:
         """One row per data set, protocol, metric and measure: its value, intervals, the reason where it has none."""
-        return make_verdict_frame(filter_measures(self._results.groups(), measures))
+        import polars as pl
+
+        rows = list_verdicts(filter_measures(self._results.groups(), measures))
+        return pl.DataFrame(rows, schema_overrides={"reason": pl.String}, infer_schema_length=None)
 
     def observations(self) -> pl.DataFrame:
         """Return one row per trial and metric: its value as it is judged, its parts, and what is known about the trial.
 
-        Distances (farther is larger), similarities in tasks, seconds of `speed`.
+        Distances (farther is larger), similarities in tasks, seconds of `speed`. Columns that some protocols lack
+        are empty there.
         """
-        return make_observation_frame(self._results.groups())
+        import polars as pl
+
+        frames = []
+        for group in self._results.groups():
+            about = {"data": group.data, "protocol": group.protocol.key, "seed": group.seed}
+            for metric, trials in group.observed.items():
+                columns = {"batch": trials.batch, "value": trials.value, **trials.columns}
+                values = {name: column.tolist() for name, column in columns.items()}
+                constant = [pl.lit(value).alias(name) for name, value in {**about, "metric": metric}.items()]
+                frames.append(pl.DataFrame(values, infer_schema_length=None).select([*constant, pl.all()]))
+        return pl.concat(frames, how="diagonal_relaxed").cast({"reason": pl.String})
 
     def figures(
         self,

@@ -5,8 +5,8 @@ import pytest
 from benchmarks.power import direct, halves, hits_of
 
 from textgauge import get_metric
+from textgauge.bench import Sources
 from textgauge.bench.power import Contaminated
-from textgauge.bench.protocols import Sources
 from textgauge.bench.recommend import recommend
 from textgauge.core.errors import ResourceError
 from textgauge.data import Corpus

@@ -8,7 +8,7 @@ from tests.contract.property_checks import check_property
 from tests.contract.protocol_data import SMALL, case_of
 
 from textgauge import get_metric
-from textgauge.bench.protocols import Ksc, Verdict, list_protocols
+from textgauge.bench import Ksc, Verdict, list_protocols
 from textgauge.bench.protocols import base as protocols
 from textgauge.encode.embedders import get_embedder
 from textgauge.metrics.properties import PropertyValue, list_properties

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.contract.source import parse_modules
 
-from textgauge.bench.protocols import list_protocols
+from textgauge.bench import list_protocols
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")

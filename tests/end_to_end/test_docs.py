@@ -34,7 +34,7 @@ from pathlib import Path
 import pytest
 from tests.end_to_end.docs_folder import chat_service, prepare, use_stand_ins, write_stand_ins
 
-from textgauge.bench.protocols import list_protocols
+from textgauge.bench import list_protocols
 from textgauge.bench.recommend import EFFORTS, list_usable_metrics
 from textgauge.cli import main
 from textgauge.core.errors import MissingExtra

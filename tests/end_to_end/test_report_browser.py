@@ -17,9 +17,8 @@ import polars as pl
 import pytest
 
 import textgauge
-from textgauge.bench import Plan, Store, run
+from textgauge.bench import Ksc, Plan, Sources, Store, run
 from textgauge.bench.leaderboard import rank_metrics
-from textgauge.bench.protocols import Ksc, Sources
 from textgauge.bench.results import Results
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics

@@ -15,7 +15,7 @@ import numpy as np
 from tests.contract.protocol_data import SMALL, case_of
 
 from textgauge import compare, describe, get_metric, list_metrics, score
-from textgauge.bench.protocols import list_protocols
+from textgauge.bench import list_protocols
 from textgauge.metrics.properties import list_properties
 
 FILE = Path(__file__).with_suffix(".json")

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Sources
+from textgauge.bench import Plan, Sources, Store, run
 from textgauge.bench.results import Results
 from textgauge.data import Corpus
 from textgauge.metrics import EmbeddingMetric, Part, registry

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from tests.oracle.conftest import make_oracle
 
-from textgauge.bench import Plan, Store, run
+from textgauge.bench import Agreement, Observations, PairSources, Plan, Store, run
 from textgauge.bench.leaderboard import rank_metrics
-from textgauge.bench.protocols import Agreement, Observations, PairSources
 from textgauge.bench.results import Results, filter_measures
 from textgauge.data import Corpus
 from textgauge.metrics import PairMetric, Part, registry

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from tests.oracle.conftest import make_oracle
 
-from textgauge.bench import Store, run
+from textgauge.bench import Distributionality, PairSources, Store, run
 from textgauge.bench.plan import make_plans
-from textgauge.bench.protocols import Distributionality, PairSources
 from textgauge.bench.results import Results
 from textgauge.data import Corpus
 from textgauge.metrics import EmbeddingMetric, Part, get_metric, registry

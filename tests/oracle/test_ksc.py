@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from textgauge.bench.protocols import Ksc
+from textgauge.bench import Ksc
 
 ALL = ("accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity")
 SMALL = Ksc(k=7, n=12, repetitions=3)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from textgauge.bench.protocols import Size
+from textgauge.bench import Size
 
 SMALL = Size(smallest=2, step=4, total=20, large=25, draws=3, repetitions=4)
 BOTH = ("size_robustness", "imbalance_robustness")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.oracle.conftest import make_oracle
 
-from textgauge.bench.protocols import (
+from textgauge.bench import (
     Clustering,
     ComparedAlignment,
     RatedAlignment,

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Sources
+from textgauge.bench import Plan, Sources, Store, run
 from textgauge.bench.protocols.base import RESAMPLES, Observations
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus

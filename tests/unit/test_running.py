@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.bench import Store
-from textgauge.bench.protocols import PairSources, TaskSources
+from textgauge.bench import PairSources, Store, TaskSources
 from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.data import Corpus
 from textgauge.metrics import Part, TokenMetric, registry

@@ -14,36 +14,31 @@ from textgauge.bench.plan import (
     make_task_plans,
     register_suite,
 )
-from textgauge.bench.protocols import (
-    Agreement,
-    Clustering,
-    ComparedAlignment,
-    CorpusBatch,
-    Distributionality,
-    Ksc,
-    Measure,
-    Observations,
-    Protocol,
-    RatedAlignment,
-    Retrieval,
-    Robustness,
-    Sensitivity,
-    Size,
-    Speed,
-    Task,
-    Verdict,
-    list_tasks,
-    register_protocol,
-)
+from textgauge.bench.protocols.agreement import Agreement
 from textgauge.bench.protocols.base import (
     CORPUS_METRICS,
     RESAMPLES,
+    Measure,
+    Observations,
+    Protocol,
+    Verdict,
     explain_undefined,
+    find_protocols,
+    list_data_words,
+    list_protocols,
     make_generator,
     merge_rounding_ties,
+    register_protocol,
     summarise_repetitions,
 )
-from textgauge.bench.protocols.task import WORD_METRICS
+from textgauge.bench.protocols.batch import Batch, CorpusBatch, MatrixBatch, PairBatch
+from textgauge.bench.protocols.copies import Copies
+from textgauge.bench.protocols.distributionality import Distributionality
+from textgauge.bench.protocols.document_tasks import ComparedAlignment, RatedAlignment, Robustness, Sensitivity
+from textgauge.bench.protocols.ksc import Ksc
+from textgauge.bench.protocols.matrix_tasks import Clustering, Retrieval
+from textgauge.bench.protocols.size import Size, Speed
+from textgauge.bench.protocols.task import WORD_METRICS, Task, list_tasks
 from textgauge.bench.results import Group, Results, Verdicts
 from textgauge.bench.run import RunReport, compute, run
 from textgauge.bench.sources import Data, PairSources, Sources, TaskSources
@@ -54,19 +49,23 @@ __all__ = [
     "RESAMPLES",
     "WORD_METRICS",
     "Agreement",
+    "Batch",
     "Cell",
     "Clustering",
     "ComparedAlignment",
     "Contribution",
+    "Copies",
     "CorpusBatch",
     "Data",
     "DataKind",
     "Distributionality",
     "Group",
     "Ksc",
+    "MatrixBatch",
     "Measure",
     "Metrics",
     "Observations",
+    "PairBatch",
     "PairSources",
     "Plan",
     "Program",
@@ -88,8 +87,11 @@ __all__ = [
     "Verdicts",
     "compute",
     "explain_undefined",
+    "find_protocols",
     "get_pair_columns",
     "group_by_embedders",
+    "list_data_words",
+    "list_protocols",
     "list_suites",
     "list_tasks",
     "make_generator",

@@ -16,7 +16,6 @@ from textgauge.bench.overall import (
     MeasureTable,
     Scope,
     estimate_gaps,
-    get_widest_scope,
     has_alike_data_sets,
     weigh_tables,
 )
@@ -121,13 +120,8 @@ class Leaderboard(Result):
     @property
     def details(self) -> dict[str, Any]:
         """What ranks and tiers are about, which metrics are tied with the first, and what overall is made of."""
-        smallest = drop_nonfinite(self.smallest)
-        return {
-            "scope": self.scope,
-            "tied": list(self.tied),
-            "smallest_difference": smallest,
-            "notes": list(self.notes),
-        }
+        said = {"scope": self.scope, "tied": list(self.tied), "smallest_difference": drop_nonfinite(self.smallest)}
+        return said | {"notes": list(self.notes)}
 
     @property
     def top(self) -> tuple[str, ...]:
@@ -251,7 +245,7 @@ def _estimate_interval(gaps: Gaps, m: int) -> tuple[float, float]:
 
 
 def _choose_scope(tables: Sequence[MeasureTable], wanted: Scope | None) -> Scope:
-    widest = get_widest_scope(tables)
+    widest: Scope = "sources" if {table.scope for table in tables} == {"sources"} else "texts"
     if wanted is None:
         return widest
     if wanted not in SCOPES:

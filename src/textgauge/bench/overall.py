@@ -102,11 +102,6 @@ def weigh_tables(tables: Sequence[MeasureTable], weights: Mapping[str, float]) -
     ]
 
 
-def get_widest_scope(tables: Sequence[MeasureTable]) -> Scope:
-    """Return the widest scope of one data set that all tables support."""
-    return "sources" if {table.scope for table in tables} == {"sources"} else "texts"
-
-
 def has_alike_data_sets(tables: Sequence[MeasureTable]) -> bool:
     """Return whether there are enough data sets, each with the same measures, to speak of new ones."""
     measures = defaultdict(list)

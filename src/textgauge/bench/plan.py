@@ -18,19 +18,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from textgauge.bench.inputs import load_data, read_paraphrases, read_rated, read_two
-from textgauge.bench.protocols import (
-    Agreement,
-    Batch,
-    Distributionality,
-    Ksc,
-    Protocol,
-    Size,
-    Task,
-    find_protocols,
-    list_protocols,
-    list_tasks,
-)
-from textgauge.bench.protocols.base import CORPUS_METRICS
+from textgauge.bench.protocols.agreement import Agreement
+from textgauge.bench.protocols.base import CORPUS_METRICS, Protocol, find_protocols, list_protocols
+from textgauge.bench.protocols.batch import Batch
+from textgauge.bench.protocols.distributionality import Distributionality
+from textgauge.bench.protocols.ksc import Ksc
+from textgauge.bench.protocols.size import Size
+from textgauge.bench.protocols.task import Task, list_tasks
 from textgauge.bench.sources import Data, sign_metric
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.core.registry import Registry

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.protocols import Sources
+from textgauge.bench import Sources
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.parallel import map_threads, use_one_blas_thread
 from textgauge.core.show import FlatRow, drop_nonfinite_values

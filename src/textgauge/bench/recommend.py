@@ -15,21 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.bench.inputs import get_pair_groups, read_rated
-from textgauge.bench.leaderboard import Leaderboard, rank_metrics
-from textgauge.bench.plan import Plan
-from textgauge.bench.power import (
-    MOST,
-    Contaminated,
-    PairsNeeded,
-    PowerCurve,
-    TextsNeeded,
-    estimate_pairs_needed,
-    estimate_shared_level,
-    simulate_tests,
-    split_by_label,
-)
-from textgauge.bench.protocols import (
+from textgauge.bench import (
     Agreement,
     Ksc,
     Measure,
@@ -43,6 +29,20 @@ from textgauge.bench.protocols import (
     Verdict,
     find_protocols,
     list_tasks,
+)
+from textgauge.bench.inputs import get_pair_groups, read_rated
+from textgauge.bench.leaderboard import Leaderboard, rank_metrics
+from textgauge.bench.plan import Plan
+from textgauge.bench.power import (
+    MOST,
+    Contaminated,
+    PairsNeeded,
+    PowerCurve,
+    TextsNeeded,
+    estimate_pairs_needed,
+    estimate_shared_level,
+    simulate_tests,
+    split_by_label,
 )
 from textgauge.bench.protocols.base import PAIR_METRICS, RESAMPLES
 from textgauge.bench.protocols.batch import compact_corpus

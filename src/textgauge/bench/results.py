@@ -22,8 +22,7 @@ from textgauge.bench.ensembles import (
 )
 from textgauge.bench.overall import SCOPES
 from textgauge.bench.plan import Cell
-from textgauge.bench.protocols import list_protocols
-from textgauge.bench.protocols.base import Observations, Protocol, Verdict
+from textgauge.bench.protocols.base import Observations, Protocol, Verdict, list_protocols
 from textgauge.bench.store import Store
 from textgauge.core.errors import InputError
 from textgauge.core.show import Row, drop_nonfinite, join_words
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 Options = Mapping[str, Any]
-Key = tuple[tuple[str, Any], ...]
 Verdicts = Mapping[str, Verdict]  # by measure
 
 _OWN_COLUMNS = {"value", "failed", "seconds"}  # of a result; the others are about its trials
@@ -122,7 +120,7 @@ class Results:
         self._costs: dict[str, tuple[int, float, int]] = {}  # by name of a result: its trials, seconds, failures
         self._observed: dict[tuple[str, ...], tuple[Observations, int]] = {}
         self._trials: dict[tuple[str, str, int], Observations] = {}  # by protocol, data and seed: of the first metric
-        self._groups: dict[Key, list[Group]] = {}
+        self._groups: dict[str, list[Group]] = {}
 
     @cached_property
     def manifests(self) -> list[dict[str, Any]]:
@@ -145,7 +143,7 @@ class Results:
 
         `options` are parameters of protocols that decide how trials are judged; the others are as the run has them.
         """
-        key = _make_key(options)
+        key = repr(sorted((options or {}).items()))
         if key not in self._groups:
             self._groups[key] = self._read_groups(options or {})
         return self._groups[key]
@@ -235,12 +233,12 @@ def _read_column(series: pl.Series) -> NDArray[Any]:
 
 def _share_arrays(own: Observations, other: Observations) -> Observations:
     """Observations with the arrays of others where they are the same: all metrics see the same trials."""
-    columns = {name: _choose_equal(of, other.columns.get(name, of)) for name, of in own.columns.items()}
-    return replace(own, batch=_choose_equal(own.batch, other.batch), columns=columns)
 
+    def choose(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        return b if np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f") else a
 
-def _choose_equal(own: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    return other if np.array_equal(own, other, equal_nan=own.dtype.kind == other.dtype.kind == "f") else own
+    columns = {name: choose(of, other.columns.get(name, of)) for name, of in own.columns.items()}
+    return replace(own, batch=choose(own.batch, other.batch), columns=columns)
 
 
 def sum_times(runs: Iterable[Results]) -> list[MetricTime]:
@@ -254,16 +252,10 @@ def sum_times(runs: Iterable[Results]) -> list[MetricTime]:
 
 def group_cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Cell]]:
     """Return the cells of a manifest, metric by metric."""
-    names = [item.name for item in fields(Cell)]
     found: dict[str, list[Cell]] = {}
     for row in rows:
-        cell = Cell(**{name: row[name] for name in names})
-        found.setdefault(cell.metric, []).append(cell)
+        found.setdefault(row["metric"], []).append(Cell(**{item.name: row[item.name] for item in fields(Cell)}))
     return found
-
-
-def _make_key(options: Options | None) -> Key:
-    return tuple(sorted((options or {}).items()))
 
 
 def _make_protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
@@ -346,24 +338,3 @@ def _list_rated_fields(protocol: Protocol, verdict: Verdict) -> Row:
         return {}
     about = next(measure.about for measure in protocol.measures if measure.name == verdict.measure)
     return {"n": verdict.n, "chance": drop_nonfinite(verdict.chance), "about": about}
-
-
-def make_verdict_frame(groups: Sequence[Group]) -> pl.DataFrame:
-    """Return the same rows as a frame."""
-    import polars as pl
-
-    return pl.DataFrame(list_verdicts(groups), schema_overrides={"reason": pl.String}, infer_schema_length=None)
-
-
-def make_observation_frame(groups: Sequence[Group]) -> pl.DataFrame:
-    """Return one row per trial and metric; columns that some protocols do not have are empty there."""
-    import polars as pl
-
-    frames = []
-    for group in groups:
-        for metric, trials in group.observed.items():
-            columns = {"batch": trials.batch, "value": trials.value, **trials.columns}
-            frame = pl.DataFrame({name: column.tolist() for name, column in columns.items()}, infer_schema_length=None)
-            about = {"data": group.data, "protocol": group.protocol.key, "seed": group.seed, "metric": metric}
-            frames.append(frame.select([pl.lit(value).alias(name) for name, value in about.items()] + [pl.all()]))
-    return pl.concat(frames, how="diagonal_relaxed").cast({"reason": pl.String})

@@ -128,7 +128,10 @@ def observe(batch: Batch, metric: Any, *, timed: bool = False) -> pl.DataFrame:
                 whole = batch.compute(metric)
         for trial in range(len(batch)) if whole is None else ():
             try:
-                own = batch.one(metric, trial)[0] if not timed else dict.fromkeys(names, _time(batch, metric, trial))
+                if timed:
+                    own = dict.fromkeys(names, min(batch.seconds(metric, trial) for _ in range(2)))
+                else:
+                    own = batch.one(metric, trial)[0]
                 for name, value in own.items():
                     values[name][trial] = value
             except Exception as error:
@@ -144,10 +147,6 @@ def observe(batch: Batch, metric: Any, *, timed: bool = False) -> pl.DataFrame:
     columns["failed"] = [error is not None for error in errors]
     columns["seconds"] = [seconds / len(batch)] * len(batch)
     return pl.DataFrame(columns)
-
-
-def _time(batch: Batch, metric: Any, trial: int) -> float:
-    return min(batch.seconds(metric, trial) for _ in range(2))
 
 
 def _list_work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iterator[_Work]:

@@ -95,7 +95,7 @@ def _list_metrics() -> list[Row]:
 
 
 def _list_protocols() -> list[Row]:
-    from textgauge.bench.protocols import list_protocols
+    from textgauge.bench import list_protocols
 
     return [
         {
@@ -109,7 +109,7 @@ def _list_protocols() -> list[Row]:
 
 
 def _list_figures() -> list[Row]:
-    from textgauge.bench.protocols import list_protocols
+    from textgauge.bench import list_protocols
     from textgauge.report.figures import KINDS
 
     drawn = {name: [kind.name for kind in list_protocols().values() if name in kind.figures] for name in KINDS}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from textgauge.bench.protocols import Protocol
+from textgauge.bench import Protocol
 from textgauge.bench.sources import Data
 from textgauge.data.source import Source
 from textgauge.encode.embedders import Embedder

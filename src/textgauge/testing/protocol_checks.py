@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from textgauge.bench import Batch, CorpusBatch, Observations, Protocol, Sources, Verdict, list_protocols
 from textgauge.bench.inputs import DataKind, Paraphrases, RatedPairs, TaskTable, TwoCorpora
-from textgauge.bench.protocols import Batch, CorpusBatch, Observations, Protocol, Sources, Verdict, list_protocols
 from textgauge.bench.sources import Data
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus

@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from textgauge.bench import Plan
-from textgauge.bench.protocols import Ksc, Sources
+from textgauge.bench import Ksc, Plan, Sources
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from textgauge.bench import Agreement
 from textgauge.bench.contrasts import SHOWN, contrast_correlations, contrast_measures
-from textgauge.bench.protocols import Agreement
 from textgauge.bench.protocols.base import Observations, Verdict
 from textgauge.bench.results import Group
 from textgauge.core.errors import InputError

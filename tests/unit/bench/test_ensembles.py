@@ -5,8 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from textgauge.bench import Plan, Store, ensembles, run
-from textgauge.bench.protocols import Clustering, Robustness, Sensitivity
+from textgauge.bench import Clustering, Plan, Robustness, Sensitivity, Store, ensembles, run
 from textgauge.bench.results import NOT_TRAINED, Results, group_cells
 from textgauge.metrics import get_pair_metrics
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from textgauge.bench import Store, run
-from textgauge.bench.protocols import Speed
+from textgauge.bench import Speed, Store, run
 from textgauge.bench.run import count_workers, open_executor
 from textgauge.core.errors import InputError, ResourceError
 

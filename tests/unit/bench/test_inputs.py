@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import textgauge
+from textgauge.bench import Agreement, find_protocols, list_protocols
 from textgauge.bench.inputs import (
     Paraphrases,
     RatedPairs,
@@ -15,7 +16,6 @@ from textgauge.bench.inputs import (
     load_data,
     read_rated,
 )
-from textgauge.bench.protocols import Agreement, find_protocols, list_protocols
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.data import Pairs
 from textgauge.metrics import get_metric

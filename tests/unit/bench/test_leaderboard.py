@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from textgauge.bench import Clustering, Distributionality, Ksc, Size, Speed
 from textgauge.bench.leaderboard import rank_by_kind, rank_metrics
-from textgauge.bench.protocols import Clustering, Distributionality, Ksc, Size, Speed
 from textgauge.bench.protocols.base import Verdict, summarise_repetitions
 from textgauge.bench.results import Group, list_verdicts
 from textgauge.core.errors import InputError

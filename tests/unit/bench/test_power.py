@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge import get_metric
+from textgauge.bench import Sources
 from textgauge.bench.power import (
     Contaminated,
     PowerCurve,
@@ -14,7 +15,6 @@ from textgauge.bench.power import (
     estimate_shared_level,
     simulate_tests,
 )
-from textgauge.bench.protocols import Sources
 from textgauge.bench.recommend import rank_by_texts_needed
 from textgauge.stats.correlation import spearman
 from textgauge.stats.paired_tests import run_bootstrap_test

@@ -7,11 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from textgauge.bench import Plan, Store, run
+from textgauge.bench import Agreement, PairSources, Plan, Store, run
 from textgauge.bench.inputs import read_rated
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric, rank_metrics
 from textgauge.bench.power import TextsNeeded
-from textgauge.bench.protocols import Agreement, PairSources
 from textgauge.bench.recommend import (
     EFFORTS,
     Answer,

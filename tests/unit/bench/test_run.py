@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from textgauge.bench import Store, run
-from textgauge.bench.protocols import Ksc, Speed
+from textgauge.bench import Ksc, Speed, Store, run
 from textgauge.bench.results import Results, list_verdicts
 from textgauge.metrics import CorpusMetric, Part, TokenMetric, registry
 

@@ -7,10 +7,9 @@ import time
 
 import pytest
 
-from textgauge.bench import Store, run
+from textgauge.bench import Ksc, Store, run
 from textgauge.bench.inputs import read_two
 from textgauge.bench.plan import make_plans
-from textgauge.bench.protocols import Ksc
 
 METRICS = "jsd@words,cbdf@words,zipf@words"
 SIZES = {"k": 5, "n": 40}

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from textgauge.bench import ensembles
-from textgauge.bench.ensembles import FittedModel, TaskFeatures, fit_model, score_ensemble, split_trials
-from textgauge.bench.protocols import (
+from textgauge.bench import (
     Clustering,
     ComparedAlignment,
     RatedAlignment,
@@ -17,7 +15,9 @@ from textgauge.bench.protocols import (
     Robustness,
     Sensitivity,
     TaskSources,
+    ensembles,
 )
+from textgauge.bench.ensembles import FittedModel, TaskFeatures, fit_model, score_ensemble, split_trials
 from textgauge.data import Documents
 
 SAMPLES = {

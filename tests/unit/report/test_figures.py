@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Ksc, Size, Sources, Speed
+from textgauge.bench import Ksc, Plan, Size, Sources, Speed, Store, run
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.results import Group, Results
 from textgauge.core.charts import escape_for_script, render_page

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.bench import TaskSources, list_tasks
 from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features
 from textgauge.bench.learned.fitting import OWN_WEIGHTS, fit_model, leave_out, make_start, weigh_own_ratings
-from textgauge.bench.protocols import TaskSources, list_tasks
 from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.progress import Step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
+from typing import Any, ClassVar, Literal, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,18 +244,10 @@ class Protocol:
         return {metric: self.judge(found) for metric, found in observations.items()}
 
 
-_Kind = TypeVar("_Kind", bound=type[Protocol])
 PROTOCOLS: Registry[type[Protocol]] = Registry(
-    "protocol",
-    modules=["textgauge.bench.protocols"],
-    group="textgauge.protocols",
-    plug_in=lambda _, kind: register_protocol(kind),
+    "protocol", modules=["textgauge.bench.protocols"], group="textgauge.protocols"
 )
-
-
-def register_protocol(kind: _Kind) -> _Kind:
-    """Make a protocol class known by its name; used as a decorator. A taken name is refused."""
-    return PROTOCOLS.register(kind)
+register_protocol = PROTOCOLS.register  # a decorator that makes a class known by its name; a taken one is refused
 
 
 def list_protocols() -> dict[str, type[Protocol]]:

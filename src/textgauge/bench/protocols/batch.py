@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -169,7 +169,7 @@ class PairBatch(_PairsBatch):
         left, right, *others = self._compact_views(metrics)
         items, columns = self.pairs.items, self.pairs.columns
         pairs = Pairs(left, right, items=items, background=others[0] if others else None, columns=columns)
-        return PairBatch(self.number, pairs, self.columns)
+        return replace(self, pairs=pairs)
 
     def compute(self, metric: PairMetric) -> Values:
         return metric.compute_items(self.pairs)
@@ -179,7 +179,7 @@ class PairBatch(_PairsBatch):
         return self.pairs.left.take(trials), self.pairs.right.take(trials)
 
     def _take(self, trial: int) -> PairBatch:
-        return PairBatch(self.number, self.pairs.take([trial]), {})
+        return replace(self, pairs=self.pairs.take([trial]), columns={})
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +205,7 @@ class MatrixBatch(_PairsBatch):
 
     def compact(self, metrics: Sequence[PairMetric]) -> MatrixBatch:
         rows, background, *others = self._compact_views(metrics)
-        return MatrixBatch(self.number, rows, others[0] if others else None, self.columns, background)
+        return replace(self, rows=rows, others=others[0] if others else None, background=background)
 
     def compute(self, metric: PairMetric) -> Values:
         others = self.rows if self.others is None else self.others
@@ -224,9 +224,9 @@ class MatrixBatch(_PairsBatch):
     def _take(self, trial: int) -> MatrixBatch:
         if self.others is None:
             pair = [int(side[trial]) for side in np.triu_indices(len(self.rows), 1)]
-            return MatrixBatch(0, self.rows.take(pair), None, {}, self.background)
+            return replace(self, rows=self.rows.take(pair), columns={})
         row, column = divmod(trial, len(self.others))
-        return MatrixBatch(0, self.rows.take([row]), self.others.take([column]), {}, self.background)
+        return replace(self, rows=self.rows.take([row]), others=self.others.take([column]), columns={})
 
 
 def compact_corpus(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Corpus:

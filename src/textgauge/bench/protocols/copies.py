@@ -57,13 +57,9 @@ class BestMatchBatch(MatrixBatch):
             return {VALUE: self.scores[metric.on]}
         return {metric.part or VALUE: metric.find_best(self.rows, self.others or self.rows)}
 
-    def compact(self, metrics: Sequence[PairMetric]) -> BestMatchBatch:
-        rows, background, others = self._compact_views(metrics)
-        return BestMatchBatch(self.number, rows, others, self.columns, background, self.scores)
-
     def _take(self, trial: int) -> BestMatchBatch:
         scores = {name: cells[[trial]] for name, cells in self.scores.items()}
-        return BestMatchBatch(0, self.rows.take([trial]), self.others, {}, self.background, scores)
+        return replace(self, rows=self.rows.take([trial]), columns={}, scores=scores)
 
 
 @register_protocol

@@ -16,8 +16,8 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from textgauge.bench import Sensitivity
 from textgauge.bench.pieces import PLACES
-from textgauge.bench.protocols import Sensitivity
 from textgauge.bench.protocols.document_tasks import compute_ideal_similarity
 from textgauge.bench.protocols.size import ASYMPTOTE
 from textgauge.bench.results import Group

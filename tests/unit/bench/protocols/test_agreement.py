@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.bench.protocols import Agreement, Observations, PairSources
+from textgauge.bench import Agreement, Observations, PairSources
 from textgauge.bench.protocols.base import RESAMPLES
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.bench.inputs import TwoCorpora
-from textgauge.bench.protocols import (
+from textgauge.bench import (
     CorpusBatch,
     Ksc,
     Measure,
     Protocol,
     Sources,
-    base,
     find_protocols,
     list_protocols,
     register_protocol,
 )
+from textgauge.bench.inputs import TwoCorpora
+from textgauge.bench.protocols import base
 from textgauge.bench.protocols.base import summarise_repetitions
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus, Draws

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from textgauge.bench import Copies, Observations
 from textgauge.bench.inputs import read_two
-from textgauge.bench.protocols import Copies, Observations
 from textgauge.bench.protocols.copies import KINDS, make_copy
 from textgauge.metrics import get_metric
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from textgauge.bench.protocols import Distributionality, Observations, PairSources
+from textgauge.bench import Distributionality, Observations, PairSources
 from textgauge.bench.protocols.distributionality import compute_pseudo_values, draw_different_pairs, draw_double_lottery
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus

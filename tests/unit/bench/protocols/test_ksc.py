@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.bench.protocols import Ksc, Sources
+from textgauge.bench import Ksc, Sources
 from textgauge.bench.protocols.base import Observations, merge_rounding_ties
 from textgauge.bench.protocols.ksc import (
     compute_accuracy,

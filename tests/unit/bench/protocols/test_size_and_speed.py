@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from textgauge.bench.protocols import Size, Sources, Speed
+from textgauge.bench import Size, Sources, Speed
 from textgauge.bench.protocols.base import Observations
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus

@@ -7,15 +7,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import (
+from textgauge.bench import (
     Clustering,
     ComparedAlignment,
+    Plan,
     RatedAlignment,
     Retrieval,
     Robustness,
     Sensitivity,
+    Store,
     TaskSources,
+    run,
 )
 from textgauge.bench.protocols.batch import MatrixBatch
 from textgauge.bench.results import Results

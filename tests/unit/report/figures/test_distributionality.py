@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Distributionality
+from textgauge.bench import Distributionality, Plan, Store, run
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.protocols.distributionality import compute_trajectory
 from textgauge.bench.results import Group, Results

@@ -8,10 +8,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from textgauge.bench import Plan, Store, run
+from textgauge.bench import Clustering, Ksc, Plan, Retrieval, Robustness, Sensitivity, Store, run
 from textgauge.bench.ensembles import NAMES, Contribution, train_ensembles
 from textgauge.bench.leaderboard import rank_metrics
-from textgauge.bench.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
 from textgauge.bench.protocols.base import Verdict
 from textgauge.bench.results import Group, Results
 from textgauge.core.errors import InputError

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from textgauge.bench import Distributionality, Ksc, Size, Speed
 from textgauge.bench.leaderboard import group_boards
-from textgauge.bench.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.bench.protocols.base import Verdict, summarise_repetitions
 from textgauge.bench.results import Group
 from textgauge.core.show import format_interval

@@ -10,9 +10,8 @@ from itertools import pairwise
 
 import pytest
 
-from textgauge.bench import Plan, Store, run
+from textgauge.bench import Ksc, Plan, Size, Sources, Store, run
 from textgauge.bench.leaderboard import group_boards, rank_metrics
-from textgauge.bench.protocols import Ksc, Size, Sources
 from textgauge.bench.results import Results, sum_times
 from textgauge.core.show import format_duration
 from textgauge.data import Corpus, load_texts
