@@ -1,10 +1,8 @@
 """`textgauge run` and `textgauge leaderboard` as a user meets them."""
 
 import csv
-import errno
 import io
 import json
-import os
 from dataclasses import dataclass
 
 import pytest
@@ -55,24 +53,6 @@ def test_the_leaderboard_in_every_format(ksc, run, tmp_path):
         assert "1 (1–" in printed[form].replace("--", "–")
 
 
-def test_details_weights_and_ways_of_judging(ksc, run, tmp_path):
-    ksc("-p", "ties=wrong")
-    folder = tmp_path / "run"
-    detail = json.loads(run("leaderboard", folder, "--detail", "-f", "json")[1])["rows"]
-    assert [row["measure"] for row in detail] == MEASURES * 2
-    assert {"value", "std", "low", "high", "boot_low", "boot_high", "error", "repetitions", "reason"} <= detail[
-        0
-    ].keys()
-
-    def overall(*options):
-        rows = json.loads(run("leaderboard", folder, "-f", "json", *options)[1])["rows"]
-        return {row["metric"]: row["overall"] for row in rows}
-
-    only = ",".join(f"{name}=0" for name in MEASURES[1:])
-    assert overall("--weights", f"accuracy=2,{only}")["jsd@words"] == pytest.approx(detail[0]["value"])
-    assert overall("--linearity", "r") != overall()
-
-
 def test_the_tie_rule_of_the_run_holds_unless_another_is_asked_for(ksc, run, tmp_path, constant):
     ksc("-p", "ties=wrong", metrics="constant@words")
 
@@ -121,18 +101,6 @@ def test_a_metric_that_fails_on_a_pair_is_said_and_the_exit_code_is_1(ksc, run, 
     assert "ZeroDivisionError: just so" in err
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
-def test_a_disk_that_refuses_is_one_line_and_exit_code_2(ksc, monkeypatch, number):
-    def refuse(*_):
-        raise OSError(number, os.strerror(number))
-
-    with monkeypatch.context() as patch:
-        patch.setattr("pathlib.Path.write_bytes", refuse)
-        code, out, err = ksc()
-        assert (code, out, err.endswith(f"{os.strerror(number)}\n")) == (2, "", True)
-    assert ksc()[0] == 0
-
-
 def test_a_run_that_is_not_finished_is_ranked_with_a_warning_and_one_without_results_is_not(run, ksc, tmp_path):
     ksc()
     first, *rest = (tmp_path / "run").rglob("*.parquet")
@@ -145,17 +113,3 @@ def test_a_run_that_is_not_finished_is_ranked_with_a_warning_and_one_without_res
     code, _, err = run("leaderboard", tmp_path / "run")
     assert code == 2
     assert "holds no results" in err
-
-
-def test_size_and_speed_of_one_run_share_a_leaderboard(run, tmp_path):
-    given = ["--source-a", "sample:cooking", "--source-b", "sample:travel", "-m", "jsd@words,cbdf@words"]
-    small = {"smallest": 10, "step": 20, "total": 60, "large": 80, "draws": 2, "repetitions": 2}
-    parameters = [item for name, value in small.items() for item in ("-p", f"{name}={value}")]
-    assert run("run", "size", *given, *parameters, "--out", tmp_path)[0] == 0
-    speed = ["-n", 10, "-p", "largest=20", "--repetitions", 2]
-    assert run("run", "speed", *given, *speed, "--out", tmp_path)[0] == 0
-    rows = json.loads(run("leaderboard", tmp_path, "-f", "json")[1])["rows"]
-    for row in rows:
-        assert {"size_robustness", "imbalance_robustness", "throughput", "growth"} <= row.keys()
-        assert row["throughput"] > 0
-        assert row["size_robustness"] < 1

@@ -223,23 +223,23 @@ def _rank(
     tier = split_into_tiers(range(len(ranked)), better)
     rows = []
     for place, m in enumerate(order):
-        low, high = _estimate_interval(gaps, m)
-        new_low, new_high = _estimate_interval(new_data, m) if new_data else (math.nan, math.nan)
-        row = RankedMetric(metrics[m], values[m], float(overall[m]), low, high, new_low, new_high)
+        ends = (*_estimate_interval(gaps, m), *_estimate_interval(new_data, m))
+        row = RankedMetric(metrics[m], values[m], float(overall[m]), *ends)
         if place < len(ranked):
-            first, last = firsts[place], lasts[place]
             equal = np.flatnonzero(~(better[place] | better[:, place]) & (np.arange(len(ranked)) != place))
             ties = join_codes([metrics[ranked[other]] for other in equal.tolist()], _NAMED_TIES)
-            row = replace(row, rank=place + 1, rank_low=int(first), rank_high=int(last), tier=tier[place])
-            row = replace(row, tied_with=ties)
+            place_of = {"rank": place + 1, "rank_low": int(firsts[place]), "rank_high": int(lasts[place])}
+            row = replace(row, **place_of, tier=tier[place], tied_with=ties)
         rows.append(row)
     behind = better[0, 1:].tolist() if ranked else []
     tied = tuple(metrics[m] for m, ahead in zip(ranked[1:], behind, strict=True) if not ahead)
     return rows, tied, compute_smallest_gap(better, gaps.error[here], gaps.freedom[here])
 
 
-def _estimate_interval(gaps: Gaps, m: int) -> tuple[float, float]:
+def _estimate_interval(gaps: Gaps | None, m: int) -> tuple[float, float]:
     """Return the interval of one overall score, which is its gap to 0; a score lies between 0 and 1."""
+    if gaps is None:
+        return math.nan, math.nan
     low, high = compute_student_interval(gaps.gap[m, -1], gaps.error[m, -1], gaps.freedom[m, -1], _LEVEL)
     return max(low, 0.0), min(high, 1.0)
 

@@ -117,7 +117,7 @@ class Results:
     def __init__(self, store: Store, *, seed: int | None = None) -> None:
         self.store = store
         self._seed = seed
-        self._costs: dict[str, tuple[int, float, int]] = {}  # by name of a result: its trials, seconds, failures
+        self._times: dict[str, MetricTime] = {}  # by name of a result
         self._observed: dict[tuple[str, ...], tuple[Observations, int]] = {}
         self._trials: dict[tuple[str, str, int], Observations] = {}  # by protocol, data and seed: of the first metric
         self._groups: dict[str, list[Group]] = {}
@@ -159,13 +159,11 @@ class Results:
         return [NOT_TRAINED] if self.ensembles.lacking else []
 
     @cached_property
-    def costs(self) -> list[tuple[tuple[str, str], tuple[int, float, int]]]:
-        """Of each result: its metric and protocol; how many trials it has, their seconds, how many failed."""
+    def times(self) -> list[MetricTime]:
+        """What each result cost."""
         self.groups()
-        of = {
-            cell["name"]: (cell["metric"], run["protocol"]["name"]) for run in self.manifests for cell in run["cells"]
-        }
-        return [(key, self._costs[name]) for name, key in of.items() if name in self._costs]
+        names = dict.fromkeys(cell["name"] for run in self.manifests for cell in run["cells"])
+        return [self._times[name] for name in names if name in self._times]
 
     def _read_groups(self, options: Options) -> list[Group]:
         found: dict[tuple[str, Protocol, int], dict[str, list[Cell]]] = {}
@@ -196,7 +194,7 @@ class Results:
 
     def _read_observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
         """Return what one metric gave, as the protocol judges it, and how many results are missing."""
-        there = [(cell.batch, frame) for cell in cells if (frame := self._read(cell)) is not None]
+        there = [(cell.batch, frame) for cell in cells if (frame := self._read(cell, protocol)) is not None]
         if not there:
             return Observations(np.empty(0), np.empty(0, np.int64)), len(cells)
         values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
@@ -210,10 +208,11 @@ class Results:
             {name: np.concatenate([_read_column(frame[name]) for _, frame in there]) for name in names},
         ), len(cells) - len(there)
 
-    def _read(self, cell: Cell) -> pl.DataFrame | None:
+    def _read(self, cell: Cell, protocol: Protocol) -> pl.DataFrame | None:
         frame = self.store.read(cell)
         if frame is not None:
-            self._costs[cell.name] = len(frame), float(frame["seconds"].sum()), int(frame["failed"].sum())
+            spent = len(frame), float(frame["seconds"].sum()), int(frame["failed"].sum())
+            self._times[cell.name] = MetricTime(cell.metric, protocol.name, *spent)
         return frame
 
 
@@ -243,11 +242,12 @@ def _share_arrays(own: Observations, other: Observations) -> Observations:
 
 def sum_times(runs: Iterable[Results]) -> list[MetricTime]:
     """Return what the results of each metric cost under each protocol; models and tokenizers are not counted."""
-    found: dict[tuple[str, str], list[tuple[int, float, int]]] = {}
-    for key, cost in (item for run in runs for item in run.costs):
-        found.setdefault(key, []).append(cost)
-    sums = (MetricTime(*key, *map(sum, zip(*costs, strict=True))) for key, costs in found.items())
-    return [time for time in sums if time.trials]
+    sums: dict[tuple[str, str], MetricTime] = {}
+    for time in (time for run in runs for time in run.times if time.trials):
+        key = time.metric, time.protocol
+        own = sums.get(key, MetricTime(*key, 0, 0.0, 0))
+        sums[key] = MetricTime(*key, own.trials + time.trials, own.seconds + time.seconds, own.failed + time.failed)
+    return list(sums.values())
 
 
 def group_cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Cell]]:

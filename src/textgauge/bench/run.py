@@ -36,9 +36,8 @@ _MOST_JOBS = 1_000
 
 @dataclass(frozen=True)
 class RunReport:
-    """How many cells a run has, how many were there already or were computed, and what failed in them."""
+    """How many cells of a run were there already, how many were computed, and what failed in them."""
 
-    cells: int
     found: int
     computed: int
     failures: tuple[str, ...] = ()
@@ -81,7 +80,7 @@ def run(
         failures += failed
         done += 1
         on_progress(done, len(cells), cell.metric)
-    return RunReport(len(cells), found, done - found, tuple(failures))
+    return RunReport(found, done - found, tuple(failures))
 
 
 def compute(
