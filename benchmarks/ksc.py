@@ -17,8 +17,8 @@ from benchmarks.authors import DISTANCES, Side
 from benchmarks.timing import Row, quiet, timed
 from textgauge.bench import Ksc, Protocol, Size, Sources
 from textgauge.bench.inputs import read_two
-from textgauge.bench.protocols.batch import CorpusBatch
 from textgauge.bench.run import observe
+from textgauge.bench.sources import CorpusBatch
 from textgauge.metrics import get_corpus_metrics
 
 METRICS = get_corpus_metrics(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.golden import mtme
 
-from textgauge.bench.protocols.levels import measure_between_groups
+from textgauge.bench.protocols.agreement import measure_between_groups
 from textgauge.stats.correlation import average_over_groups, find_complete_rows, pearson, spearman
 from textgauge.stats.orders import (
     accuracy_eq,

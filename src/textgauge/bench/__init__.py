@@ -31,7 +31,6 @@ from textgauge.bench.protocols.base import (
     register_protocol,
     summarise_repetitions,
 )
-from textgauge.bench.protocols.batch import Batch, CorpusBatch, MatrixBatch, PairBatch
 from textgauge.bench.protocols.copies import Copies
 from textgauge.bench.protocols.distributionality import Distributionality
 from textgauge.bench.protocols.document_tasks import ComparedAlignment, RatedAlignment, Robustness, Sensitivity
@@ -41,7 +40,7 @@ from textgauge.bench.protocols.size import Size, Speed
 from textgauge.bench.protocols.task import WORD_METRICS, Task, list_tasks
 from textgauge.bench.results import Group, Results, Verdicts
 from textgauge.bench.run import RunReport, compute, run
-from textgauge.bench.sources import Data, PairSources, Sources, TaskSources
+from textgauge.bench.sources import Batch, CorpusBatch, Data, MatrixBatch, PairBatch, PairSources, Sources, TaskSources
 from textgauge.bench.store import Store
 
 __all__ = [

@@ -228,8 +228,8 @@ def _rank(
         if place < len(ranked):
             equal = np.flatnonzero(~(better[place] | better[:, place]) & (np.arange(len(ranked)) != place))
             ties = join_codes([metrics[ranked[other]] for other in equal.tolist()], _NAMED_TIES)
-            place_of = {"rank": place + 1, "rank_low": int(firsts[place]), "rank_high": int(lasts[place])}
-            row = replace(row, **place_of, tier=tier[place], tied_with=ties)
+            low, high = int(firsts[place]), int(lasts[place])
+            row = replace(row, rank=place + 1, rank_low=low, rank_high=high, tier=tier[place], tied_with=ties)
         rows.append(row)
     behind = better[0, 1:].tolist() if ranked else []
     tied = tuple(metrics[m] for m, ahead in zip(ranked[1:], behind, strict=True) if not ahead)

@@ -20,12 +20,11 @@ import numpy as np
 from textgauge.bench.inputs import load_data, read_paraphrases, read_rated, read_two
 from textgauge.bench.protocols.agreement import Agreement
 from textgauge.bench.protocols.base import CORPUS_METRICS, Protocol, find_protocols, list_protocols
-from textgauge.bench.protocols.batch import Batch
 from textgauge.bench.protocols.distributionality import Distributionality
 from textgauge.bench.protocols.ksc import Ksc
 from textgauge.bench.protocols.size import Size
 from textgauge.bench.protocols.task import Task, list_tasks
-from textgauge.bench.sources import Data, sign_metric
+from textgauge.bench.sources import Batch, Data, sign_metric
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.core.registry import Registry
 from textgauge.core.show import Row

@@ -45,11 +45,10 @@ from textgauge.bench.power import (
     split_by_label,
 )
 from textgauge.bench.protocols.base import PAIR_METRICS, RESAMPLES
-from textgauge.bench.protocols.batch import compact_corpus
 from textgauge.bench.recommendation import Answer, MetricCost, Recommendation
 from textgauge.bench.results import Group, Results, sum_times
 from textgauge.bench.run import run
-from textgauge.bench.sources import Data
+from textgauge.bench.sources import Data, compact_corpus
 from textgauge.bench.store import Store
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError, UnknownName

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textgauge.bench.plan import Cell, Plan
-from textgauge.bench.protocols.batch import Batch
+from textgauge.bench.sources import Batch
 from textgauge.bench.store import Store
 from textgauge.core.errors import InputError, ResourceError, TextgaugeError
 from textgauge.core.parallel import count_workers_of, open_dask_executor, use_one_blas_thread

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.unit.stats.columns import NAN, columns, related, rows
 
-from textgauge.bench.protocols.levels import measure_soft_accuracy
+from textgauge.bench.protocols.agreement import measure_soft_accuracy
 from textgauge.stats.correlation import average_over_groups, find_complete_rows, pearson, spearman
 from textgauge.stats.orders import (
     PairCounts,

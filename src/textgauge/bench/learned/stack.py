@@ -32,7 +32,7 @@ from textgauge.stats.rankings import compute_student_interval
 from textgauge.stats.resampling import compute_jackknife_variance, compute_percentile_interval
 
 if TYPE_CHECKING:
-    from textgauge.bench.protocols.batch import MatrixBatch, PairBatch
+    from textgauge.bench.sources import MatrixBatch, PairBatch
 
 _Labels: TypeAlias = Iterable[Any] | None
 Rated: TypeAlias = (

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.inputs import DataKind
-from textgauge.bench.protocols.batch import Batch
-from textgauge.bench.sources import Column, Data, Sources
+from textgauge.bench.sources import Batch, Column, Data, Sources
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry

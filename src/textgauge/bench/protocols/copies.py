@@ -23,9 +23,8 @@ from textgauge.bench.protocols.base import (
     make_generator,
     register_protocol,
 )
-from textgauge.bench.protocols.batch import MatrixBatch, Values
 from textgauge.bench.protocols.task import divide_known
-from textgauge.bench.sources import Column, Sources
+from textgauge.bench.sources import Column, MatrixBatch, Sources, Values
 from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError

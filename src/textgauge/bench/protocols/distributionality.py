@@ -21,9 +21,8 @@ from textgauge.bench.protocols.base import (
     register_protocol,
     summarise_repetitions,
 )
-from textgauge.bench.protocols.batch import CorpusBatch, compact_pool
 from textgauge.bench.protocols.ksc import list_corpus_pairs
-from textgauge.bench.sources import PairSources
+from textgauge.bench.sources import CorpusBatch, PairSources, compact_pool
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.show import join_words

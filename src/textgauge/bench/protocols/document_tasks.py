@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from textgauge.bench.inputs import TaskTable
 from textgauge.bench.pieces import PLACES, fits, insert, pieces, remove
 from textgauge.bench.protocols.base import Measure, make_generator, register_protocol
-from textgauge.bench.protocols.batch import PairBatch
 from textgauge.bench.protocols.task import Columns, Examples, Task, TaskUnits, divide_known, make_pairs
-from textgauge.bench.sources import TaskSources
+from textgauge.bench.sources import PairBatch, TaskSources
 from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError

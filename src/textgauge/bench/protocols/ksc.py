@@ -21,8 +21,7 @@ from textgauge.bench.protocols.base import (
     merge_rounding_ties,
     register_protocol,
 )
-from textgauge.bench.protocols.batch import CorpusBatch
-from textgauge.bench.sources import Sources
+from textgauge.bench.sources import CorpusBatch, Sources
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.metrics import Range

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from textgauge.bench.inputs import TaskTable
 from textgauge.bench.protocols.base import Measure, make_generator, register_protocol
-from textgauge.bench.protocols.batch import MatrixBatch
 from textgauge.bench.protocols.document_tasks import INSERTED, REMOVED, SEMANTIC, SUPERFICIAL
 from textgauge.bench.protocols.task import Columns, Examples, Keys, Task, TaskUnits, divide_known
-from textgauge.bench.sources import TaskSources
+from textgauge.bench.sources import MatrixBatch, TaskSources
 from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.errors import InputError

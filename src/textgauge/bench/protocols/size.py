@@ -19,8 +19,7 @@ from textgauge.bench.protocols.base import (
     register_protocol,
     summarise_repetitions,
 )
-from textgauge.bench.protocols.batch import CorpusBatch
-from textgauge.bench.sources import Sources
+from textgauge.bench.sources import CorpusBatch, Sources
 from textgauge.core.errors import InputError
 from textgauge.metrics import Range
 

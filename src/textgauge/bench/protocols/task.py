@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.bench.inputs import TaskTable
 from textgauge.bench.protocols.base import RESAMPLES, Observations, Protocol, Verdict, explain_undefined, list_protocols
-from textgauge.bench.protocols.batch import PairBatch
-from textgauge.bench.sources import Column
+from textgauge.bench.sources import Column, PairBatch
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from textgauge.bench.protocols.batch import CorpusBatch, MatrixBatch, PairBatch
+from textgauge.bench.sources import CorpusBatch, MatrixBatch, PairBatch
 from textgauge.data import Corpus, Draws, Pairs
 from textgauge.metrics import get_metric
 

@@ -19,8 +19,8 @@ from textgauge.bench import (
     TaskSources,
     run,
 )
-from textgauge.bench.protocols.batch import MatrixBatch
 from textgauge.bench.results import Results
+from textgauge.bench.sources import MatrixBatch
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics import get_metric, get_pair_metrics
