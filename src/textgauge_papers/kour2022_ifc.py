@@ -39,6 +39,7 @@ from textgauge_papers.ledger import (
     estimate_mean,
     on_side,
 )
+from textgauge_papers.paper import measure_time
 from textgauge_papers.zwerdling_corpora import draw, read_sentences
 
 STEPS = 40
@@ -124,7 +125,7 @@ class Kour2022Ifc:
             place = Path(self.corpora or folder) / "ifc"
             plans += study.plan(write_steps(study, place, self.steps, seed, on_step, on_note), self.steps, seed)
         store = Store(folder)
-        with store.timed():
+        with measure_time(store):
             failures = run(plans, store, on_progress=lambda *_: None).failures
         if failures:
             raise ResourceError(str(failures[0]))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -93,3 +95,31 @@ def make_row(table: str, about: Mapping[str, Any], theirs: float, ours: float, s
     """Return one row: what the number is, the published one, ours, and where ours comes from."""
     row = {"table": table, **about, "published": theirs, "ours": ours}
     return row | {"difference": ours - theirs, "source": source}
+
+
+_TIME = "time"
+
+
+@contextlib.contextmanager
+def measure_time(store: Store) -> Iterator[None]:
+    """Add the processor time of what is computed inside to that of a store; reading what is there takes none."""
+    before, start = _count_files(store), _read_clock()
+    try:
+        yield
+    finally:
+        if _count_files(store) != before:
+            store.write_extra(_TIME, {"seconds": read_time(store) + _read_clock() - start})
+
+
+def read_time(store: Store) -> float:
+    """Return the processor time in seconds of everything that was computed under `measure_time`."""
+    return float((store.read_extra(_TIME) or {}).get("seconds", 0.0))
+
+
+def _count_files(store: Store) -> int:
+    return sum(len(files) for _, _, files in os.walk(store.folder))
+
+
+def _read_clock() -> float:
+    """Return the CPU seconds of this process and of those it started that have ended."""
+    return sum(os.times()[:4])

@@ -23,7 +23,7 @@ from textgauge.cli import (
 from textgauge.core import InputError, ResourceError, Row, TableResult, UnknownName, format_cell
 from textgauge.encode import get_cache_root, make_cache_folder
 from textgauge_papers.ledger import counts, summary
-from textgauge_papers.paper import Paper, Request
+from textgauge_papers.paper import Paper, Request, measure_time, read_time
 
 _SHORT = ("outcome", "claim", "paper", "ours", "interval", "why", "deviation", "data")  # of a ledger on a terminal
 
@@ -90,7 +90,7 @@ def reproduce(
         apart = every or out is None or (folder / one.name).is_dir()
         store = Store(folder / one.name if apart else folder)
         try:
-            with store.timed():
+            with measure_time(store):
                 failed |= not kept and _compute(one, request, store, jobs)
         except ResourceError as error:
             if not every:
@@ -98,7 +98,7 @@ def reproduce(
             note(f"warning: {one.name} is left out: {error}")
             continue
         results = Results(store, seed=seed)
-        took[one.name] = store.seconds
+        took[one.name] = read_time(store)
         if not tables and table is None:
             ledgers += [{"source": one.name, **row} for row in one.ledger(results, request)]
         if not every and (tables or table is not None or form.for_people):

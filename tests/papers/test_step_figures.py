@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from textgauge.bench.protocols import Distributionality
+from textgauge.bench import Distributionality
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.results import Group
 from textgauge.report.figures import draw_figures

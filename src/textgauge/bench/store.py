@@ -2,7 +2,7 @@
 
     cells/ab/abcdef….parquet     the observations of one cell
     manifests/….json             what each run computes: cells with signature, seed, data fingerprints, versions
-    derived/….json               what is slow to make from cells: ensembles; how long it all took
+    derived/….json               what is slow to make from cells, such as ensembles
 
 Files are written under a temporary name and renamed, so that a run may be killed at any moment and two may share a
 store. Each carries a checksum of its content (`textgauge.core.files`): a damaged file is named in a warning, counts as
@@ -11,12 +11,11 @@ missing and is computed again. Files of versions that wrote no checksum are read
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 _FORMAT = 1
-_TIME = "time"
 _MANIFEST: dict[str, Any] = {  # what is read of a manifest
     "protocol": {"name": str, "parameters": dict},
     "data": {"name": str, "fingerprint": str},
@@ -108,24 +106,6 @@ class Store:
     def _extra(self, name: str) -> Path:
         return self.folder / "derived" / f"{name}.json"
 
-    @contextlib.contextmanager
-    def timed(self) -> Iterator[None]:
-        """Add the processor time of what is computed inside to `seconds`; reading what is there takes none."""
-        before, start = self._files(), _processor_seconds()
-        try:
-            yield
-        finally:
-            if self._files() != before:
-                self.write_extra(_TIME, {"seconds": self.seconds + _processor_seconds() - start})
-
-    @property
-    def seconds(self) -> float:
-        """The processor time of everything that was computed under `timed`."""
-        return float((self.read_extra(_TIME) or {}).get("seconds", 0.0))
-
-    def _files(self) -> int:
-        return sum(len(files) for _, _, files in os.walk(self.folder))
-
     def write_manifest(self, cells: Sequence[Cell], about: dict[str, Any]) -> None:
         """Keep what a run asks for; the same run writes the same file."""
         content = {"format": _FORMAT, **about, "cells": [cell.to_dict() for cell in cells]}
@@ -151,11 +131,6 @@ class Store:
                 part.write_bytes(content)
         except OSError as error:
             raise ResourceError(f"cannot write to {self.folder}: {error.strerror or error}") from None
-
-
-def _processor_seconds() -> float:
-    """Return the CPU seconds of this process and of those it started that have ended."""
-    return sum(os.times()[:4])
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:

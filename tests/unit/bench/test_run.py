@@ -7,7 +7,7 @@ import pytest
 
 from textgauge.bench import Ksc, Speed, Store, run
 from textgauge.bench.results import Results, list_verdicts
-from textgauge.metrics import CorpusMetric, Part, TokenMetric, registry
+from textgauge.metrics import Part, TokenMetric, registry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,19 +36,6 @@ def _fussy(monkeypatch):
 
 def written(folder):
     return {path.name: path.stat().st_mtime_ns for path in folder.glob("cells/*/*.parquet")}
-
-
-def test_the_same_run_computes_nothing_the_second_time(tmp_path, make_plan, monkeypatch):
-    run([make_plan()], Store(tmp_path))
-    before = written(tmp_path)
-
-    def forbidden(*_):
-        raise AssertionError("computed twice")
-
-    monkeypatch.setattr(CorpusMetric, "compute_many", forbidden)
-    report = run([make_plan()], Store(tmp_path))
-    assert (report.found, report.computed) == (6, 0)
-    assert written(tmp_path) == before
 
 
 def test_adding_a_metric_changes_no_old_number(tmp_path, make_plan, contents):

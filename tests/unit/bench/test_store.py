@@ -1,6 +1,5 @@
 """A store of cells: whole files or none, and one clear error where it cannot be written."""
 
-import contextlib
 import errno
 import json
 import os
@@ -152,20 +151,3 @@ def test_a_changed_manifest_is_refused_and_one_without_checksum_is_read(tmp_path
     old = {name: value for name, value in json.loads(text).items() if name != "checksum"}
     path.write_text(json.dumps(old), encoding="utf-8")
     assert Store(tmp_path).manifests() == [old]
-
-
-def test_processor_time_adds_up_over_runs_and_reading_takes_none(tmp_path, make_plan, monkeypatch):
-    clock = iter(range(0, 100, 10))
-    monkeypatch.setattr("textgauge.bench.store._processor_seconds", lambda: next(clock))
-    store = Store(tmp_path / "run")
-    assert store.seconds == 0.0
-    with store.timed():
-        run([make_plan()], store)
-    assert store.seconds == 10.0
-    with store.timed():
-        run([make_plan()], store)
-    assert store.seconds == 10.0
-    with contextlib.suppress(KeyboardInterrupt), store.timed():
-        run([make_plan(seed=1)], store)
-        raise KeyboardInterrupt
-    assert store.seconds == 20.0

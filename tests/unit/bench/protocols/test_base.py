@@ -10,7 +10,6 @@ import pytest
 import textgauge
 from textgauge.bench import (
     CorpusBatch,
-    Ksc,
     Measure,
     Protocol,
     Sources,
@@ -82,14 +81,6 @@ def test_a_registered_protocol_runs_by_its_name():
     run = textgauge.run("halves", source_a=words, source_b=cards, metrics="jsd@words")
     assert run.to_dicts()[0]["halves_apart"] == 1.0
     assert list(run.figures()) == ["box-a-b-halves"]
-
-
-@pytest.mark.usefixtures("registry")
-def test_a_taken_name_is_refused():
-    taken = type("Other", (Halves,), {"name": "ksc"})
-    with pytest.raises(InputError, match="registered already"):
-        register_protocol(taken)
-    assert list_protocols()["ksc"] is Ksc
 
 
 @pytest.mark.usefixtures("registry")
