@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from textgauge_papers.generate.training import Say, ignore_message
 
 # From texts to the probabilities of all labels, one row a text.
 Classifier = Callable[[Sequence[str]], NDArray[np.float64]]
-# From a label, a number of texts and a seed to that many texts.
-Write = Callable[[str, int, int], list[str]]
+# From labels, a seed for each, and a number to that many texts of each label.
+Write = Callable[[Mapping[str, int], int], Mapping[str, list[str]]]
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ def conditional(
     )
     on_step("training the classifier")
     classify = classifier(texts, labels, embedder=embedder)
+    on_step(f"writing texts of {len(known)} labels")
 
-    def write(label: str, count: int, number: int) -> list[str]:
-        on_step(f"writing texts of {label}")
-        return writer.generate(count, seed=number, sampling=sampling, label=label)
+    def write(seeds: Mapping[str, int], count: int) -> Mapping[str, list[str]]:
+        return writer.generate_of_labels(seeds, count, sampling)
 
     return filter_texts(write, classify, known, n=n, candidates=candidates, seed=seed, taken=texts)
 
@@ -102,9 +102,10 @@ def filter_texts(
     found: list[Labelled] = []
     short: list[str] = []
     old = set(taken)
+    seeds = {label: (seed + hash_text(label)) % 2**63 for label in labels}
+    written = write(seeds, max(n, int(np.ceil(candidates * n))))
     for column, label in enumerate(labels):
-        written = write(label, max(n, int(np.ceil(candidates * n))), _seed_of(seed, label))
-        new = [text for text in dict.fromkeys(written) if text not in old]
+        new = [text for text in dict.fromkeys(written[label]) if text not in old]
         shares = classify(new) if new else np.zeros((0, len(labels)))
         right = shares.argmax(axis=1) == column if new else np.zeros(0, dtype=bool)
         order = np.lexsort((-shares[:, column], ~right))
@@ -116,10 +117,6 @@ def filter_texts(
         labels_short = f"{', '.join(short[:5])}{' and others' if len(short) > 5 else ''}"
         warn(f"fewer than {n} texts passed the classifier for {labels_short}; raise candidates")
     return found
-
-
-def _seed_of(seed: int, label: str) -> int:
-    return (seed + hash_text(label)) % 2**63
 
 
 def _embedded(texts: Sequence[str], embedder: str) -> NDArray[np.float64]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from textgauge.core import InputError
-from textgauge_papers.generate.sampling import Sampling, continue_texts, draw_uniforms, join_tokens
+from textgauge_papers.generate.sampling import BATCH, Sampling, continue_texts, draw_uniforms, join_tokens
 from textgauge_papers.generate.settings import hash_texts, import_torch
 from textgauge_papers.generate.training import Ids, Recipe, Say, Training, ignore_message, pad_rows, train
 
@@ -114,26 +114,53 @@ class GeneratorModel:
         self, n: int, *, seed: int = 0, sampling: Sampling | None = None, label: str | None = None
     ) -> list[str]:
         """Write new texts, of a label if the model was trained with labels."""
+        prompt = self.codec.start if label is None else self.prompts([label])[0]
+
+        def write(numbers: list[int]) -> list[str]:
+            return self._continue([prompt] * len(numbers), self._draw(numbers, prompt, seed, label), sampling)
+
+        return join_tokens(write, n)
+
+    def generate_of_labels(
+        self, seeds: Mapping[str, int], n: int, sampling: Sampling | None = None
+    ) -> dict[str, list[str]]:
+        """Write `n` texts of each label, by a seed for each; labels of as many tokens are written together."""
+        torch = import_torch("a language model")
+        prompts = dict(zip(seeds, self.prompts(list(seeds)), strict=True))
+        found: dict[str, list[str]] = {}
+        for length in sorted({len(prompt) for prompt in prompts.values()}):
+            same = [label for label, prompt in prompts.items() if len(prompt) == length]
+            size = max(1, BATCH // n)
+            for part in (same[start : start + size] for start in range(0, len(same), size)):
+                uniforms = torch.cat([self._draw(range(n), prompts[one], seeds[one], one) for one in part])
+                texts = self._continue([prompts[one] for one in part for _ in range(n)], uniforms, sampling)
+                found |= {one: texts[place * n : (place + 1) * n] for place, one in enumerate(part)}
+        return {
+            label: found[label]
+            if all(found[label])  # a text may be blank: others take its place
+            else self.generate(n, seed=seed, sampling=sampling, label=label)
+            for label, seed in seeds.items()
+        }
+
+    def _draw(self, numbers: Sequence[int], prompt: Ids, seed: int, label: str | None) -> Any:
+        """Return random numbers for as many tokens as there is room for."""
+        if len(prompt) >= self.longest:
+            raise InputError(f"the label {label!r} leaves no room for a text of {self.longest} tokens")
+        return draw_uniforms(numbers, self.longest - len(prompt), seed)[0]
+
+    def _continue(self, prompts: list[Ids], uniforms: Any, sampling: Sampling | None) -> list[str]:
+        """Return the text that follows each prompt; prompts are as long as each other."""
         torch = import_torch("a language model")
         self.network.eval()
-        prompt = self.codec.start if label is None else self.prompts([label])[0]
-        room = self.longest - len(prompt)
-        if room < 1:
-            raise InputError(f"the label {label!r} leaves no room for a text of {self.longest} tokens")
 
         def step(tokens: Any, memory: Any) -> tuple[Any, Any]:
             logits, memory = self.logits(tokens, memory)
             return logits[:, -1], memory
 
-        def write(numbers: list[int]) -> list[str]:
-            uniforms, _ = draw_uniforms(numbers, room, seed)
-            prompts = torch.tensor([prompt] * len(numbers))
-            how: dict[str, Any] = {"end": self.codec.end, "sampling": sampling or Sampling(), "never": self.never()}
-            rows = continue_texts(step, self.keep, prompts, None, uniforms, **how)
-            return [self.codec.decode(row) for row in rows]
-
+        how: dict[str, Any] = {"end": self.codec.end, "sampling": sampling or Sampling(), "never": self.never()}
         with torch.inference_mode():
-            return join_tokens(write, n)
+            rows = continue_texts(step, self.keep, torch.tensor(prompts), None, uniforms, **how)
+        return [self.codec.decode(row) for row in rows]
 
 
 def language_model(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from textgauge.core import InputError
@@ -95,14 +95,14 @@ def _writer(
         return lambda seed: learner.generate(count, seed=seed, sampling=sampling)
     classify, n = classifier(texts, labels, embedder=embedder), -(-count // len(known))
 
-    def of_label(label: str, many: int, seed: int) -> list[str]:
-        return learner.generate(many, seed=seed, sampling=sampling, label=label)
+    def of_labels(seeds: Mapping[str, int], many: int) -> Mapping[str, list[str]]:
+        return learner.generate_of_labels(seeds, many, sampling)
 
     def write(seed: int) -> list[str]:
         with warnings.catch_warnings():  # a label whose texts are all copies has fewer
             warnings.simplefilter("ignore", UserWarning)
             kept = filter_texts(
-                of_label, classify, known, n=n, candidates=candidates, seed=seed, taken=texts, fill=True
+                of_labels, classify, known, n=n, candidates=candidates, seed=seed, taken=texts, fill=True
             )
         return [row.text for row in kept]
 

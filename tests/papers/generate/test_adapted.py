@@ -129,3 +129,13 @@ def test_texts_are_made_of_pieces_of_the_texts_alone():
     made = model.generate(50, sampling=Sampling(temperature=3.0, top_k=0, top_p=1.0))
     assert {sign for text in made for sign in text} <= {sign for text in TEXTS for sign in text}
     assert model.codec.decode(model.codec.encode(["  the\tbig cat \ud800"])[0]) == "the big cat"
+
+
+@pytest.mark.usefixtures("tiny_smollm2")
+def test_labels_that_are_written_together_have_the_texts_of_each_alone():
+    labels = ["cat", "dog", "lost card"] * 4
+    model = train_language_model(TEXTS, labels=labels, epochs=2, settings=SETTINGS)
+    seeds = {"lost card": 1, "cat": 2, "dog": 3}
+    found = model.generate_of_labels(seeds, 5)
+    assert list(found) == list(seeds)
+    assert found == {label: model.generate(5, seed=seed, label=label) for label, seed in seeds.items()}

@@ -17,21 +17,22 @@ def classify(texts):
 def test_the_surest_right_ones_are_kept():
     asked = []
 
-    def write(label, count, seed):
-        asked.append((label, count, seed))
-        return {"animal": ["aam", "a", "mm", "aaa", "a", "old"], "money": ["m", "am m", "mmm"]}[label]
+    def write(seeds, count):
+        asked.append((seeds, count))
+        return {"animal": ["aam", "a", "mm", "aaa", "a", "old"], "money": ["m", "am m", "mmm"]}
 
     found = filter_texts(write, classify, LABELS, n=2, candidates=3, taken=["old"])
     assert [row.label for row in found] == ["animal", "animal", "money", "money"]
     assert [row.text for row in found] == ["aaa", "a", "mmm", "m"]
     assert found[0].confidence == pytest.approx(3.1 / 3.2)
-    assert [count for _, count, _ in asked] == [6, 6]
-    assert asked[0][2] != asked[1][2]
+    [(seeds, count)] = asked
+    assert count == 6
+    assert seeds["animal"] != seeds["money"]
 
 
 def test_fewer_than_asked_for_is_said():
     with pytest.warns(UserWarning, match=r"fewer than 2 texts passed the classifier for money \(0\)"):
-        found = filter_texts(lambda *_: ["aa", "aaa"], classify, LABELS, n=2, candidates=1)
+        found = filter_texts(lambda *_: {label: ["aa", "aaa"] for label in LABELS}, classify, LABELS, n=2, candidates=1)
     assert [row.label for row in found] == ["animal", "animal"]
 
 
@@ -44,6 +45,8 @@ def test_the_classifier_learns_labels():
 
 
 def test_what_lacks_is_filled_up_with_the_surest_of_the_rest():
-    found = filter_texts(lambda *_: ["am", "mm", "aaa"], classify, LABELS, n=3, candidates=1, fill=True)
+    found = filter_texts(
+        lambda *_: {label: ["am", "mm", "aaa"] for label in LABELS}, classify, LABELS, n=3, candidates=1, fill=True
+    )
     assert [row.text for row in found[:3]] == ["aaa", "am", "mm"]
     assert [row.text for row in found[3:]] == ["mm", "am", "aaa"]

@@ -63,10 +63,11 @@ def test_steps_of_ngrams_need_no_torch(run, folder):
 
 
 VAE = ("-p", "embedding=8", "-p", "hidden=8", "-p", "latent=2", "-p", "batch=8")
-GPT = ("-p", "width=16", "-p", "layers=1", "-p", "heads=2", "-p", "vocabulary=320", "--param", "batch=8")
+SMOLLM2 = ("-p", "rank=2", "-p", "longest=48", "-p", "rate=1e-2", "--param", "batch=8")
 
 
-@pytest.mark.parametrize(("kind", "settings"), [("vae", VAE), ("lm", GPT)])
+@pytest.mark.usefixtures("tiny_smollm2")
+@pytest.mark.parametrize(("kind", "settings"), [("vae", VAE), ("lm", SMOLLM2)])
 def test_training_is_kept_and_goes_on(run, folder, kind, settings):
     pytest.importorskip("torch", reason="the extra `generate` is not installed")
     args = ("generate", kind, "train.txt", "--n", 12, *settings)
@@ -82,10 +83,11 @@ def test_training_is_kept_and_goes_on(run, folder, kind, settings):
     assert "another seed" in err
 
 
+@pytest.mark.usefixtures("tiny_smollm2")
 def test_texts_of_labels(run, folder):
     pytest.importorskip("torch", reason="the extra `generate` is not installed")
     columns = ("--column", "what", "--label", "kind")
-    options = ("--candidates", 20, "--embedder", "wordllama", "--epochs", 8, *GPT)
+    options = ("--candidates", 20, "--embedder", "wordllama", "--epochs", 8, *SMOLLM2)
     code, _, err = run("generate", "conditional", "train.csv", *columns, "-o", "new.csv", "--n", 3, *options)
     assert code == 0
     with open(folder / "new.csv", encoding="utf-8", newline="") as stream:
