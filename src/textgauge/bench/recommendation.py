@@ -19,7 +19,6 @@ from textgauge.core.show import (
     format_about,
     format_cell,
     format_count,
-    format_duration,
     format_interval,
     format_percent,
     join_words,
@@ -118,7 +117,7 @@ class Recommendation(Result):
         parts = [f"{_name_best(first)}.", *(part for one in others for part in _write_texts_needed(one, texts, self))]
         if first.choice:
             pairs = [_write_pairs_needed(row, self) for row in self.power if isinstance(row, PairsNeeded)]
-            parts += [*_write_evidence(first, self), *pairs[:1], *_write_costs(self)]
+            parts += [*pairs[:1], *_write_costs(self)]
         return tuple(parts)
 
     @property
@@ -224,9 +223,6 @@ def _write_texts_needed(answer: Answer, rows: dict[str, TextsNeeded], whole: Rec
     if unclear:
         named = [*unclear[:_NAMED], *([format_count(len(unclear) - _NAMED, "other")] if len(unclear) > _NAMED else [])]
         yield f"Too few tests were simulated to rule out fewer texts for {join_words(named)}: a higher effort decides."
-    ranked = [rows[metric] for metric in whole.choice if metric in rows and metric not in answer.choice]
-    if ranked:
-        yield f"For this, {join_words(f'{row.metric} needs {_format_texts(row)}' for row in ranked[:_NAMED])}."
     tested = len({metric for one in whole.answers for metric in one.choice})
     if tested > 1:
         together = f"Tested together with the other recommended metrics, {format_count(tested, 'metric')} in all,"
@@ -242,18 +238,6 @@ def _format_texts(row: TextsNeeded) -> str:
     return f"about {format_about(row.count)} {kind}, at most {format_about(row.high)}{beyond}"
 
 
-def _write_evidence(answer: Answer, whole: Recommendation) -> Iterator[str]:
-    row = next(row for row in answer.board if row.metric == answer.choice[0])
-    where = f" in {whole.about['experiment']}" if "experiment" in whole.about else ""
-    known = {name.replace("_", " "): value for name, value in row.measures.items() if not np.isnan(value)}
-    values = ", ".join(f"{name} {value:.3f}" for name, value in known.items())
-    values += " (overall is their mean, each rescaled to 0 to 1)" if len(known) > 1 else ""
-    yield f"{row.metric} reaches {row.overall:.3f} overall{where}: {values}."
-    after = next((row for row in answer.board if row.metric not in answer.choice), None)
-    if after is not None and not np.isnan(after.overall):
-        yield f"Next comes {after.metric} with {after.overall:.3f}."
-
-
 def _write_pairs_needed(row: PairsNeeded, whole: Recommendation) -> str:
     if np.isnan(row.count):
         return f"Spearman's ρ of {row.best} is not above that of {row.metric} on these pairs."
@@ -263,22 +247,6 @@ def _write_pairs_needed(row: PairsNeeded, whole: Recommendation) -> str:
 
 
 def _write_costs(whole: Recommendation) -> Iterator[str]:
-    costs = {cost.metric: cost for cost in whole.costs}
-    wanted = dict.fromkeys(metric for one in whole.answers for metric in one.choice[:1] if metric in costs)
-    if not wanted:
-        return
-    known = [costs[metric] for metric in wanted]
-    size = known[0].size
-    what = f"A comparison of {size:,} texts a side" if whole.kind == "corpora" else f"Scoring {size:,} pairs"
-    yield f"{what} takes {join_words(f'{_format_seconds(cost)} with {cost.metric}' for cost in known)}."
-    tied = [costs[metric] for metric in whole.choice if metric in costs]
-    quickest = min(tied, key=lambda cost: cost.seconds + cost.embedding_seconds, default=known[0])
-    if quickest.metric not in wanted:
-        yield f"Of the recommended metrics, {quickest.metric} is the fastest: {_format_seconds(quickest)}."
-
-
-def _format_seconds(cost: MetricCost) -> str:
-    if not cost.embedding_seconds:
-        return format_duration(cost.seconds)
-    embedding = f"{format_duration(cost.embedding_seconds)} to embed the texts with {cost.embedder} the first time"
-    return f"{format_duration(cost.seconds)} (plus {embedding})"
+    for cost in whole.costs[:1]:
+        what = f"to compare {cost.size:,} texts a side" if whole.kind == "corpora" else f"to score {cost.size:,} pairs"
+        yield f"CPU seconds are {what}, and to embed the texts where they are not in the cache."
