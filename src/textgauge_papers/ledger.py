@@ -336,4 +336,4 @@ def make_page(name: str, rows: Sequence[Row]) -> ResultFile | None:
         tables.append(make_table(f"What holds of {paper}", summary(own)))
         tables.append(make_table(f"Claims of {paper}", [{name: row.get(name) for name in _ON_A_PAGE} for row in own]))
     counted = tuple(f"`{paper}`: {counts(own)}." for paper, own in by_paper.items())
-    return ResultFile(name, f"Claims of papers ({name})", tuple(tables), counted, section="Claims")
+    return ResultFile(name, f"Claims of papers ({name})", tuple(tables), counted)

@@ -1,6 +1,6 @@
-"""The notebooks run from the first cell to the last, and their results say what their sentences say."""
+"""The notebooks run from the first cell to the last, say what their sentences say, and hold what their cells show."""
 
-import ast
+import importlib
 import json
 import re
 from pathlib import Path
@@ -17,17 +17,9 @@ ANSWERS = {
 }
 
 
-def run(source: str, names: dict[str, object]) -> object:
-    """What a cell shows: the value of its last line, if that is an expression."""
-    tree = ast.parse(source)
-    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "cell", "exec"), names)
-    return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if last else None
-
-
-def cells(name: str) -> list[str]:
+def cells(name: str) -> list[dict[str, object]]:
     content = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))
-    return ["".join(cell["source"]) for cell in content["cells"] if cell["cell_type"] == "code"]
+    return [cell for cell in content["cells"] if cell["cell_type"] == "code"]
 
 
 def test_every_notebook_has_a_test():
@@ -35,8 +27,19 @@ def test_every_notebook_has_a_test():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_a_notebook_runs_and_its_answers_are_those_of_its_texts(name):
+def test_a_notebook_runs_and_its_answers_are_those_of_its_texts(name, monkeypatch):
+    monkeypatch.syspath_prepend(NOTEBOOKS.parent)
+    run_cell = importlib.import_module("_pages.notebooks").run_cell
     names: dict[str, object] = {}
-    shown = [run(cell, names) for cell in cells(name)]
-    said = [result.answer for result in shown if isinstance(result, Result)]
+    shown = [(cell, run_cell("".join(cell["source"]), names)) for cell in cells(name)]
+    results = [(cell, result) for cell, result in shown if isinstance(result, Result)]
+    said = [result.answer for _, result in results]
     assert all(re.search(pattern, answer) for pattern, answer in zip(ANSWERS[name], said, strict=True)), said
+    for cell, result in results:  # what the file holds is what the cell shows today
+        assert result.answer in "".join(cell["outputs"][0]["data"]["text/plain"])
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_notebook_shows_a_table_and_a_picture(name):
+    forms = [form for cell in cells(name) for output in cell["outputs"] for form in output["data"]]
+    assert {"text/html", "image/svg+xml"} <= set(forms)

@@ -11,7 +11,6 @@ from textgauge.bench.sources import Sources
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics
-from textgauge.report.figures.sweeps import collect_ifc_points, collect_ttr_points, draw_ifc, draw_studies, fit_ifc_line
 from textgauge_papers.ifc import (
     SELF,
     STEP,
@@ -21,6 +20,7 @@ from textgauge_papers.ifc import (
     make_learned_steps,
     read_steps,
 )
+from textgauge_papers.ifc_figures import collect_ifc_points, collect_ttr_points, draw_ifc, draw_studies, fit_ifc_line
 
 SMALL = Ifc(n=6, repetitions=3)
 

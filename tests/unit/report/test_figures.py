@@ -22,7 +22,6 @@ from textgauge.report.figures.ksc import (
     collect_distance_points,
     collect_tree_edges,
     collect_tree_nodes,
-    compute_regression_band,
     draw_distance,
     draw_tree,
 )
@@ -34,7 +33,7 @@ from textgauge.report.figures.measures import (
     draw_radar,
     place_measures,
 )
-from textgauge.report.figures.style import get_own_values, measure_means
+from textgauge.report.figures.style import compute_regression_band, get_own_values, measure_means
 from textgauge.report.figures.sweeps import collect_sweep_points, compute_asymptote
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!--"

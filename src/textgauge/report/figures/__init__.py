@@ -109,17 +109,15 @@ def _make_slug(*words: str) -> str:
 
 
 _KINDS = (
-    FigureKind("order", pairs.draw_groups_of_sets(pairs.order_figure)),
-    FigureKind("bump", pairs.draw_groups_of_sets(pairs.draw_bump)),
+    FigureKind("order", draw_each_group(pairs.order_figure)),
+    FigureKind("bump", draw_each_group(pairs.draw_bump)),
     FigureKind("scatter", draw_each_group(pairs.draw_scatter), "spearman"),
     FigureKind("trajectory", draw_each_group(distributionality.draw_trajectory), "distributionality"),
     FigureKind("density", distributionality.draw_densities),
-    FigureKind("steps", sweeps.draw_studies, "trend"),
     FigureKind("distance", draw_each_group(ksc.draw_distance), "linearity"),
     FigureKind("tree", ksc.draw_trees),
     FigureKind("radar", measures.draw_radars),
     FigureKind("box", draw_each_group(measures.draw_box), "accuracy"),
-    FigureKind("perturbation", sweeps.draw_perturbations, "early_rise"),
     FigureKind("size", draw_each_group(partial(sweeps.draw_convergence, sweep="size")), "size_robustness"),
     FigureKind(
         "imbalance", draw_each_group(partial(sweeps.draw_convergence, sweep="imbalance")), "imbalance_robustness"

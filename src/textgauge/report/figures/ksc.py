@@ -23,6 +23,7 @@ from textgauge.report.figures.style import (
     GREY,
     PAGE,
     Drawn,
+    compute_regression_band,
     draw_band,
     draw_metrics,
     draw_panel,
@@ -76,23 +77,6 @@ def compute_z_scores(values: Floats) -> Floats:
     if len(known) < 2 or (known == known[0]).all():
         return np.full(len(values), np.nan)
     return np.asarray((values - known.mean()) / known.std())
-
-
-def compute_regression_band(x: Floats, y: Floats, at: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Return the line at some places and how far its confidence band reaches to each side: t·s·√(1/n + (x − x̄)²/S_xx).
-
-    Points count as independent, though pairs share corpora: the band is a guide for the eye.
-    """
-    from scipy.special import stdtrit
-
-    n, centre = len(x), x.mean()
-    spread = float(((x - centre) ** 2).sum())
-    slope = float(((x - centre) * y).sum()) / spread
-    fit = y.mean() + slope * (at - centre)
-    rest = y - y.mean() - slope * (x - centre)
-    error = np.sqrt((rest @ rest) / max(n - 2, 1))
-    t = float(-stdtrit(max(n - 2, 1), (1 - level) / 2))
-    return fit, t * error * np.sqrt(1 / n + (at - centre) ** 2 / spread)
 
 
 def draw_distance(group: Group) -> alt.ConcatChart:

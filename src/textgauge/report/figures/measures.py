@@ -225,12 +225,9 @@ def draw_radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
         orders = dict.fromkeys(order for group in members if (order := _order(group)) is not None)
         for order in orders or [None]:
             own = [group for group in members if _order(group) == order]
-            shown = (
-                own
-                if order is None
-                else own + _select_others(members, {key for group in own for key in group.observed})
-            )
-            chart = draw_radar(shown)
+            keys = {key for group in own for key in group.observed}
+            others = [] if order is None else [group for group in members if _order(group) is None]
+            chart = draw_radar([*own, *(_select_metrics(group, keys) for group in others)])
             if chart is not None:
                 yield [*group_words(own[0])[:1], *group_words(own[0])[2:]], chart
 
@@ -240,10 +237,5 @@ def _order(group: Group) -> str | None:
     return getattr(group.protocol, "order", None)
 
 
-def _select_others(groups: Sequence[Group], metrics: Collection[str]) -> list[Group]:
-    """Return groups whose protocol has no order, with some metrics."""
-    return [
-        replace(group, observed={key: seen for key, seen in group.observed.items() if key in metrics})
-        for group in groups
-        if _order(group) is None
-    ]
+def _select_metrics(group: Group, metrics: Collection[str]) -> Group:
+    return replace(group, observed={key: seen for key, seen in group.observed.items() if key in metrics})

@@ -5,9 +5,9 @@ Orders of sets are those of Yamshchikov et al. 2021.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 import altair as alt
 import numpy as np
@@ -24,13 +24,11 @@ from textgauge.report.figures.style import (
     DARK,
     PAGE,
     PANEL,
-    Draw,
     Drawn,
     draw_heat_map,
     draw_metrics,
     draw_panel,
     get_own_values,
-    group_words,
     join_panels,
     make_chart,
     make_tooltips,
@@ -47,7 +45,6 @@ _CELL = 34
 _STEPS = 13  # up to this many ratings have a mean each; more are gathered in groups of equal size
 Of = Literal["share", "importance"]
 
-CONTRIBUTIONS: tuple[Of, ...] = get_args(Of)
 _TITLES: dict[Of, tuple[str, str, str]] = {
     "share": ("Shares of metrics in the {}", "share", "|β| of linear models, mean decrease in impurity of forests."),
     "importance": (
@@ -61,12 +58,14 @@ OVERALL = "overall"
 _WIDE, _HIGH = 74, 34
 
 
+def _has_sets(group: Group) -> bool:
+    return "set" in next(iter(group.observed.values())).columns
+
+
 def set_orders(group: Group) -> tuple[list[str], dict[str, Floats]]:
     """Return the names of the sets, and their ranks by people and by every metric, best first.
 
-    NaN for a set without values.
-
-    A set's rank is that of its mean over the pairs that have a value.
+    NaN for a set without values. A set's rank is that of its mean over the pairs that have a value.
     """
     first = next(iter(group.observed.values()))
     labels = [str(label) for label in np.unique(first.columns["set"])]
@@ -85,8 +84,10 @@ def order_cells(group: Group) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col("rho").fill_nan(None))
 
 
-def order_figure(group: Group) -> alt.ConcatChart:
-    """Return one cell per two metrics, or metric and people: how alike they order the sets."""
+def order_figure(group: Group) -> alt.ConcatChart | None:
+    """Return one cell per two metrics, or metric and people: how alike they order the sets; None without sets."""
+    if not _has_sets(group):
+        return None
     cells = order_cells(group)
     absent = cells.filter((pl.col("metric") == pl.col("other")) & pl.col("rho").is_null())["metric"].to_list()
     known = cells.filter(~pl.col("metric").is_in(absent) & ~pl.col("other").is_in(absent))
@@ -116,8 +117,10 @@ def collect_bump_ranks(group: Group) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def draw_bump(group: Group) -> alt.ConcatChart:
-    """Return one line per set over people and metrics, the best set on top."""
+def draw_bump(group: Group) -> alt.ConcatChart | None:
+    """Return one line per set over people and metrics, the best set on top; None where pairs come in no sets."""
+    if not _has_sets(group):
+        return None
     rows = collect_bump_ranks(group)
     shown = set(rows["metric"])
     missing = name_left_out([metric for metric in group.observed if metric not in shown], "a set without a value")
@@ -196,17 +199,6 @@ def _draw_scatter_panel(group: Group, metric: str, points: pl.DataFrame) -> alt.
         means.mark_circle(color=VERMILION, size=24, opacity=1).encode(alt.Y("mean:Q"), tooltip=exact),
     ]
     return draw_panel(layers, metric, _format_rho(metric, group), fewer)
-
-
-def draw_groups_of_sets(figure: Callable[[Group], alt.ConcatChart]) -> Draw:
-    """Return a chart for each group whose pairs come in sets."""
-
-    def draw(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-        for group in groups:
-            if "set" in next(iter(group.observed.values())).columns:
-                yield group_words(group), figure(group)
-
-    return draw
 
 
 def collect_task_cells(groups: Sequence[Group]) -> pl.DataFrame:
@@ -330,7 +322,7 @@ def draw_contributions(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
     for results, _own, metrics in _list_runs(groups):
         found = results.ensembles.contributions
         for ensemble in dict.fromkeys(item.ensemble for item in found):
-            for of in CONTRIBUTIONS:
+            for of in _TITLES:
                 chart = draw_contribution(found, ensemble, of, metrics)
                 if chart is not None:
                     yield [ensemble, of], chart

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from textgauge.bench.protocols.base import Observations, summarise_repetitions
 from textgauge.bench.results import Group
+from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.show import BLUE, VERMILION, make_printable
 from textgauge.metrics import get_metric
@@ -143,6 +144,23 @@ def measure_means(points: pl.DataFrame, *by: str) -> pl.DataFrame:
     rows = [(*key, *compute_mean_interval(part["value"].drop_nulls().to_list())) for key, part in parts]
     schema = {name: points.schema[name] for name in by} | dict.fromkeys(("mean", "low", "high"), pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+
+def compute_regression_band(x: Floats, y: Floats, at: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Return the line at some places and how far its confidence band reaches to each side: t·s·√(1/n + (x − x̄)²/S_xx).
+
+    Points count as independent, though pairs share corpora: the band is a guide for the eye.
+    """
+    from scipy.special import stdtrit
+
+    n, centre = len(x), x.mean()
+    spread = float(((x - centre) ** 2).sum())
+    slope = float(((x - centre) * y).sum()) / spread
+    fit = y.mean() + slope * (at - centre)
+    rest = y - y.mean() - slope * (x - centre)
+    error = np.sqrt((rest @ rest) / max(n - 2, 1))
+    t = float(-stdtrit(max(n - 2, 1), (1 - level) / 2))
+    return fit, t * error * np.sqrt(1 / n + (at - centre) ** 2 / spread)
 
 
 def compute_mean_interval(values: Sequence[float]) -> tuple[float, float, float]:

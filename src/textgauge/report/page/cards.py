@@ -14,12 +14,11 @@ from typing import Literal
 
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.bench.results import MetricTime
-from textgauge.core.errors import TextgaugeError
 from textgauge.core.show import format_decimals, format_duration
-from textgauge.metrics import CorpusMetric, Metric, get_metric
+from textgauge.metrics import CorpusMetric, Metric
 from textgauge.metrics.base import get_parameters
 from textgauge.report.page.result_files import ResultFile
-from textgauge.report.page.tables import capitalise, make_anchor
+from textgauge.report.page.tables import capitalise, find_metric, make_anchor
 from textgauge.stats.decisions import format_leader, split_answer
 
 _INFINITE = {math.inf: "∞", -math.inf: "−∞"}
@@ -62,19 +61,10 @@ def split_verdict(result: ResultFile) -> tuple[str, list[str]]:
 
 def list_untrained(board: Leaderboard) -> list[str]:
     """Return a sentence that names the first metric that nobody has to train, where the first ones are trained."""
-    ready = next((row for row in board if row.rank and _find_metric(row.metric)), None)
-    if ready is None or any(_find_metric(name) for name in board.top):
+    ready = next((row for row in board if row.rank and find_metric(row.metric)), None)
+    if ready is None or any(find_metric(name) for name in board.top):
         return []
     return [f"First without training: `{ready.metric}`, overall {format_decimals(ready.overall)}."]
-
-
-def _find_metric(name: str) -> Metric | None:
-    """Return the metric of a name; None for ensembles of a run, which have names of their own, and for unknown ones."""
-    try:
-        metric: Metric = get_metric(name)
-    except TextgaugeError:
-        return None
-    return metric
 
 
 @dataclass(frozen=True)
@@ -97,16 +87,15 @@ def make_cards(keys: Sequence[str], found: Sequence[Leaderboard], spent: Sequenc
 
 
 def _make_card(key: str, found: Sequence[Leaderboard], spent: Sequence[MetricTime]) -> MetricCard | None:
-    metric = _find_metric(key)
+    metric = find_metric(key)
     if metric is None:
         return None
     what, definition = split_docstring(type(metric).__doc__ or "")
+    label = "" if what.startswith(metric.label) else f"{metric.label}."
     rows = [(board, row) for board in found for row in board if row.metric == key]
     places = tuple((board.heading, _format_place(row, len(board))) for board, row in rows)
     measured = tuple((board.heading, _format_measures(row)) for board, row in rows)
-    return MetricCard(
-        key, make_anchor(key), metric.label, what, definition, places, _list_facts(metric, spent), measured
-    )
+    return MetricCard(key, make_anchor(key), label, what, definition, places, _list_facts(metric, spent), measured)
 
 
 def split_docstring(doc: str) -> tuple[str, tuple[str, ...]]:

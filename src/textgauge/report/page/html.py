@@ -66,13 +66,11 @@ def render_page_and_summary(
     results: Sequence[ResultFile] = (),
     *,
     title: str | None = None,
-    lead: Sequence[str] = (),
-    charts: Iterable[Figure] = (),
 ) -> tuple[str, Summary]:
     """Return an HTML page of results, what is wrong with texts first, then of runs; and the sentences of its summary.
 
-    `lead` are sentences put before those that the runs give, `charts` are further figures. The same content gives
-    the same bytes. Whatever comes from a corpus is escaped; the page's policy lets no other script run, nothing load.
+    The same content gives the same bytes. Whatever comes from a corpus is escaped; the page's policy lets no other
+    script run, nothing load.
     """
     if not (stores or results):
         raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
@@ -82,7 +80,6 @@ def render_page_and_summary(
     single = [board for _, of in groups for board in of]
     kinds = list(draw_kinds(found, single))
     results = sorted(results, key=lambda result: not result.findings)
-    own = prepare_drawings(charts)
     spent = sum_times(runs)
     rows = [row for result in results for row in result.rows]
     named = [*(row.metric for board in single for row in board), *(str(row["metric"]) for row in rows)]
@@ -90,12 +87,11 @@ def render_page_and_summary(
     summary += [(result.heading, list(result.sentences)) for result in results if result.sentences]
     content = {
         "title": title or (results[0].heading if len(results) == 1 and not runs else "Text metrics, measured"),
-        "lead": list(lead),
         "answers": _make_answers([board for board, _ in groups], results),
         "warnings": [f"{capitalise(text)}." for text in _list_warnings(runs)],
         "groups": [(_prepare_board(board), [_prepare_board(one) for one in of]) for board, of in groups],
         "results": [_prepare_result(result) for result in results],
-        "kinds": [*kinds, *([DrawingGroup("Other figures", own, open=True)] if own else [])],
+        "kinds": kinds,
         "cards": make_cards(named, single, spent),
         "provenance": _make_provenance(runs, rows),
         "version": version("textgauge"),
@@ -225,12 +221,11 @@ class Drawing:
 
 @dataclass(frozen=True)
 class DrawingGroup:
-    """All figures of one kind: a reader chooses among them. `finding` says what they show, `open` ones are seen."""
+    """All figures of one kind: a reader chooses among them. `finding` says what they show."""
 
     title: str
     drawings: tuple[Drawing, ...]
-    finding: str = ""
-    open: bool = False
+    finding: str
 
     def choices(self) -> list[str]:
         """Return what a reader chooses by: titles, with what is drawn where several have the same."""

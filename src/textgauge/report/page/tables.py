@@ -14,9 +14,12 @@ from typing import Any, Literal
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.bench.protocols.base import Measure
 from textgauge.bench.results import NUMBERS, list_verdicts
+from textgauge.core.errors import TextgaugeError
 from textgauge.core.show import drop_nonfinite, format_cell, format_count, format_decimals, format_interval, join_words
+from textgauge.metrics import Metric, get_metric
 
 _FEW = 2  # measures that a table shows at first, besides overall
+_LARGEST = 1e300  # that can be drawn
 _EDGE = 3  # per cent kept free at each end, so that a dot is never cut
 MOST_ROWS = 300
 _MOST_CHARACTERS = 1_000
@@ -25,62 +28,51 @@ Order = Literal["ascending", "descending"]
 
 
 @dataclass(frozen=True)
-class Mark:
-    """An interval in per cent from the left: a line from `low` to `high`, a dot at `at`, strokes at `tick` and `other`.
+class Span:
+    """What is drawn of a value: its interval, strokes at values to compare it with, a band behind it, a rule at zero.
 
-    A `band` lies behind it, a rule at `zero`; `bars` are left end, width and height of a histogram.
+    `bars` are left end, right end and height of a histogram. None and NaN stand for what there is not.
     """
 
-    low: float
-    high: float
-    at: float
+    at: float | None
+    low: float | None = None
+    high: float | None = None
     tick: float | None = None
     other: float | None = None
-    band: tuple[float, float] | None = None
+    band_low: float | None = None
+    band_high: float | None = None
     zero: float | None = None
     bars: tuple[tuple[float, float, float], ...] = ()
 
-
-@dataclass(frozen=True)
-class Span:
-    """A value with its interval, values to compare it with, a range of values, and whether 0 is marked."""
-
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-    tick: float = math.nan
-    other: float = math.nan
-    band: tuple[float, float] = (math.nan, math.nan)
-    zero: bool = False
-
     @property
-    def known(self) -> list[float]:
-        """The numbers that exist."""
-        numbers = (self.value, self.low, self.high, self.tick, self.other, *self.band, *([0.0] if self.zero else []))
-        return [number for number in numbers if math.isfinite(number)]
+    def known(self) -> dict[str, float]:
+        """The numbers that exist, by name."""
+        numbers = {name: value for name, value in vars(self).items() if name != "bars"}
+        return {name: value for name, value in numbers.items() if value is not None and math.isfinite(value)}
 
-    def drawn(self, start: float, stop: float) -> Mark | None:
-        """Return the span on an axis from `start` to `stop`.
+    def place(self, start: float, stop: float) -> Span | None:
+        """Return the span in per cent of an axis, missing ends at the value; None without a value."""
 
-        None where the value is unknown. A missing end is the value.
-        """
-        if not math.isfinite(self.value):
+        def put(value: float) -> float:
+            share = 0.5 if stop <= start else min(max((value - start) / (stop - start), 0.0), 1.0)
+            return round(_EDGE + share * (100 - 2 * _EDGE), 1)
+
+        placed = {name: put(value) for name, value in self.known.items()}
+        if "at" not in placed:
             return None
-
-        def at(value: float) -> float | None:
-            return _place_on_axis(value, start, stop) if math.isfinite(value) else None
-
-        middle = _place_on_axis(self.value, start, stop)
-        left, right = (middle if (place := at(end)) is None else place for end in (self.low, self.high))
-        ends = [at(end) for end in self.band]
-        band = None if ends[0] is None or ends[1] is None else (ends[0], ends[1])
-        return Mark(left, right, middle, at(self.tick), at(self.other), band, at(0.0) if self.zero else None)
+        bars = tuple((put(left), round(put(right) - put(left), 2), top) for left, right, top in self.bars)
+        return Span(**{"low": placed["at"], "high": placed["at"], **placed}, bars=bars)
 
 
-def find_axis(spans: Sequence[Span]) -> tuple[float, float]:
-    """Return the least and the largest known number of spans."""
-    known = [value for span in spans for value in span.known]
-    return (min(known), max(known)) if known else (0.0, 1.0)
+def find_axis(spans: Sequence[Span], *, from_zero: bool = False) -> tuple[float, float]:
+    """Return the ends of an axis for spans; if asked, with 0 in it, in the middle where spans have a rule there."""
+    known = [value for span in spans for value in span.known.values()]
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    if not from_zero:
+        return low, high
+    if any(span.zero is not None for span in spans):
+        return -max(-low, high), max(-low, high)
+    return min(low, 0.0), max(high, 0.0)
 
 
 @dataclass(frozen=True)
@@ -92,7 +84,7 @@ class PageCell:
 
     value: Any
     shown: str
-    mark: Mark | None = None
+    mark: Span | None = None
     link: str = ""
     note: str = ""
     by: str = ""
@@ -174,7 +166,7 @@ def make_table(title: str, rows: Sequence[Mapping[str, Any]], *, about: str = ""
     return PageTable(title, columns, cells, " ".join(filter(None, (about, cut))))
 
 
-def make_cell(value: Any, *, mark: Mark | None = None, link: str = "") -> PageCell:
+def make_cell(value: Any, *, mark: Span | None = None, link: str = "") -> PageCell:
     """Return a cell of any plain value: four digits of a number, a dash for nothing, the beginning of a very long text.
 
     >>> make_cell(0.123456).shown, make_cell(0.123456).exact, make_cell(None).shown
@@ -188,9 +180,18 @@ def make_cell(value: Any, *, mark: Mark | None = None, link: str = "") -> PageCe
     return PageCell(kept, format_cell(kept), mark, link)
 
 
-def _place_on_axis(value: float, start: float, stop: float) -> float:
-    share = 0.5 if stop <= start else min(max((value - start) / (stop - start), 0.0), 1.0)
-    return round(_EDGE + share * (100 - 2 * _EDGE), 1)
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number that can be drawn."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
+
+
+def find_metric(name: str) -> Metric | None:
+    """Return the metric of a name; None for ensembles of a run, which have names of their own, and for unknown ones."""
+    try:
+        metric: Metric = get_metric(name)
+    except TextgaugeError:
+        return None
+    return metric
 
 
 def make_board_table(board: Leaderboard) -> PageTable:
@@ -263,7 +264,7 @@ def _make_column(name: str, measures: Sequence[Measure], *, extra: bool) -> Page
 
 
 def _make_overall_cell(row: RankedMetric, axis: tuple[float, float]) -> PageCell:
-    mark = Span(row.overall, row.low, row.high).drawn(*axis) if row.low == row.low else None
+    mark = Span(row.overall, row.low, row.high).place(*axis) if row.low == row.low else None
     ends = "" if mark is None else f"{format_decimals(row.low)}–{format_decimals(row.high)}"
     return replace(_make_decimal_cell(row.overall, mark), note=ends)
 
@@ -271,7 +272,7 @@ def _make_overall_cell(row: RankedMetric, axis: tuple[float, float]) -> PageCell
 def _make_rank_cell(row: RankedMetric, count: int) -> PageCell:
     if row.rank is None or row.rank_low is None or row.rank_high is None:
         return PageCell(None, "unranked")
-    mark = Span(row.rank, row.rank_low, row.rank_high).drawn(1, count)
+    mark = Span(row.rank, row.rank_low, row.rank_high).place(1, count)
     ends = "" if row.rank_low == row.rank_high else f" ({row.rank_low}–{row.rank_high})"
     return PageCell(row.rank, f"{row.rank}{ends}", mark)
 
@@ -282,12 +283,12 @@ def _make_cells(board: Leaderboard, name: str) -> list[PageCell]:
     spans = [_find_span(board, row.metric, counted) for row in board]
     start, stop = find_axis([span for span in spans if span])
     return [
-        _make_decimal_cell(row.measures[name], span.drawn(start, stop) if span else None)
+        _make_decimal_cell(row.measures[name], span.place(start, stop) if span else None)
         for row, span in zip(board, spans, strict=True)
     ]
 
 
-def _make_decimal_cell(value: float, mark: Mark | None = None) -> PageCell:
+def _make_decimal_cell(value: float, mark: Span | None = None) -> PageCell:
     known = drop_nonfinite(value)
     return PageCell(known, format_decimals(known), mark)
 

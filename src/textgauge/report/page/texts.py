@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textgauge.core.errors import TextgaugeError
 from textgauge.core.result import MOST_TEXTS
-from textgauge.core.show import format_count, make_printable
+from textgauge.core.show import format_cell, format_count, make_printable
 from textgauge.measure.single_texts import ADDS, TEXT, sort_items
-from textgauge.metrics import get_metric
+from textgauge.report.page.tables import find_metric, is_number
 
 _TELLING = 2.0  # standard errors of the log-odds from which a word is marked
 _CHARACTERS, _LONGEST = 6_000_000, 1_000  # of all texts of a page, and of one
@@ -92,12 +91,10 @@ def make_texts(
     }
     what = format_count(count, "item" if systems else "text")
     more = [f"{what} of {total:,}, those that contribute most; `--atlas` writes all."] if total > count else []
-    if any(sides.values()):
-        more.append(
-            "Marked: words that are typical of the corpus of a text, or a passage that the other corpus has too."
-        )
-    elif len(shown) > 1:
-        more.append("Marked: words that the first text of a row does not have, or a copied passage.")
+    if len(shown) > 1 or any(sides.values()):
+        marked = "typical of a text's corpus" if any(sides.values()) else "that the first text of a row does not have"
+        copied = ", or a copied passage" if "passage" in columns else ""
+        more.append(f"Marked: words {marked}{copied}.")
     return PageTexts(
         title,
         " ".join(more),
@@ -115,7 +112,7 @@ def _list_choices(columns: Columns) -> list[dict[str, Any]]:
         key=lambda name: not name.startswith((ADDS, "syntactic")),
     )
     heading = {
-        name: f"adds to {name.removeprefix(ADDS)}" if name.startswith(ADDS) else name.replace("_", " ")
+        name: f"adds to {name.removeprefix(ADDS)}" if name.startswith(ADDS) else _AXES.get(name, name.replace("_", " "))
         for name in names
     }
     return [
@@ -123,7 +120,7 @@ def _list_choices(columns: Columns) -> list[dict[str, Any]]:
             "name": name.removeprefix(ADDS),
             "heading": heading[name],
             "first": "descending",
-            "sort": _list_numbers(columns[name]),
+            "sort": list(map(_round, columns[name])),
         }
         for name in names
         if name not in _UNSEEN
@@ -137,9 +134,10 @@ def _list_item_choices(
     choices, directed = [], set(systems) == {"candidate", "baseline"}
     for metric, of in metrics.items():
         values = [
-            _list_numbers(columns[of[name]]) if name in of else [None] * len(columns["index"]) for name in systems
+            list(map(_round, columns[of[name]])) if name in of else [None] * len(columns["index"]) for name in systems
         ]
-        sign = 1 if _is_larger_better(metric) else -1
+        known_metric = find_metric(metric)
+        sign = 1 if known_metric is None or known_metric.closer == "larger" else -1
         known = [[value for value in line if value is not None] for line in zip(*values, strict=True)]
         choice: dict[str, Any] = {"name": metric, "heading": metric, "first": "ascending" if sign > 0 else "descending"}
         if directed:
@@ -152,22 +150,15 @@ def _list_item_choices(
         else:
             choice["sort"] = next(line for name, line in zip(systems, values, strict=True) if name in of)
         under = [None if name not in of else line for name, line in zip(systems, values, strict=True)]
-        choices.append(choice | {"under": [None] * ("reference" in columns) + under if len(systems) > 1 else None})
+        choices.append(choice | {"under": [None] * ("reference" in columns) + under if len(of) > 1 else None})
     return choices, directed
-
-
-def _is_larger_better(metric: str) -> bool:
-    try:
-        return bool(get_metric(metric).closer == "larger")
-    except TextgaugeError:
-        return True
 
 
 def _list_telling(terms: Sequence[Mapping[str, Any]], sign: int) -> list[str]:
     known: list[tuple[str, Any]] = [
         (str(row.get("term")).lower(), row.get("z")) for row in terms if isinstance(row, Mapping)
     ]
-    return [term for term, z in known if _is_number(z) and sign * z >= _TELLING and any(map(str.isalnum, term))]
+    return [term for term, z in known if is_number(z) and sign * z >= _TELLING and any(map(str.isalnum, term))]
 
 
 def _is_prose(name: str, values: Sequence[Any]) -> bool:
@@ -184,24 +175,16 @@ def _is_tag(values: Sequence[Any]) -> bool:
     )
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
-
-
 def _is_numeric(values: Sequence[Any]) -> bool:
-    return any(map(_is_number, values)) and all(value is None or _is_number(value) for value in values)
-
-
-def _list_numbers(values: Sequence[Any]) -> list[float | None]:
-    return [_round(value) if _is_number(value) else None for value in values]
+    return any(map(is_number, values)) and all(value is None or is_number(value) for value in values)
 
 
 def _round(value: Any) -> float | None:
-    return float(f"{value:.{_DIGITS}g}") if _is_number(value) and math.isfinite(value) else None
+    return float(f"{value:.{_DIGITS}g}") if is_number(value) and math.isfinite(value) else None
 
 
 def _print_all(values: Sequence[Any]) -> list[str | None]:
-    return [None if value is None else make_printable(str(value)) for value in values]
+    return [None if value is None else format_cell(value) for value in values]
 
 
 def _shorten(text: str, longest: int) -> str:

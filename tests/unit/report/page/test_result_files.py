@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
 from textgauge.core.files import seal_json
-from textgauge.report.page import make_table, read_result, render_page
+from textgauge.report.page import read_result, render_page
 from textgauge.report.page.result_files import ResultFile
-from textgauge.report.page.tables import MOST_ROWS, make_cell
+from textgauge.report.page.tables import MOST_ROWS, make_cell, make_table
 from textgauge.report.page.texts import make_texts
 
 COMPARED = [

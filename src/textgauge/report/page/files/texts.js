@@ -62,10 +62,16 @@
       select.addEventListener("change", () => refresh());
     }
 
-    // One line for each row, in lower case, so that a search is a scan of strings.
-    let lines = null;
-    const haystack = () => (lines ??= Array.from({ length: count }, (_, n) =>
-      [...texts.map((_, column) => text(column, n)), ...tags.map((tag) => tag.values[n] ?? "")].join("\n").toLowerCase()));
+    // Every different text once in lower case, made before it is needed: a search is a scan of these.
+    let lower = null;
+    const prepare = () => (lower ??= pool.map((one) => one.toLowerCase()));
+    (window.requestIdleCallback ?? ((work) => setTimeout(work, 200)))(prepare);
+
+    function rowsWith(word) {
+      const hits = prepare().map((one) => one.includes(word));
+      const labels = tags.map((tag) => new Set(tag.values.filter((value) => value?.toLowerCase().includes(word))));
+      return (n) => texts.some((column) => hits[column.at[n]]) || labels.some((found, k) => found.has(tags[k].values[n]));
+    }
 
     const orders = new Map();
     function sorted(choice) {
@@ -83,14 +89,13 @@
     const chosen = () => choices.find((choice) => choice.name === by?.value) ?? choices[0];
 
     function refresh(keep) {
-      const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const at = wanted.length ? haystack() : null;
+      const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean).map(rowsWith);
       const choice = chosen();
       const side = way?.value ? Number(way.value) : 0;
       if (!keep) shown = PART;
       order = sorted(choice).filter((n) =>
         (!picked || picked.has(n)) &&
-        (!at || wanted.every((word) => at[n].includes(word))) &&
+        wanted.every((matches) => matches(n)) &&
         selects.every((select, k) => !select.value || tags[k].values[n] === select.value) &&
         (!side || side * choice.sort[n] > 0));
       box.querySelector(".count").textContent = order.length === count ? `${count.toLocaleString("en")} rows` : `${order.length.toLocaleString("en")} of ${count.toLocaleString("en")} rows`;
@@ -183,7 +188,7 @@
     let chosen = null;
     let drag = null;
     let at = -1;
-    map.querySelector(".legend").append(...(tag ? groups : []).map((name, k) => element("span", name, `swatch ${COLOURS[k].slice(2)}`)));
+    map.querySelector(".legend").prepend(...(tag ? groups : []).map((name, k) => element("span", name, `swatch ${COLOURS[k].slice(2)}`)));
 
     let box = [canvas.clientWidth, canvas.clientHeight];
     const size = () => box;
@@ -194,7 +199,8 @@
 
     let waiting = false;
     function paint() {
-      if (!waiting) requestAnimationFrame(() => { waiting = false; paintNow(); });
+      // After the table is on the screen: a search shows its rows first.
+      if (!waiting) requestAnimationFrame(() => setTimeout(() => { waiting = false; paintNow(); }));
       waiting = true;
     }
 
@@ -209,10 +215,11 @@
       const fills = Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(name)]));
       for (const dim of [true, false]) {
         pen.globalAlpha = dim ? 0.12 : many ? 0.45 : 0.7;
+        let last = "";
         for (const n of known) {
           if (dim === (!chosen || chosen.has(n))) continue;
           const [x, y] = place(n);
-          pen.fillStyle = fills[colour(n)];
+          if (last !== colour(n)) pen.fillStyle = fills[(last = colour(n))];
           if (many) { pen.fillRect(x - 1.5, y - 1.5, 3, 3); continue; }
           pen.beginPath();
           pen.arc(x, y, 3, 0, 7);
@@ -281,6 +288,7 @@
       map.querySelector("[role=status]").textContent = `${tag?.values[at] ?? ""}: ${text(0, at)}`;
       paint();
     });
+    map.querySelector(".save").addEventListener("click", () => textgaugeSave(canvas.toDataURL("image/png"), `${map.id}.png`));
     map.addEventListener("chosen", (event) => { chosen = event.detail; paint(); });
     new ResizeObserver(() => { box = [canvas.clientWidth, canvas.clientHeight]; paint(); }).observe(canvas);
     new MutationObserver(paint).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
