@@ -11,6 +11,7 @@ from dataclasses import MISSING, Field
 from typing import Any, Literal, get_args, get_origin
 
 _CODE = re.compile(r"(`[^`]*`)")
+_FORMULA = re.compile(r" = |[Σ√‖∩^×]|·|\w/\w.*[+−]")
 _KINDS = {int: "whole number", float: "number", bool: "true or false", str: "text"}
 
 
@@ -22,6 +23,29 @@ def plain(text: str) -> str:
 
 def _escaped(text: str) -> str:
     return re.sub(r"([*_\[\]])", r"\\\1", html.escape(text, quote=False))
+
+
+def formulas(text: str) -> str:
+    """Text that means itself, with its formulas set as such: in another type, exponents raised, indices lowered.
+
+    A formula is a clause with a sign that prose does not have.
+    """
+    parts = _CODE.split(text)
+    return "".join(part if part.startswith("`") else _set_clauses(part) for part in parts)
+
+
+def _set_clauses(text: str) -> str:
+    clauses = re.split(r"(?<=[;.:]) ", text)
+    return " ".join(_set_formula(one) if _FORMULA.search(one) else _escaped(one) for one in clauses)
+
+
+def _set_formula(text: str) -> str:
+    made = re.sub(
+        r"\^\(([^()]*)\)|\^(½|\w+)", lambda found: f"<sup>{found[1] or found[2]}</sup>", html.escape(text, quote=False)
+    )
+    made = re.sub(r"(?<=[^\W\d])_(\w)\b", r"<sub>\1</sub>", made)
+    made = re.sub(r"([*_\[\]])", r"\\\1", made)
+    return f'<span class="formula">{made}</span>'
 
 
 def code(text: object) -> str:
@@ -61,8 +85,8 @@ def paragraphs(doc: str | None) -> list[str]:
 def _paragraph(part: str) -> str:
     if part.startswith("- "):
         items = re.split(r"\n(?=- )", part)
-        return "\n".join(f"- {plain(' '.join(item[2:].split()))}" for item in items)
-    return plain(" ".join(part.split()))
+        return "\n".join(f"- {formulas(' '.join(item[2:].split()))}" for item in items)
+    return formulas(" ".join(part.split()))
 
 
 def parameter_row(name: str, kind: Any, default: Any) -> list[str]:

@@ -109,6 +109,7 @@ LAYOUTS = {
         "Systems", "Systems by score", ("system", "metric", "rank", "score", "tied_with"), "score", _PLAIN
     ),
 }
+_JUDGED = {"disagreements": "Where they differ most", "confusion": "Ratings of people in rows, of the judge in columns"}
 _SEVERAL = {"slice": "Slices", "system": "Systems", "candidate": "Candidates"}
 _HEADINGS = {"null": "if same source", "p_adjusted": "adjusted p", "about": "what it is", "whole": "whole set"}
 _DEFINED = {
@@ -118,6 +119,7 @@ _DEFINED = {
     "test": "The same property of the test texts.",
     "train": "The same property of the training texts.",
 }
+_BETTER = {"lower": "↓", "higher": "↑"}
 _FIRST_ROWS = 8  # of properties, those that are worse than in real texts first
 _FIRST = "Those that are worse than in real texts first; all are folded below."
 _BEHIND = {"near_copies": "syntactic", "plausibility": "perplexity", "copied_passages": "copied_share"}  # of a text
@@ -227,6 +229,10 @@ def _make_tables(
     if key and saved.command in ("compare", "score") and "metric" in rows[0]:
         whole = replace(_make_result_table(replace(layout, drawn="value"), rows), title="All numbers")
         return rows, (_make_matrix(key, rows),), (whole,)
+    if saved.command == "judge":
+        folded = [(title, saved.details.get(name)) for name, title in _JUDGED.items()]
+        more = tuple(make_table(title, _flatten(of)) for title, of in folded if isinstance(of, list) and of)
+        return rows, (_make_result_table(layout, rows),), more
     if saved.command != "describe":
         return rows, (_make_result_table(layout, rows),), ()
     table = _make_property_table(layout, rows, worse)
@@ -283,21 +289,18 @@ def _format_share(share: Any) -> str:
 
 def _make_property_table(layout: Layout, rows: list[Row], worse: Sequence[WorseThanReal]) -> PageTable:
     """Return the properties of corpora, those that are worse than in real texts first."""
-    declared = {one.name: one for one in list_properties()}
+    about = {one.name: one.about for one in list_properties()}
     places: dict[Any, int] = {(one.corpus, one.property): place for place, one in enumerate(worse)}
-    order = [places.get((str(row.get("corpus") or ""), row.get("property")), len(places)) for row in rows]
-    rows = [rows[place] for place in np.argsort(order, kind="stable").tolist()]
-    known = [declared.get(row.get("property", "")) for row in rows]
-    rows = [row | {"about": of and of.about} for row, of in zip(rows, known, strict=True)]
-    table = _make_result_table(layout, rows)
-    ends = [{"lower": " ↓", "higher": " ↑"}.get((of and of.better) or "", "") for of in known]
-    at = next(n for n, column in enumerate(table.columns) if column.name == "property")
-    shown = [f"{str(row.get('property')).replace('_', ' ')}{end}" for row, end in zip(rows, ends, strict=True)]
-    cells = tuple(
-        (*line[:at], replace(line[at], shown=text), *line[at + 1 :])
-        for line, text in zip(table.rows, shown, strict=False)  # a table is cut beyond some hundred rows
-    )
-    return replace(table, rows=cells, flagged=frozenset(range(sum(place < len(places) for place in order))))
+    order = [
+        places.get((str(row.get("corpus") or ""), row.get("property")), len(places) + (row.get("worse_than") is None))
+        for row in rows
+    ]
+    rows = [
+        rows[place] | {"about": about.get(rows[place].get("property", ""))}
+        for place in np.argsort(order, kind="stable")
+    ]
+    flagged = frozenset(range(sum(place <= len(places) for place in order)))
+    return replace(_make_result_table(layout, rows), flagged=flagged)
 
 
 def _make_result_table(layout: Layout, rows: list[Row], items: Sequence[Row] = ()) -> PageTable:
@@ -346,8 +349,11 @@ def _get_arrow(metric: str) -> str:
 
 def _make_cell(column: PageColumn, row: Row, mark: Span | None) -> PageCell:
     name, made = column.name, make_cell(row.get(column.name))
-    if name in ("metric", "property"):
+    if name == "metric":
         return replace(made, link=make_anchor(str(made.value)))
+    if name == "property":
+        better = next((one.better for one in list_properties() if one.name == made.value), None)
+        return replace(made, shown=f"{made.shown.replace('_', ' ')} {_BETTER.get(better or '', '')}".rstrip())
     if name == "rank" and row.get("rank_low"):
         return replace(made, shown=format_ranks(row["rank_low"], row.get("rank_high")))
     if name == "null":

@@ -146,12 +146,9 @@ class PageTable:
         """The columns that are defined, with their definitions."""
         return [(column.label, column.about) for column in self.columns if column.about and not column.hidden]
 
-    def numeric(self, place: int) -> bool:
-        """Return whether a column holds numbers."""
-        return self._numbers[place]
-
     @cached_property
-    def _numbers(self) -> list[bool]:
+    def numeric(self) -> list[bool]:
+        """Whether each column holds numbers."""
         return [any(row[place].numeric for row in self.rows) for place in range(len(self.columns))]
 
 

@@ -81,7 +81,7 @@ def make_texts(
     tags = [name for name in columns if name not in shown and name not in _UNSEEN and _is_tag(columns[name])]
     content = {
         "texts": [{"heading": heading, "at": list(map(place, columns[name]))} for name, heading in shown.items()],
-        "tags": [{"heading": name.replace("_", " "), "values": _print_all(columns[name])} for name in tags],
+        "tags": [{"heading": name.replace("_", " "), "values": list(map(_print, columns[name]))} for name in tags],
         "choices": choices,
         "index": list(columns.get("index", range(count))),
         "passage": list(map(place, columns["passage"])) if "passage" in columns else None,
@@ -183,8 +183,8 @@ def _round(value: Any) -> float | None:
     return float(f"{value:.{_DIGITS}g}") if is_number(value) and math.isfinite(value) else None
 
 
-def _print_all(values: Sequence[Any]) -> list[str | None]:
-    return [None if value is None else format_cell(value) for value in values]
+def _print(value: Any) -> str | None:
+    return None if value is None else format_cell(value)
 
 
 def _shorten(text: str, longest: int) -> str:

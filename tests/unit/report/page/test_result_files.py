@@ -251,3 +251,20 @@ def test_near_copies_come_first_and_no_sentence_twice(tmp_path):
     assert "<strong>Different</strong>" in second
     assert made.index('class="result concern"') < made.index('<p class="shown">Different</p>')
     assert made.count("says so.") == 2
+
+
+def test_pages_of_a_leaderboard_of_scores_and_of_a_judge(tmp_path):
+    rows = [
+        {"metric": "score", "system": name, "score": at, "low": at - 0.1, "high": at + 0.1, "rank": n, "rank_low": 1,
+         "rank_high": 2, "tied_with": other}
+        for n, (name, at, other) in enumerate((("a", 0.8, "b"), ("b", 0.7, "a")), 1)
+    ]  # fmt: skip
+    (table,) = read_result(written(tmp_path, rows, "leaderboard")).tables
+    assert [column.name for column in table.columns if not (column.hidden or column.extra)][:2] == ["system", "rank"]
+    assert table.rows[1][1].shown == "1–2"
+    assert table.rows[0][2].mark.at > table.rows[1][2].mark.at
+    judged = [{"measure": "kappa", "of": "judge and people", "value": 0.8, "low": 0.7, "high": 0.9, "n": 9}]
+    saved = {"schema": 1, "command": "judge", "rows": judged, "details": {"disagreements": [{"line": 3, "judge": "0"}]}}
+    result = read_result(written(tmp_path, saved))
+    assert [table.title for table in result.folded] == ["Where they differ most"]
+    assert result.tables[0].rows[0][2].note == "0.7 … 0.9"
