@@ -74,15 +74,18 @@ mutation: $(VENV)/.dev ## change the code in small ways and see whether the test
 	$(BIN)/python -m benchmarks.mutation $(SHARE) $(SEED)
 	$(BIN)/python -m benchmarks.reliability
 
-wheel: ## source archive and the wheel, checked
+wheel: ## source archive and the wheel, checked, and a list of what is installed with it (SBOM)
 	rm -rf dist && $(PYTHON) -m venv build/wheel-venv
 	build/wheel-venv/bin/python -m pip install -q build twine check-wheel-contents
 	build/wheel-venv/bin/python -m build
 	build/wheel-venv/bin/twine check --strict dist/*
-	build/wheel-venv/bin/check-wheel-contents dist/*.whl
+	build/wheel-venv/bin/check-wheel-contents --toplevel textgauge,textgauge_papers dist/*.whl
 	rm -rf build/unpacked && for wheel in dist/*.whl; do build/wheel-venv/bin/python -m zipfile -e $$wheel build/unpacked/$$wheel; done
 	@! grep -rlF -e '$(CURDIR)' -e "$$($(PYTHON) -c 'import sys; print(sys.base_prefix)')/lib" build/unpacked || (echo "a wheel holds paths of this machine" && exit 1)
 	@ls dist/*-none-any.whl
+	rm -rf build/sbom-venv && $(PYTHON) -m venv build/sbom-venv && build/sbom-venv/bin/python -m pip install -q dist/*.whl
+	build/wheel-venv/bin/python -m pip install -q cyclonedx-bom
+	build/wheel-venv/bin/cyclonedx-py environment --output-reproducible -o build/textgauge.cdx.json build/sbom-venv/bin/python
 
 # Every lower bound of pyproject.toml as the version that is installed, those of the extras that tests use too. What these versions
 # import from newer packages may be deprecated there.

@@ -20,6 +20,7 @@ import numpy as np
 
 import textgauge
 from benchmarks import simulated
+from benchmarks.attack import BY_POLARS
 from benchmarks.attack_files import damaged, targets
 from textgauge.core.errors import TextgaugeError
 
@@ -35,7 +36,7 @@ def work(folder: Path, rng: np.random.Generator) -> None:
     textgauge.score(left=left, right=right, metrics="bleu,chrf,jaccard,levenshtein")
     X, Y = rng.normal(size=(2, 40, 8))
     textgauge.compare(X, Y, metrics="fid,mauve,pr,mmd")
-    for target in targets().values():
+    for target in (target for name, target in targets().items() if name not in BY_POLARS):  # which can end a process
         path = folder / target.file
         path.write_bytes(damaged(target, rng))
         try:

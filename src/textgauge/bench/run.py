@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -184,7 +184,7 @@ def _compute_cells(
                 running.remove(future)
                 try:
                     found = future.result()
-                except TextgaugeError:
+                except (TextgaugeError, CancelledError):  # cancelled where a scheduler is gone, which says so
                     raise
                 except Exception as error:  # metrics' own errors are caught where they run: this one is the worker's
                     reason = f"a worker process ended early ({type(error).__name__}: {error})"

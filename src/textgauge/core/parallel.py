@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import os
@@ -11,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextvars import copy_context
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -21,13 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.errors import InputError, MissingExtra, ResourceError, warn
-from textgauge.core.progress import advance
+from textgauge.core.progress import advance, begin_step
 
 _NUMBER = re.compile("[0-9]{1,9}")
 _MOST_THREADS = 1_024
 _MOST_PROCESSES = 256
 _ANSWERS_WITHIN = 10  # seconds
 _LOOK = 5  # seconds between two looks for workers
+_LOGS = ("distributed", "distributed.client", "tornado.application", "asyncio")  # those that Dask gives a level
 _OTHER_VERSION = (
     "the worker {} runs another textgauge, NumPy or SciPy than this machine ({}): its numbers may be others; install "
     "the same versions there"
@@ -109,13 +112,17 @@ def open_dask_executor(address: str | None) -> Iterator[Executor | None]:
     # Tasks carry their texts with them: data that one worker alone holds would be lost with it.
     settings = {"distributed.admin.large-graph-warning-threshold": "1GiB"}
     with dask.config.set(settings), ExitStack() as stack:
-        log = logging.getLogger("distributed")
-        stack.callback(log.setLevel, log.level)
-        log.setLevel(logging.CRITICAL)  # what is lost is said in one line below
+        for log in map(logging.getLogger, _LOGS):  # what is lost is said in one line below
+            stack.callback(log.setLevel, log.level)
+            log.setLevel(logging.CRITICAL)
         try:
+            if not address.startswith("local:"):
+                with ThreadPoolExecutor(1) as apart:  # a notebook has an event loop of its own
+                    apart.submit(asyncio.run, _greet(address)).result()
             client = stack.enter_context(Client(_cluster(address, stack), timeout=_ANSWERS_WITHIN))  # type: ignore[no-untyped-call]
-        except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"no Dask scheduler answers at {address} ({error})") from None
+        except (OSError, ValueError, TypeError, MemoryError) as error:  # MemoryError: of an answer that is no length
+            reason = str(error) or f"nothing within {_ANSWERS_WITHIN} s"
+            raise InputError(f"no Dask scheduler answers at {address} ({reason})") from None
         stack.enter_context(_say_what_is_awaited(client, address))
         try:
             yield _open_workers(client, address)
@@ -124,9 +131,17 @@ def open_dask_executor(address: str | None) -> Iterator[Executor | None]:
             raise ResourceError(f"{address}: {reason}; what is finished is kept, the same command resumes") from None
 
 
+async def _greet(address: str) -> None:
+    """Greet a scheduler: a client would wait for minutes for one that takes connections and says nothing."""
+    from distributed.comm.core import connect
+
+    comm = await asyncio.wait_for(connect(address, timeout=_ANSWERS_WITHIN), _ANSWERS_WITHIN)  # type: ignore[no-untyped-call]
+    await comm.close()
+
+
 @contextmanager
 def _say_what_is_awaited(client: Any, address: str) -> Iterator[None]:
-    """Warn, with a count of seconds, as long as the scheduler does not answer or has no worker that could go on."""
+    """Say, with a count of seconds, as long as the scheduler does not answer or has no worker that could go on."""
     over = Event()
 
     def look() -> None:
@@ -140,9 +155,10 @@ def _say_what_is_awaited(client: Any, address: str) -> Iterator[None]:
                 if not problem:
                     well = time.monotonic()
                 elif not over.is_set():
-                    warn(f"{address} {problem}; waiting ({time.monotonic() - well:.0f} s)", RuntimeWarning)
+                    begin_step(f"waiting ({time.monotonic() - well:.0f} s): {address} {problem}")
+                    warn(f"{address} {problem}", RuntimeWarning)
 
-    Thread(target=look, daemon=True).start()
+    Thread(target=copy_context().run, args=(look,), daemon=True).start()
     try:
         yield
     finally:
