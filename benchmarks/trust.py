@@ -1,12 +1,13 @@
 """What attacks, faults, fuzzers and other settings showed: lines of JSON that their commands keep, as Markdown.
 
-`benchmarks.attack`, `.faults`, `.fuzz`, `.equality` and `.soak` keep a line for each target in benchmarks/simulated;
-`python -m benchmarks.reliability` puts the tables into docs/reliability.md.
+`benchmarks.attack`, `.faults`, `.clusters`, `.endpoints`, `.fuzz`, `.equality` and `.soak` keep a line for each target
+in benchmarks/simulated; `python -m benchmarks.reliability` puts the tables into docs/reliability.md.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from fcntl import LOCK_EX, flock
 from pathlib import Path
@@ -82,6 +83,23 @@ def equalities() -> str:
     return markdown([*names.values(), "other bits in"], rows)
 
 
+def clustered() -> str:
+    """Clusters that were disturbed, with what came of it."""
+    names = {"case": "what happens", "outcome": "what comes", "said": "the line"}
+    rows = [[str(line.get(name, "")) or "–" for name in names] for line in read(file_of("clusters"))]
+    place = re.compile(r"127\.0\.0\.1:\d+")
+    return markdown([*names.values()], [[place.sub("HOST:PORT", cell) for cell in row] for row in rows])
+
+
+def asked() -> str:
+    """Ways of an endpoint to answer, with what came of it for a judge and an embedder."""
+    by_way: dict[str, dict[str, str]] = {}
+    for line in read(file_of("endpoints")):
+        by_way.setdefault(line["way"], {})[line["kind"]] = line["outcome"]
+    rows = [[way, found.get("judge", "–"), found.get("embedder", "–")] for way, found in by_way.items()]
+    return markdown(["the endpoint answers", "judge", "embedder"], rows)
+
+
 def soaked() -> str:
     """Memory and open files as time went by."""
     names = {"minutes": "minutes", "rounds": "rounds of work", "memory": "memory, MB", "files": "open files"}
@@ -115,6 +133,7 @@ def not_noticed() -> str:
 def tables() -> dict[str, str]:
     """All tables by name, of which there are lines."""
     made = {"attack": ("attacks", attacks), "fuzz": ("fuzzed", fuzzed), "faults": ("faults", faults)}
+    made |= {"clusters": ("clusters", clustered), "endpoints": ("endpoints", asked)}
     made |= {"equality": ("equality", equalities), "soak": ("soak", soaked), "branches": ("branches", branches)}
     made |= {"mutation": ("mutants", lambda: mutants() + "\n\nNot noticed, of the last sample:\n\n" + not_noticed())}
     return {name: table() for file, (name, table) in made.items() if read(file_of(file))}
