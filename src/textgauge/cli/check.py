@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import App
 
 from textgauge.cli.door import argument, calling, option, parse_parameter_texts
-from textgauge.cli.output import Format, FormatOption, OutputOption, print_result, say
+from textgauge.cli.output import Format, FormatOption, OutputOption, print_answer, print_result, say
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
@@ -91,7 +91,7 @@ def _print(report: CheckReport, form: Format) -> None:
     if form is not Format.table:
         print_result(report, form)
         return
-    say(f"{report.answer}\n")
+    print_answer(report.answer, form)
     for result in report:
         say(result.line)
         for text in result.evidence:

@@ -253,9 +253,8 @@ _METAVARS = {str: "TEXT", int: "N", float: "X", Path: "FILE"}
 def _name_value(parameter: inspect.Parameter) -> inspect.Parameter:
     """Return an option whose help names its value in plain words, not by a type of Python."""
     kind, *declared = get_args(parameter.annotation) if get_origin(parameter.annotation) is Annotated else [None]
-    kinds = [one for one in (kind, *get_args(kind)) if one in _METAVARS] + [
-        one for one in get_args(kind) if one is bool
-    ]
+    members = [kind, *get_args(kind), *(inner for member in get_args(kind) for inner in get_args(member))]
+    kinds = [one for one in members if one in _METAVARS]
     own = next((one for one in declared if isinstance(one, Parameter)), None)
     if own is None or isinstance(own, Argument) or own.metavar is not None or not kinds:
         return parameter

@@ -114,19 +114,15 @@ def print_notes(notes: Iterable[str], form: Format) -> None:
 
 
 def print_answer(answer: str | None, form: Format) -> None:
-    """Print the answer, above the table that it is drawn from; on a terminal its verdict has a colour."""
-    if answer and form is Format.table and has_colour():
+    """Print the answer, above its table; on a terminal its verdict has a colour, where nobody asked for none."""
+    is_plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if answer and form is Format.table and not is_plain:
         shown = make_printable(fill_line(answer))
         start, colour = next(((start, code) for start, code in VERDICTS.items() if shown.startswith(start)), ("", ""))
         verdict = f"\x1b[1;{colour}m{start}\x1b[0m" if start else ""
         print(f"{verdict}{shown[len(start) :]}\n", flush=True)
     elif answer:
         say(f"% {' '.join(answer.split())}" if form is Format.latex else f"{fill_line(answer)}\n")
-
-
-def has_colour() -> bool:
-    """Return whether standard output is a terminal that shows colours, and nobody asked for none (NO_COLOR)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def fill_line(text: str) -> str:
