@@ -21,6 +21,7 @@ from textgauge.metrics import Metric, get_metric
 _FEW = 2  # measures that a table shows at first, besides overall
 _LARGEST = 1e300  # that can be drawn
 _EDGE = 3  # per cent kept free at each end, so that a dot is never cut
+_ENDS = ("overall_low", "overall_high", "rank_low", "rank_high")
 MOST_ROWS = 300
 _MOST_CHARACTERS = 1_000
 
@@ -214,7 +215,7 @@ def make_board_table(board: Leaderboard) -> PageTable:
         *([PageColumn("new data sets", "The 95 % interval of overall for new data sets.")] if several else []),
         *(_make_column(name, board.by_column[name], extra=place >= first) for place, name in enumerate(names)),
         PageColumn("tier", "A tier ends only where every metric above is better than every metric below.", extra=alike),
-        *(PageColumn(name, hidden=True) for name in ("overall_low", "overall_high", "rank_low", "rank_high")),
+        *(PageColumn(name, hidden=True) for name in (*_ENDS, "tied_with")),
     )
     cells = tuple(
         (
@@ -224,7 +225,7 @@ def make_board_table(board: Leaderboard) -> PageTable:
             *([make_cell(format_interval(row.new_data_low, row.new_data_high))] if several else []),
             *(drawn[name][place] for name in names),
             make_cell(row.tier),
-            *map(make_cell, (row.low, row.high, row.rank_low, row.rank_high)),
+            *map(make_cell, (row.low, row.high, row.rank_low, row.rank_high, row.tied_with)),
         )
         for place, row in enumerate(rows)
     )
