@@ -12,7 +12,7 @@ from textgauge.bench import list_protocols
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")
-MADE = {"textgauge.toml", "derived/", "site/"}  # by users, runs and make
+MADE = {"textgauge.toml", "derived/", "site/", "build/textgauge.cdx.json"}  # by users, runs and make
 PROTOCOLS = {kind.__name__ for kind in list_protocols().values()}
 MOST_FILES = 30
 
