@@ -1,5 +1,7 @@
 """The number of texts, and the number of rated pairs, on tests whose truth is known."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -28,11 +30,11 @@ class Known:
     def __init__(self, truth):
         self.truth, self.key = truth, f"needs {truth}"
 
-    def p_value(self, comparison, *, permutations, seed):
+    def null_values(self, comparison, *, permutations, seed):
         n = len(comparison.reference)
         shift = np.array([compute_needed_shift(0.8) * n / self.truth])
         chance = compute_rejection_rate(shift, permutations=permutations)[0]
-        return float(np.random.default_rng([n, seed]).random() > chance), "known"
+        return SimpleNamespace(p_value=float(np.random.default_rng([n, seed]).random() > chance))
 
 
 @pytest.fixture
