@@ -356,5 +356,6 @@ PAPER = Paper(
     ledger_rows,
     _FIGURES,
     also=compute_classifier_pairs,
+    minutes=30,
     params={"repetitions": REPETITIONS},
 )

@@ -79,8 +79,8 @@ def reproduce(
     if table is not None and table not in chosen[0].tables:
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen[0].tables)}")
     given = _parse_params(chosen, param, repetitions)
-    if not kept:
-        note(f"processor time of one core, where nothing is there yet: {_estimate(chosen)}")
+    if every and not kept:
+        note(_estimate(chosen))
     ledgers: list[Row] = []
     took: dict[str, float] = {}
     failed = False
@@ -91,7 +91,7 @@ def reproduce(
         store = Store(folder / one.name if apart else folder)
         try:
             with measure_time(store):
-                failed |= not kept and _compute(one, request, store, jobs)
+                failed |= not kept and _compute(one, request, store, jobs, say=not every)
         except ResourceError as error:
             if not every:
                 raise
@@ -134,10 +134,11 @@ def _estimate(papers: list[Paper]) -> str:
 
     >>> from textgauge_papers import PAPERS
     >>> _estimate([PAPERS["ackerman2023"]])
-    'ackerman2023 2 minutes'
+    'processor time of one core, where nothing is there yet: ackerman2023 2 minutes'
     """
     each = ", ".join(f"{paper.name} {paper.minutes:g}" for paper in papers)
-    return f"{each} minutes" + (f", {sum(paper.minutes for paper in papers):g} in all" if len(papers) > 1 else "")
+    total = f", {sum(paper.minutes for paper in papers):g} in all" if len(papers) > 1 else ""
+    return f"processor time of one core, where nothing is there yet: {each} minutes{total}"
 
 
 def _of(paper: Paper, rows: list[Row]) -> str:
@@ -188,13 +189,16 @@ def _known(row: Row) -> Row:
     return {name: value for name, value in row.items() if value is not None}
 
 
-def _compute(paper: Paper, request: Request, store: Store, jobs: int) -> bool:
-    """Run what the store lacks; whether anything failed."""
+def _compute(paper: Paper, request: Request, store: Store, jobs: int, *, say: bool) -> bool:
+    """Run what the store lacks, and say what it takes; return whether anything failed."""
+    plans = [] if paper.program is not None else _plans(paper, request)
+    if say:
+        note(_estimate([paper]))
     if paper.program is not None:
         with show_progress() as step:
             paper.program.run_rows(store.folder, seed=request.seed, on_step=step, on_note=note)
         return False
-    failures = compute(_plans(paper, request), store, jobs=jobs, progress=progress_bar).failures
+    failures = compute(plans, store, jobs=jobs, progress=progress_bar).failures
     if paper.also is not None:
         paper.also(store, request)
     for failure in failures:

@@ -34,11 +34,11 @@ def _check(metric, some):
     left, right = [a for a, _ in some], [b for _, b in some]
     scores = metric.measure(Pairs(left, right))
     low, high = metric.bounds
-    known = scores.values[~np.isnan(scores.values)]
+    known = scores.values[~np.isnan(scores.values)] / metric.factor
     assert np.isfinite(known).all(), metric.key
     assert ((known >= low - 1e-9) & (known <= high + 1e-9)).all(), metric.key
     assert len(known) == len(left) or scores.reason, metric.key
-    same = metric.measure(Pairs(left, left)).values
+    same = metric.measure(Pairs(left, left)).values / metric.factor
     np.testing.assert_allclose(same, metric.value_at_identity, atol=2e-6, err_msg=metric.key)
 
 

@@ -162,8 +162,8 @@ def test_features_are_values_of_metrics_with_equal_pairs_computed_once():
     scores = get_metric("rouge1").measure(pairs)
     np.testing.assert_array_equal(rated.values[:, 0], scores.values)
     np.testing.assert_array_equal(rated.values[:, 2], scores.parts["recall"])
-    ways = [get_metric("ter").measure(two).values for two in (pairs, Pairs(right * 2, left * 2))]
-    np.testing.assert_array_equal(rated.values[:, 1], -(ways[0] + ways[1]) / 2)  # both directions
+    ways = [get_metric("ter").measure(two).values / 100 for two in (pairs, Pairs(right * 2, left * 2))]
+    np.testing.assert_allclose(rated.values[:, 1], -(ways[0] + ways[1]) / 2, rtol=1e-12)  # both directions
 
 
 def test_without_sets_the_pairs_of_one_text_are_left_out_together():
