@@ -1,4 +1,4 @@
-"""The pictures of tutorials: pages that their commands make, as a browser shows them.
+"""The pictures of README and tutorials: pages that their commands make, as a browser shows them.
 
 `python -m benchmarks.pictures [NAME]…` runs the commands on the files that the first block of the tutorial makes, and
 takes the first screen of the page with Chromium.
@@ -31,6 +31,15 @@ class Picture:
 
 
 PICTURES = (
+    Picture(
+        "report",
+        "",
+        (
+            "textgauge compare sample:banking sample:travel --limit 300 --explain -o found.json",
+            "textgauge report found.json -o page.html --title 'Banking and travel questions'",
+        ),
+        900,
+    ),
     Picture(
         "describe",
         "",

@@ -172,7 +172,6 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     heading = several if several and saved.command in ("compare", "score") else layout.heading
     worse = find_worse_rows(rows) if saved.command == "describe" else []
     rows, tables, folded = _make_tables(layout, saved, rows, worse)
-    explained = saved.command in _EXPLAINED and not {"slice", "candidate"} & set(rows[0])
     return ResultFile(
         name,
         f"{heading} ({name})" if heading else name,
@@ -183,8 +182,16 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
         tuple(map(str, saved.warnings)),
         folded=folded,
         texts=_make_saved_texts(saved),
-        hint=f"Save the result with `--explain` to see {_EXPLAINED[saved.command]} here." if explained else "",
+        hint=_write_hint(saved.command, rows[0]),
     )
+
+
+def _write_hint(command: str, row: Row) -> str:
+    """Say how the page shows texts; empty where it cannot."""
+    key = next((name for name in ("slice", "candidate") if name in row), "")
+    if key and command == "compare":
+        return f"Compare the texts of one {key} with `--explain` to see those behind its numbers."
+    return f"Save the result with `--explain` to see {_EXPLAINED[command]} here." if command in _EXPLAINED else ""
 
 
 def _flatten(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
