@@ -17,9 +17,9 @@ from textgauge.core.show import format_duration
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
-from textgauge.report.page import make_table, render_page
+from textgauge.report.page import render_page
 from textgauge.report.page.result_files import ResultFile
-from textgauge.report.page.tables import make_anchor, make_board_table, make_verdict_table
+from textgauge.report.page.tables import make_anchor, make_board_table, make_table, make_verdict_table
 from textgauge.report.page.texts import make_texts
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!-- `code`"
