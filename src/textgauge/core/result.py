@@ -142,6 +142,8 @@ class Result(Tabular):
 
     def __getitem__(self, name: Any) -> Any:
         """Return the row at a place, or of a name: the value of the first key, or a tuple of the values of several."""
+        if isinstance(name, int) and not -len(self) <= name < len(self):
+            raise IndexError(f"there is no row {name}: this result has {len(self)}, counted from 0")
         if isinstance(name, int | slice):
             return self.rows[name]
         rows = self._named(name)

@@ -280,8 +280,9 @@ def get_cells(values: Any, column: str | None = None) -> list[Any]:
     """
     if is_frame(values):
         with contextlib.suppress(Exception):  # each library has its own kind of error
-            if column is not None:
-                return _list_cells(values[column])
+            # Two columns of one name are a frame again, whose items are names.
+            if column is not None and not hasattr(type(found := values[column]), "columns"):
+                return _list_cells(found)
         columns = get_columns(values)
     else:
         cells = _list_cells(values)
@@ -391,6 +392,8 @@ def _list_cells(values: Any) -> list[Any]:
     """Return the values as a list of Python's own; what is missing (NaN among texts, NA) is None."""
     method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(type(values), name)), None)
     cells = values if method is None else getattr(values, method)()
+    if isinstance(cells, int | float | None):
+        raise InputError(f"texts are a list, a file or a table, not {cells!r}")
     return [None if _is_missing(cell) else cell for cell in cells]
 
 

@@ -154,7 +154,7 @@ def get_cached_folder(name: str) -> Path:
 
 def _install(entry: Resource, folder: Path) -> None:
     """Fill the folder from the first source with the right bytes."""
-    problems = [f"the copy in {folder} is damaged"] if folder.is_dir() else []
+    problems = [f"the copy in {folder} has wrong bytes"] if folder.is_dir() else []
     try:
         make_cache_folder(folder.parent)
         for label, copy_to in _list_sources(entry):
@@ -170,11 +170,12 @@ def _install(entry: Resource, folder: Path) -> None:
                 problems.append(f"{label}: wrong bytes in {', '.join(wrong)}")
     except OSError as error:
         raise ResourceError(f"cannot keep resource {entry.name!r} in {folder.parent}: {error.strerror}") from error
+    state = "is damaged" if "wrong bytes" in "; ".join(problems) else "is not on this machine"
     if is_offline():
         problems.append("offline: TEXTGAUGE_OFFLINE is set")
     lighter = f" or use the lighter {entry.lighter}" if entry.lighter else ""
     raise ResourceError(
-        f"resource {entry.name!r} ({entry.purpose}, {entry.size / 1e6:.0f} MB) is not on this machine "
+        f"resource {entry.name!r} ({entry.purpose}, {entry.size / 1e6:.0f} MB) {state} "
         f"({'; '.join(problems)}); with a network run: textgauge resources fetch {entry.name}{lighter}"
     )
 

@@ -97,11 +97,11 @@ def get_metrics(
         raise ArgumentError(f"{{metrics}} are names, not {names!r}; `textgauge ls metrics` lists them")
     metrics: list[Metric] = []
     for item in items:
-        if isinstance(item, Metric):
-            metrics.append(item)
-        else:
+        if isinstance(item, str):
             pieces = split_names(item)
             metrics += [get_metric(name) for piece in pieces for name in (expand(piece) if "|" in piece else [piece])]
+        else:
+            metrics.append(get_metric(item))
     if scope is not None and not metrics:
         raise ArgumentError("name at least one metric with {metrics}; `textgauge ls metrics` lists them")
     wrong = next((metric for metric in metrics if scope not in (None, metric.scope)), None)

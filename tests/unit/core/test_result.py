@@ -143,6 +143,9 @@ def test_rows_are_had_by_place_and_by_name():
     assert [row["value"] for row in found[:2]] == [1, 2]
     assert "fid" in found
     assert "jsd" not in found
+    for place in (2, -3):
+        with pytest.raises(IndexError, match=f"there is no row {place}: this result has 2"):
+            found[place]
     for error in (KeyError, UnknownName):
         with pytest.raises(error, match="fid"):
             found["fidd"]

@@ -41,6 +41,19 @@ def table():
     return TextTable.of("a.csv", {"text": ["a", None, "c"], "n": ["1", " ", "x"], "name": ["", "b", "c"]})
 
 
+@pytest.mark.parametrize("column", [None, "text"])
+def test_two_columns_of_one_name_are_refused(column):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InputError, match="the frame has several columns 'text'"):
+        get_cells(pandas.DataFrame([["a", "b"], ["c", "d"]], columns=["text", "text"]), column)
+
+
+@pytest.mark.parametrize("texts", [3, 1.5, None])
+def test_a_number_is_no_corpus(texts):
+    with pytest.raises(InputError, match="texts are a list, a file or a table"):
+        get_cells(texts)
+
+
 def test_a_column_of_another_library_is_its_cells():
     assert get_cells(Column(["a", "b"])) == ["a", "b"]
     assert get_cells(Frame(text=["a", "b"]), "text") == ["a", "b"]

@@ -24,6 +24,12 @@ def test_names_of_other_packages_lead_to_what_there_is(name, said):
         get_metric(name)
 
 
+@pytest.mark.parametrize("names", [[3], b"jsd", [None]])
+def test_what_is_no_name_is_refused(names):
+    with pytest.raises(UnknownName, match="a metric is called by its name"):
+        registry.get_metrics(names)
+
+
 def test_what_is_named_instead_of_another_metric_is_a_metric():
     for said in registry._ELSEWHERE.values():
         named = re.match(r"use ([\w.()=@]+)", said)
