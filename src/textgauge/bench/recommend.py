@@ -75,12 +75,7 @@ __all__ = ["Answer", "MetricCost", "Recommendation", "recommend"]
 _POOLS = 4  # times the texts of one repetition: statements about new texts need repetitions that share few texts
 _FEWEST_OF_MIXTURE = 12
 _COST_TEXTS, _COST_PAIRS, _TIMED_TEXTS = 100, 1_000, 24  # that a cost is given for, and that time an embedder
-_SLOW = (
-    "ter",
-    "bertscore",
-    "wmd",
-    "contextual_l2",
-)  # pair metrics: 25 to 330 ms for a pair of summaries, others below 11
+_SLOW = ("ter", "bertscore", "wmd", "contextual_l2", "blend")  # 25 to 330 ms for a pair of summaries, others below 11
 _HARDLY_ORDERED = 0.7  # accuracy of judgements; 0.5 is chance
 
 
@@ -200,12 +195,15 @@ def recommend(
         folder = out if out is not None else stack.enter_context(tempfile.TemporaryDirectory(prefix="textgauge-"))
         work = _Recommender(Store(folder), EFFORTS[effort], effort, metrics, power, seed, on_step, embedder)
         if pairs is not None:
+            sign = None
             if not isinstance(pairs, PairSources):
+                sign = find_repeating_column([os.fspath(pairs)]) if group is None else None
                 ratings = [rating] if isinstance(rating, str) else list(rating or [])
                 columns: dict[str, Any] = {"left": left, "right": right, "ratings": ratings}
                 columns["groups"] = {} if group is None else {"group": group}
                 pairs = read_rated(os.fspath(pairs), **columns, scores=list_column_names(metrics), seed=seed)
-            return work.recommend_for_pairs(pairs)
+            found = work.recommend_for_pairs(pairs)
+            return replace(found, warnings=(format_sign(sign, "Ranks hold"), *found.warnings)) if sign else found
         if task is not None:
             tasks = {kind.name: kind for kind in list_tasks()}
             if task not in tasks:

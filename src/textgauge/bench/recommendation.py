@@ -24,7 +24,7 @@ from textgauge.core.show import (
     join_words,
     make_printable,
 )
-from textgauge.stats.decisions import format_standing
+from textgauge.stats.decisions import format_standing, join_codes
 
 _NAMED = 5  # tied metrics in a sentence; the table has all
 
@@ -193,7 +193,9 @@ def _name_best(answer: Answer) -> str:
     ranked = [row for row in answer.board if row.rank is not None]
     if len(ranked) == 1:
         return f"Only {first} was ranked: there is nothing to compare it with"
-    return f"To {answer.purpose}, use {first}{_write_standing(answer, len(ranked) - 1)}"
+    worse = [row.metric for row in ranked if row.metric not in answer.choice]
+    rest = f". Worse than {answer.board.top[0]} here: {join_codes(worse)}" if worse and answer.board.tied else ""
+    return f"To {answer.purpose}, use {first}{_write_standing(answer, len(ranked) - 1)}{rest}"
 
 
 def _write_standing(answer: Answer, others: int) -> str:
@@ -241,8 +243,13 @@ def _format_texts(row: TextsNeeded) -> str:
 def _write_pairs_needed(row: PairsNeeded, whole: Recommendation) -> str:
     if np.isnan(row.count):
         return f"Spearman's ρ of {row.best} is not above that of {row.metric} on these pairs."
+    used = whole.about["pairs"]
+    if row.count > used:
+        alike = f"{row.best} and {row.metric} agree with the ratings alike: their Spearman's ρ differ by"
+        needed = f"and about {format_about(row.count)} rated pairs would tell which is better; {used:,} were used here"
+        return f"{alike} {format_cell(row.difference)}, {needed}."
     goal = f"To separate {row.best} from {row.metric}, tested alone, by Spearman's ρ"
-    needed = f"you need about {format_about(row.count)} rated pairs; {whole.about['pairs']:,} were used here"
+    needed = f"you need about {format_about(row.count)} rated pairs; {used:,} were used here"
     return f"{goal} with {format_percent(whole.about['power'])} power {needed}."
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from textgauge.core.errors import InputError, MissingExtra
 
@@ -55,7 +55,11 @@ _GAP = 2  # characters between columns
 _COLUMNS_KEPT = 2  # in the narrowest table
 _TEXT_LEAST = 16  # characters of a column of texts
 _NAME_LONGEST = 32  # longer cells are broken into lines
-_NUMBER_CELL = re.compile(r"(< )?-?\d[\d.,]*(e[-+]\d+)?( [↓↑%])?( \(\d+(–\d+)?\))?")  # as cells write it
+_DIGITS_SHOWN = 3  # of numbers, where no other count is asked for
+_EXPONENT_FROM = 1e9  # smaller numbers are written out
+# A cell that is aligned: up to the decimal point of its first number, the rest of the number, what follows.
+_ALIGNED = re.compile(r"([ <]*[-−]?\d[\d,]*)((?:\.\d+)?(?:e[-+]\d+)?)((?:[ ↓↑%–][-−\d.,e+ ↓↑%–…()]*)?)")
+_TO = " … "  # between the ends of an interval
 _NONE = ("", "–", "undefined")
 _PROSE = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+[,:;]? [^\W\d_]{2}")  # two words, one after the other
 # The content policy of a page without scripts: nothing but its own style and pictures is loaded.
@@ -155,9 +159,9 @@ def render_text(rows: Sequence[Row]) -> str:
     """Return rows as a table for people.
 
     >>> print(render_text([{"metric": "jsd", "value": 0.51239}]))
-    metric   value
-    ──────────────
-    jsd     0.5124
+    metric  value
+    ─────────────
+    jsd     0.512
     """
     from rich.console import Console
 
@@ -202,8 +206,8 @@ def take_first_lines(text: str, rows: int = 0) -> str:
 def build_table(rows: Sequence[Row], width: int) -> tuple[Table, list[str]]:
     """Return rows as a table with the columns that fit into a width, and the names of those that do not.
 
-    No word of a header and no number is cut: the last columns go first. Where the width asks for it, texts and headers
-    are broken into lines.
+    Numbers stand with their decimal points below each other. No word of a header and no number is cut: the last columns
+    go first. Where the width asks for it, texts and headers are broken into lines.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -215,56 +219,79 @@ def build_table(rows: Sequence[Row], width: int) -> tuple[Table, list[str]]:
     for name in names:
         values = [row.get(name) for row in rows]
         header, cells = make_printable(name.replace("_", " ")), [format_cell(value) for value in values]
-        is_prose = any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
+        aligned = _align_numbers(cells)
+        cells = aligned or cells
+        is_prose = not aligned and any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
         widest = max(map(len, cells), default=0)
         least = max(min(widest, _TEXT_LEAST) if is_prose else widest, *map(len, header.split()), 1)
         if len(columns) >= _COLUMNS_KEPT and needed + least > width:
             break
         wanted, needed = wanted + max(widest, len(header)) + _GAP, needed + least + _GAP
         is_number = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-        written = [cell for cell in cells if cell not in _NONE]
-        is_number |= bool(written) and all(map(_NUMBER_CELL.fullmatch, written))
-        columns.append((header, cells, least, is_prose, is_number))
-    for header, _, least, is_prose, is_number in columns:
-        table.add_column(
-            Text("\n".join(wrap(header, least, break_long_words=False)) if wanted - _GAP > width else header),
-            justify="right" if is_number else "left",
-            overflow="fold",
-            no_wrap=not is_prose,
-            min_width=least,
-        )
-    for line in zip(*(cells for _, cells, *_ in columns), strict=True):
+        columns.append((header, cells, least, is_prose, is_number or bool(aligned)))
+    is_narrow, shown = wanted - _GAP > width, []
+    for header, cells, least, is_prose, is_number in columns:
+        side: Literal["right", "left"] = "right" if is_number else "left"
+        lines = wrap(header, least, break_long_words=False) if is_narrow else [header]
+        head = Text("\n".join(lines), justify=side)
+        table.add_column(head, overflow="fold", no_wrap=not is_prose, min_width=least)
+        widest = max(map(len, (*lines, *cells)))  # blanks to the right would be stripped if rich moved the cells
+        shown.append([cell.rjust(widest) for cell in cells] if is_number else cells)
+    for line in zip(*shown, strict=True):
         table.add_row(*map(Text, line))
     return table, names[len(columns) :]
 
 
-def format_cell(value: Any) -> str:
-    """Return a value for people: four digits of a number, a dash for nothing.
+def _align_numbers(cells: Sequence[str]) -> list[str]:
+    """Return cells, equally long, with the decimal points of their first numbers below each other.
 
-    >>> format_cell(0.123456), format_cell(None), format_cell(True)
-    ('0.1235', '–', 'yes')
+    Of intervals both ends are aligned. None where cells hold words, or no number at all.
+
+    >>> _align_numbers(["0.325 ↓", "12 ↓", "–", "< 0.001 ↑"]), _align_numbers(["1 … 2.5", "10 … 20"])
+    (['  0.325 ↓', ' 12     ↓', '  –      ', '< 0.001 ↑'], [' 1 …  2.5', '10 … 20  '])
+    """
+    known = [n for n, cell in enumerate(cells) if cell not in _NONE]
+    if not known:
+        return []
+    ends = [[cells[n]] if "(" in cells[n] else cells[n].split(_TO) for n in known]
+    written, before, longest = [""] * len(cells), 0, 0
+    for place in range(max(map(len, ends))):
+        there = [n for n, of in zip(known, ends, strict=True) if len(of) > place]
+        found = [_ALIGNED.fullmatch(of[place]) for of in ends if len(of) > place]
+        pieces = [one.groups() for one in found if one]
+        if len(pieces) < len(there):
+            return []
+        head, number, _ = (max(map(len, column)) for column in zip(*pieces, strict=True))
+        before = before or head
+        for n, piece in zip(there, pieces, strict=True):
+            to = _TO if place else ""
+            written[n] += to + piece[0].rjust(head) + (piece[1].ljust(number) + piece[2])
+        longest = max(map(len, written))
+        written = [text and text.ljust(longest) for text in written]
+    return [text or cell.rjust(before).ljust(longest) for text, cell in zip(written, cells, strict=True)]
+
+
+def format_cell(value: Any) -> str:
+    """Return a value for people: three digits of a number, or all before its point, and a dash for nothing.
+
+    >>> format_cell(0.0034567), format_cell(12345.6), format_cell(None), format_cell(True)
+    ('0.00346', '12,346', '–', 'yes')
     """
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.{_DIGITS.get() or 4}g}" if isinstance(value, float) else make_printable(str(value))
-
-
-def format_short(value: float | None) -> str:
-    """Return a number of three digits, for cells that hold several.
-
-    >>> format_short(0.0034567), format_short(44.21), format_short(None)
-    ('0.00346', '44.2', '–')
-    """
-    return format_cell(None) if value is None else f"{value:.{_DIGITS.get() or 3}g}"
+    if not isinstance(value, float):
+        return make_printable(str(value))
+    digits = _DIGITS.get() or _DIGITS_SHOWN
+    return f"{value:,.0f}" if 10.0**digits - 0.5 <= abs(value) < _EXPONENT_FROM else f"{value:.{digits}g}"
 
 
 def format_decimals(value: float | None) -> str:
-    """Return a number with three decimals, so that a column lines up; a large one with four digits.
+    """Return a number with three decimals, so that a column lines up; a large one as in a cell.
 
     >>> format_decimals(0.5), format_decimals(12345.678), format_decimals(None)
-    ('0.500', '1.235e+04', '–')
+    ('0.500', '12,346', '–')
     """
     return format_cell(value) if value is None or abs(value) >= _LARGE else f"{value:.{_DIGITS.get() or 3}f}"
 
@@ -273,7 +300,7 @@ def format_interval(low: float | None, high: float | None) -> str:
     """Return the ends of an interval; one dash where there is none.
 
     >>> format_interval(0.25, 1 / 3), format_interval(None, None)
-    ('0.25 … 0.3333', '–')
+    ('0.25 … 0.333', '–')
     """
     if drop_nonfinite(low) is None and drop_nonfinite(high) is None:
         return format_cell(None)
@@ -286,16 +313,16 @@ def format_p(p: float | None) -> str:
     >>> format_p(0.0351234), format_p(0.00002), format_p(None)
     ('0.0351', '< 0.001', '–')
     """
-    if drop_nonfinite(p) is None:
+    if p is None or not math.isfinite(p):
         return format_cell(None)
-    return format_short(p) if p >= _SMALLEST_P else f"< {_SMALLEST_P:g}"  # type: ignore[operator]
+    return format_cell(float(p)) if p >= _SMALLEST_P else f"< {_SMALLEST_P:g}"
 
 
 def format_value(value: float | None, closer: str) -> str:
     """Write the value of a metric with an arrow to the closer side.
 
     >>> format_value(0.51239, "smaller")
-    '0.5124 ↓'
+    '0.512 ↓'
     """
     return f"{format_cell(value)} {ARROWS[closer]}"
 
@@ -348,7 +375,7 @@ def format_percent(share: float) -> str:
     >>> format_percent(0.1)
     '10 %'
     """
-    return f"{100 * share:.4g} %"
+    return f"{100 * share:.3g} %"
 
 
 def format_about(count: float) -> str:
@@ -367,7 +394,7 @@ def render_markdown(rows: Sequence[Row], names: Sequence[str]) -> str:
     >>> print(render_markdown([{"metric": "jsd", "value": 0.51239}], ["metric", "value"]))
     | metric | value |
     | --- | --- |
-    | jsd | 0.5124 |
+    | jsd | 0.512 |
     """
     cells = [[_escape_markdown(format_cell(row.get(name))) for name in names] for row in rows]
     head = [_escape_markdown(make_printable(name)) for name in names]
@@ -408,8 +435,8 @@ def _find_best(name: str, cells: Sequence[str], metrics: Sequence[Any]) -> set[i
     groups: dict[Any, list[tuple[float, int]]] = {}
     for place, cell in enumerate(cells):
         sign = arrow if arrow in "↑↓" else cell[-1:]
-        if sign and sign in "↑↓" and (found := re.match(r"[-−]?[\d.]+(?:e[-+]?\d+)?", cell)):
-            value = float(found[0].replace("−", "-"))
+        if sign and sign in "↑↓" and (found := re.match(r"[-−]?[\d.,]+(?:e[-+]?\d+)?", cell)):
+            value = float(found[0].replace("−", "-").replace(",", ""))
             groups.setdefault(None if sign == arrow else metrics[place], []).append(
                 (value if sign == "↑" else -value, place)
             )

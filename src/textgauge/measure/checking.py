@@ -181,7 +181,7 @@ class CheckResult(FlatRow):
         """The result in one line: outcome, number, limit, and the note."""
         ends, side = format_interval(self.low, self.high), "at least" if self.bound == "min" else "at most"
         number = f"{self.measured} {format_cell(drop_nonfinite(self.value))} ({ends})"
-        said = f"{self.outcome}: {self.check}: {number}, {side} {format_cell(self.limit)}"
+        said = f"{self.outcome}: {self.check}: {number}, {side} {self.limit:g}"
         return f"{said}; {self.note}" if self.note else said
 
 
@@ -198,7 +198,7 @@ class CheckReport(Result):
         Column("measured"),
         Column("value", "value", format_cell),
         Column("interval", "low high", format_interval),
-        Column("bound", "bound limit", lambda key, limit: f"{key} {format_cell(limit)}"),
+        Column("bound", "bound limit", lambda key, limit: f"{key} {limit:g}"),
         Column("n"),
         Column("note", "note", lambda note: note or ""),
     )

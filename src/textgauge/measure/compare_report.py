@@ -25,7 +25,6 @@ from textgauge.core.show import (
     format_p,
     format_percent,
     format_ranks,
-    format_short,
     shorten_line,
 )
 from textgauge.data import Comparison
@@ -77,7 +76,7 @@ def _name_metric(metric: str) -> str:
 
 
 def _format_value(value: float | None, closer: str) -> str:
-    return "undefined" if value is None else f"{format_short(value)} {ARROWS[closer]}"
+    return "undefined" if value is None else f"{format_cell(value)} {ARROWS[closer]}"
 
 
 def _format_foreign(share: float, low: float, high: float) -> str:
@@ -95,7 +94,7 @@ COLUMNS = (
     Column("p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and not row["adjustment"]),
     Column("differs", form=lambda differs: "yes" if differs else "", when="slice"),
     Column("if same source", "null null_low null_high", "{:.3g} ({:.3g} … {:.3g})".format, when="null"),
-    Column("times", form=format_short, when="null"),
+    Column("times", form=format_cell, when="null"),
     Column("rank", "rank_low rank_high", format_ranks, when="rank_low"),
     Column("share of reference", "share_reference", format_percent, when="slice"),
     Column("of candidate", "share_candidate", format_percent, when="slice"),

@@ -285,7 +285,8 @@ def _find_vectors(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Any:
     embedder = next((metric.embedder for metric in metrics if not metric.reads_texts), None)
     if embedder is not None:
         return scale_to_units(corpus.embeddings(embedder))
-    from sklearn.preprocessing import normalize
-
-    counts = corpus.counts("words")
-    return normalize(counts.multiply(np.log(len(corpus) / np.maximum((counts > 0).sum(axis=0), 1))))
+    counts: Any = corpus.counts("words")
+    weighted = counts.multiply(np.log(len(corpus) / np.maximum((counts > 0).sum(axis=0), 1))).tocsr()
+    lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1))).ravel()
+    weighted.data /= np.maximum(np.repeat(lengths, np.diff(weighted.indptr)), _SAME)
+    return weighted

@@ -14,7 +14,7 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.settings import split_into_blocks
-from textgauge.core.show import ARROWS, Row, drop_nonfinite, format_ranks, format_short
+from textgauge.core.show import ARROWS, Row, drop_nonfinite, format_cell, format_ranks
 from textgauge.stats.decisions import ALPHA, format_leaders, is_ahead, is_different
 from textgauge.stats.resampling import adjust_by_holm
 
@@ -280,7 +280,7 @@ def spread_metrics(rows: Sequence[Mapping[str, Any]], named: str) -> list[dict[s
     """
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
-        cell = "undefined" if row["value"] is None else format_short(row["value"])
+        cell = "undefined" if row["value"] is None else format_cell(row["value"])
         ranks = "" if row["rank_low"] is None else f" ({format_ranks(row['rank_low'], row['rank_high'])})"
         heading = f"{row['metric']} {ARROWS[row['closer']]}"
         found.setdefault(row[named], {named: row[named]})[heading] = cell + ranks

@@ -273,12 +273,14 @@ def test_among_tied_metrics_the_one_with_the_best_record_is_named(make_answer, m
     assert chosen.choice == ("slow", "quick")
     assert make_answer(answers=(chosen,)).sentences[0] == (
         "To rank corpora, use slow: quick comes first here, slow is statistically tied with it, "
-        "and slow has the best record elsewhere (mean power over 3 pairs of corpora: 0.70)."
+        "and slow has the best record elsewhere (mean power over 3 pairs of corpora: 0.70). "
+        "Worse than quick here: poor."
     )
     records["quick"] = (0.8, "mean power over 3 pairs of corpora")
     assert make_answer(answers=(choose_by_record("rank corpora", board),)).sentences[0] == (
         "To rank corpora, use quick; slow is statistically tied with it, "
-        "and quick has the best record elsewhere (mean power over 3 pairs of corpora: 0.80)."
+        "and quick has the best record elsewhere (mean power over 3 pairs of corpora: 0.80). "
+        "Worse than quick here: poor."
     )
     assert choose_by_record("rank corpora", replace(board, tied=())).choice == ("quick",)
 

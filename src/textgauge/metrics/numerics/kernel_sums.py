@@ -25,6 +25,7 @@ _CELLS = 4_000_000  # distances of rows at once of which groups are summed: 32 M
 _BLOCK = 1_024  # rows of a block: 1,024 × 1,024 float64 is 8 MB, within reach of the cache
 _MOMENT_ROWS = 2_000  # rows that estimate the second-order moments; they enter only divided by n²
 _STEPS = 30  # of the power method
+_NO_DISTANCE = 1e-12  # of equal samples, but for rounding
 
 
 @dataclass(frozen=True)
@@ -169,8 +170,9 @@ def compute_discrepancy_interval(
     g_x = sums.xx / (n - 1) - sums.xy / m
     g_y = sums.yy / (m - 1) - sums.yx / n
     first = 4.0 * (g_x.var(ddof=1) / n + g_y.var(ddof=1) / m)  # the noise of the row means adds 2·V2
-    # κ lies between its mean over all directions and the largest.
-    least = first / max(sums.discrepancy(with_self=True), 1e-300)
+    # κ lies between its mean over all directions and the largest; equal samples have no distance to divide by.
+    distance = sums.discrepancy(with_self=True)
+    least = first / distance if distance > _NO_DISTANCE else 0.0
     most = max(4.0 * (_compute_largest_variance(K) / n + _compute_largest_variance(L) / m), least)
     kappa = float(np.clip((first - 2.0 * second) / estimate, least, most)) if estimate > 0 else most
     middle = estimate + reach**2 * kappa / 2.0
