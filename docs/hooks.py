@@ -31,3 +31,8 @@ def on_files(files: Files, *, config: Any) -> Files:
 
     files.append(File.generated(config, "llms.txt", content=llms_text(config.nav, config.site_description, text_of)))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Let what a session prints be coloured as output, not as code."""
+    return markdown.replace("```python\n>>>", "```pycon\n>>>")
