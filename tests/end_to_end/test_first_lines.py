@@ -47,7 +47,7 @@ def test_score_gives_whole_sets_first_and_means_of_the_rows(run, folder):
     first, found = both(run, "score", "a.txt", "same.txt", "-m", "jaccard,bleu")
     mean = math.fsum(row["jaccard"] for row in found["rows"]) / len(found["rows"])
     (whole,) = (row["whole"] for row in found["details"]["summary"] if row["metric"] == "bleu")
-    assert first == f"The whole set of 60 pairs has bleu {whole:.4g}; on average over pairs jaccard {mean:.4g}."
+    assert first == f"The whole set of 60 pairs has bleu {whole:.3g}; on average over pairs jaccard {mean:.3g}."
 
 
 def test_describe_counts_near_copies_at_the_threshold_of_its_list(run, folder):

@@ -86,7 +86,7 @@ def score(
     """
     if reference or system or segments:
         if not reference:
-            raise InputError("systems are ranked by --reference")
+            raise InputError("--system and --segments are for ranked systems: name the references by --reference")
         refuse("ranking systems", "--pairs", "--baseline", "--parts")
         files = _name_systems([*([left] if left else []), *(right or [])], system or [])
         given = {name: value for name, value in given.items() if name != "baseline"}
