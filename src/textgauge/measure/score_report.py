@@ -326,7 +326,7 @@ def score_sentence(whole: Mapping[str, float], means: Mapping[str, float], pairs
     """Return the answer of `score`: scores of the whole set, then means over pairs.
 
     >>> score_sentence({"bleu": 31.25}, {"jaccard": 0.5, "cosine": float("nan")}, 12)
-    'The whole set of 12 pairs has bleu 31.25; on average over pairs jaccard 0.5; cosine is undefined.'
+    'The whole set of 12 pairs has bleu 31.2; on average over pairs jaccard 0.5; cosine is undefined.'
     """
     said = []
     if whole:

@@ -95,7 +95,7 @@ class Score(FlatRow, Tabular):
         """Metric and value, with interval, p-value (the adjusted one of several) and reason where they are known.
 
         >>> Score(metric="jsd", value=0.51239, low=0.25, high=0.75)
-        jsd 0.5124 [0.25, 0.75]
+        jsd 0.512 [0.25, 0.75]
         """
         ends = "" if math.isnan(self.low) else f" [{format_cell(self.low)}, {format_cell(self.high)}]"
         p = "" if math.isnan(self.p_value) else f" p={format_p(self.p_value)}"

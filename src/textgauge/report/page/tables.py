@@ -165,10 +165,10 @@ def make_table(title: str, rows: Sequence[Mapping[str, Any]], *, about: str = ""
 
 
 def make_cell(value: Any, *, mark: Span | None = None, link: str = "") -> PageCell:
-    """Return a cell of any plain value: four digits of a number, a dash for nothing, the beginning of a very long text.
+    """Return a cell of any plain value: three digits of a number, a dash for nothing, the start of a very long text.
 
     >>> make_cell(0.123456).shown, make_cell(0.123456).exact, make_cell(None).shown
-    ('0.1235', '0.123456', '–')
+    ('0.123', '0.123456', '–')
     """
     kept = drop_nonfinite(value)
     if isinstance(kept, list | tuple):

@@ -99,7 +99,7 @@ def test_what_is_worse_is_said_the_gravest_first():
     assert [one.sentence for one in found] == [
         "55 % of the texts are near copies of training texts (48 % to 62 %); test texts: 12 %.",
         "70 % of the test texts have a generated text near them (64 % to 76 %); train texts: 95 %.",
-        "Perplexity 10.08, where smaller is more plausible (9.37 to 10.8); test texts: 6.3.",
+        "Perplexity 10.1, where smaller is more plausible (9.37 to 10.8); test texts: 6.3.",
     ]
 
 

@@ -99,7 +99,7 @@ def test_long_tables_and_texts_are_cut_and_say_so():
 
 
 def test_cells_keep_the_exact_value_where_it_is_not_shown():
-    assert (make_cell(1 / 3).shown, make_cell(1 / 3).exact) == ("0.3333", repr(1 / 3))
+    assert (make_cell(1 / 3).shown, make_cell(1 / 3).exact) == ("0.333", repr(1 / 3))
     assert (make_cell(12).exact, make_cell("a").exact, make_cell(0.5).exact) == (None, None, None)
     assert replace(make_cell(0.5), note="0.4–0.6").exact == "0.5"
     assert (make_cell(True).shown, make_cell(True).exact, make_cell(True).numeric) == ("yes", "True", False)
