@@ -105,6 +105,7 @@ compare A.txt A.txt -m jsd@words --explain --top 0 → top
 compar A.txt A.txt → Did you mean "compare"
 
 score A.txt → two files
+score missing.eval → no such file
 score A.txt missing.txt → missing.txt
 score A.txt short.txt → pairs need equal numbers
 score A.txt A.txt --sumary → --summary

@@ -200,6 +200,8 @@ def _is_log(name: str) -> bool:
     try:
         return {"text", "reference"} <= load_table(name).columns.keys()
     except InputError:
+        if name.endswith((".eval", ".json", ".jsonl")):  # a damaged log
+            raise
         return False
 
 
