@@ -41,7 +41,7 @@ class NumberedFigure:
 
 def paper_figures(paper: Paper, results: Results) -> Iterator[NumberedFigure]:
     """Yield every figure of a paper that the run has data for."""
-    groups = [group for group in results.groups() if group.protocol not in paper.not_drawn]
+    groups = [group for group in results.groups() if paper.draws(group.protocol)]
     for wanted in paper.figures:
         only = {metric.key for metric in get_metrics(wanted.metrics)} if wanted.metrics else None
         drawn = (

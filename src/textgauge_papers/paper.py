@@ -46,8 +46,8 @@ class Paper:
 
     Both are given results with the seed of the request alone. `fed` says that rows also hold the paper's own numbers
     fed through our formulas, which needs no data. `program`, not plans, makes what rows are read
-    from where there is one; `also` computes into the store what plans cannot say. `not_drawn` are protocols that the
-    paper's figures do not have. `minutes` of processor time are what all of it took on one core. `params` are sizes
+    from where there is one; `also` computes into the store what plans cannot say. `draws` says which protocols the
+    paper's figures have. `minutes` of processor time are what all of it took on one core. `params` are sizes
     and models that a request may change, with their usual values.
     """
 
@@ -60,7 +60,7 @@ class Paper:
     figures: tuple[PaperFigure, ...] = ()
     fed: bool = False
     program: Program | None = None
-    not_drawn: tuple[Protocol, ...] = ()
+    draws: Callable[[Protocol], bool] = lambda protocol: True
     also: Callable[[Store, Request], None] | None = None
     minutes: float = 0.0
     params: Mapping[str, int | str] = field(default_factory=dict)

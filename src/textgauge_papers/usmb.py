@@ -20,6 +20,7 @@ from textgauge.bench import (
     Group,
     Metrics,
     Plan,
+    Protocol,
     RatedAlignment,
     Results,
     Retrieval,
@@ -52,7 +53,7 @@ from textgauge_papers.paper import Paper, PaperFigure, Request, load_published, 
 STATIC = "wordllama"
 TASK_METRICS = f"cosine@{STATIC},{WORD_METRICS}"
 # `encoders` of cosine, which may be several, and queries for each whole corpus.
-PARAMS: dict[str, int | str] = {"encoders": STATIC, "queries": 50}
+PARAMS: dict[str, int | str] = {"encoders": STATIC, "queries": 200}
 
 TASK_DATA: dict[type[Task], tuple[str, ...]] = {
     RatedAlignment: ("summeval", "cnndm_chaganty"),
@@ -96,7 +97,7 @@ _PARTS = {
 _PROTOCOLS = {"alignment_axis": "axis", "alignment_comparisons": "comparisons"}
 _COSINE, _ENSEMBLE = "cosine", "ensemble"
 # Folds of documents leave some for ensembles to be scored on; single metrics also face whole corpora.
-WHOLE = Retrieval(n=0, queries=50, folds=1)
+WHOLE = Retrieval(n=0, queries=200, folds=1)
 _WHOLE_MEASURE, _WHOLE_DATA = "retrieval_whole", f"whole {', '.join(TASK_DATA[Retrieval])}"
 _FED = "published means"
 _MISPRINT = "table 7 repeats the row of alignment (axis) of table 6: a misprint"
@@ -169,13 +170,12 @@ def _our_rows(results: Results, instead: str) -> Iterator[Row]:
 def _own(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
     """Return what the suite gives of all that a run may hold: its tasks, and retrieval from whole corpora."""
     tasks = {(kind(), name) for kind, names in TASK_DATA.items() for name in names}
-    whole = [
-        group
-        for group in groups
-        if group.data in TASK_DATA[Retrieval]
-        and replace(WHOLE, queries=getattr(group.protocol, "queries", 1)) == group.protocol
-    ]
+    whole = [group for group in groups if group.data in TASK_DATA[Retrieval] and _searches_whole_corpus(group.protocol)]
     return [group for group in groups if (group.protocol, group.data) in tasks], whole
+
+
+def _searches_whole_corpus(protocol: Protocol) -> bool:
+    return isinstance(protocol, Retrieval) and replace(WHOLE, queries=protocol.queries) == protocol
 
 
 def _data(groups: Sequence[Group]) -> dict[str, str]:
@@ -494,7 +494,7 @@ PAPER = Paper(
     ledger_rows,
     _FIGURES,
     fed=True,
-    not_drawn=(WHOLE,),
+    draws=lambda protocol: not _searches_whole_corpus(protocol),
     minutes=9,
     params=PARAMS,
 )
