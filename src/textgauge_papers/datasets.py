@@ -39,7 +39,6 @@ from textgauge.data import (
     register_dataset,
     register_task_data,
 )
-from textgauge_papers.samples import register_samples
 
 Items = Iterator[DatasetItem]
 
@@ -55,7 +54,7 @@ _SCORED_AS = {"ref": "ref-A", "refB": "ref-B"}
 
 
 def register() -> None:
-    """Register the data sets, the data of tasks and samples: the entry point of `textgauge.datasets`."""
+    """Register the data sets and the data of tasks: the entry point of `textgauge.datasets`."""
     by_name: dict[str, list[dict[str, str]]] = {}
     for row in csv.DictReader((files("textgauge_papers") / "datasets.csv").read_text("utf-8").splitlines()):
         by_name.setdefault(row["dataset"], []).append(row)
@@ -96,7 +95,6 @@ def register() -> None:
     add(scitldr, 1_237, "abstracts and one-sentence summaries", ("dev", "test"), ("source", "summary"))
     add(legal_summ, 446, "clauses of contracts and plain summaries", ("all",), ("original", "summary"))
     _register_task_data()
-    register_samples()
 
 
 def banking77() -> Items:

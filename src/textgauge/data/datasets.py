@@ -99,7 +99,12 @@ class _Dataset:
                 yield DatasetItem("all", left, right=right, grade=grade, raters=rated)
 
 
-DATASETS: Registry[_Dataset] = Registry("dataset", group="textgauge.datasets", plug_in=lambda _, register: register())
+DATASETS: Registry[_Dataset] = Registry(
+    "dataset",
+    modules=("textgauge.data.samples",),
+    group="textgauge.datasets",
+    plug_in=lambda _, register: register(),
+)
 
 
 def register_dataset(

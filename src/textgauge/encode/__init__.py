@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from textgauge.encode.hugging_face import load_pretrained, pin_revision
     from textgauge.encode.language_models.smollm2 import Llama, SmolLM2
     from textgauge.encode.resources import compute_sha256, get_cached_folder
-    from textgauge.encode.resources import locate as find_resource
     from textgauge.encode.token_vectors import (
         CHOSEN,
         Encoding,
@@ -37,7 +36,6 @@ __all__ = [
     "Tokens",
     "check_layer",
     "compute_sha256",
-    "find_resource",
     "get_cache_root",
     "get_cached_folder",
     "get_embedder",

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from textgauge.core.errors import InputError
-from textgauge.data.samples import DOMAINS, list_samples, sample, sample_pairs
+from textgauge.data.samples import DOMAINS, list_samples, packaged, sample, sample_pairs
+from textgauge.data.samples.packaged import normalize, parse, write_template
 from textgauge.encode.resources import is_available
-from textgauge_papers import samples as packages
-from textgauge_papers.samples import normalize, parse, write_template
 
 
 def needs(*names):
@@ -120,7 +119,7 @@ def test_versions_are_aligned():
     needs("bible-kjv", "bible-ylt")
     pairs = sample_pairs("bible-kjv-ylt", n=2000)
     where = {
-        version: {text: number for number, text in packages.read_verses(version).items()} for version in ("kjv", "ylt")
+        version: {text: number for number, text in packaged.read_verses(version).items()} for version in ("kjv", "ylt")
     }
     for left, right in zip(pairs.left, pairs.right, strict=True):
         assert where["kjv"][left] == where["ylt"][right]
@@ -130,13 +129,13 @@ def test_versions_are_aligned():
 def test_grades_are_what_they_say():
     needs("bible-web", "bible-kjv")
     pairs = sample_pairs("bible-graded", n=2000)
-    web, kjv = ({text: number for number, text in packages.read_verses(version).items()} for version in ("web", "kjv"))
+    web, kjv = ({text: number for number, text in packaged.read_verses(version).items()} for version in ("web", "kjv"))
     assert [pairs.grade.count(grade) for grade in (0, 1, 2, 3)] == [500] * 4
     for left, right, grade in zip(pairs.left, pairs.right, pairs.grade, strict=True):
-        assert packages.get_grade(web[left], kjv[right]) == grade
+        assert packaged.get_grade(web[left], kjv[right]) == grade
 
 
 def test_a_data_module_is_cut_at_its_offsets():
     text = "In the [first] day` x"
     source = f'bible = Bible("""{text}""",\n{{1001001: 0, 1001002: 15}},\n{{1001001: 14, 1001002: 21}},\n{{}})'
-    assert packages.parse_verses(source, Path("x.py")) == {1001001: "In the first", 1001002: "day' x"}
+    assert packaged.parse_verses(source, Path("x.py")) == {1001001: "In the first", 1001002: "day' x"}

@@ -11,7 +11,6 @@ from textgauge import get_metric
 from textgauge.encode.tokenizers import Tokens, get_tokenizer, split_13a
 from textgauge.metrics.numerics.ngram_counts import count_shared_ngrams, find_best_rows
 from textgauge.metrics.numerics.search import compute_common_lengths
-from textgauge.metrics.pair.edit import OutsideBeam, count_edits, count_edits_with_shifts
 from textgauge.metrics.pair.rouge import number_characters
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -81,24 +80,6 @@ def test_code_points_leave_out_white_space(texts):
     assert ["".join(tokens.strings(row)) for row in range(len(texts))] == ["".join(text.split()) for text in texts]
     tokens = number_characters(texts, whitespace=True)
     assert ["".join(tokens.strings(row)) for row in range(len(texts))] == texts
-
-
-@settings(deadline=None)
-@given(st.text("abcd", max_size=20), st.text("abcd", max_size=20))
-def test_edits_with_shifts_are_those_of_tercom(left, right):
-    from sacrebleu.metrics.lib_ter import translation_edit_rate
-
-    if right:
-        assert count_edits_with_shifts(left, right) == translation_edit_rate(list(left), list(right))[0]
-
-
-def test_texts_outside_the_beam_are_left_to_sacrebleu():
-    from sacrebleu.metrics.lib_ter import translation_edit_rate
-
-    left, right = [f"a{n}" for n in range(60)], [f"b{n}" if n % 3 else f"a{n}" for n in range(70)]
-    with pytest.raises(OutsideBeam):
-        count_edits_with_shifts("".join(map(chr, range(60))), "".join(map(chr, range(100, 170))))
-    assert count_edits(left, right) == translation_edit_rate(left, right)[0]
 
 
 def test_a_vocabulary_beyond_the_code_points_keeps_its_subsequences():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,15 +24,7 @@ from textgauge.metrics.registry import register
 Kind = Literal["levenshtein", "indel", "osa", "damerau"]
 Norm = Literal["sum", "max"]
 Sequences = Sequence[str] | Sequence[list[int]]
-Words = Sequence[str]
 
-_LONGEST_SHIFT = 10  # words
-_MOST_TRIED = 1_000  # shifts of one pair
-_FARTHEST_SHIFT = 50  # words
-# sacrebleu's beam reaches this many cells on each side of the diagonal. It holds all cells of a reference that is no
-# longer; otherwise a path of edits that leaves it costs at least twice that, less the difference of the lengths, and
-# fewer edits are the same with and without it.
-_BEAM = 24
 _COST = 10_000  # times that of edits without shifts
 _SHORT = 32  # so short, rapidfuzz is faster on a full matrix, many at a time, than on half of one, one by one
 
@@ -108,112 +100,7 @@ def _get_lengths(items: Sequences) -> Floats:
     return np.fromiter(map(len, items), dtype=np.float64, count=len(items))
 
 
-class OutsideBeam(Exception):
-    """So many edits that the beam of sacrebleu may matter."""
-
-
-def count_edits_with_shifts(candidate: str, reference: str) -> int:
-    """Shifts, as long as they save edits, and the edits that are left.
-
-    >>> count_edits_with_shifts("bca", "abc"), count_edits_with_shifts("abxc", "abc")
-    (1, 1)
-    """
-    shifts = tried = 0
-    while True:
-        best = (0, 0, 0, 0, candidate)
-        before = _count_edits(candidate, reference)
-        for length, start, place in _iterate_shifts(candidate, reference):
-            if place < 0:  # the end of a phrase
-                if tried >= _MOST_TRIED:
-                    break
-                continue
-            moved = _move_phrase(candidate, start, length, place)
-            tried += 1
-            best = max(best, (before - _count_edits(moved, reference), length, -start, -place, moved))
-        if best[0] <= 0 or tried >= _MOST_TRIED:
-            return shifts + before
-        candidate, shifts = best[-1], shifts + 1
-
-
-def _count_edits(candidate: str, reference: str) -> int:
-    from rapidfuzz.distance.Levenshtein import distance
-
-    found = int(distance(candidate, reference))
-    if len(reference) > _BEAM and found + abs(len(candidate) - len(reference)) >= 2 * _BEAM:
-        raise OutsideBeam
-    return found
-
-
-def _iterate_shifts(candidate: str, reference: str) -> Iterator[tuple[int, int, int]]:
-    """Length, start and target of shifts worth a try; a target of -1 after those of a phrase."""
-    places, left, right = _align(candidate, reference)
-    for start, target, length in _iterate_phrases(candidate, reference):
-        both_wrong = left[start + length] > left[start] and right[target + length] > right[target]
-        if both_wrong and not start <= places[target] < start + length:
-            for place in _iterate_targets(places, target, length):
-                yield length, start, place
-            yield length, start, -1
-
-
-def _iterate_phrases(candidate: str, reference: str) -> Iterator[tuple[int, int, int]]:
-    """Start in the candidate, start in the reference and length of every phrase they share."""
-    for start, word in enumerate(candidate):
-        target = reference.find(word, max(0, start - _FARTHEST_SHIFT))
-        while 0 <= target <= start + _FARTHEST_SHIFT:
-            most = min(len(candidate) - start, len(reference) - target, _LONGEST_SHIFT)
-            length = 0
-            while length < most and candidate[start + length] == reference[target + length]:
-                length += 1
-                yield start, target, length
-            target = reference.find(word, target + 1)
-
-
-def _iterate_targets(places: list[int], target: int, length: int) -> Iterator[int]:
-    """Yield where a phrase can go: to the start, or after what is aligned with the word before or within its target."""
-    last = -1
-    for word in range(target - 1, min(target + length, len(places))):
-        place = places[word] + 1 if word >= 0 else 0
-        if place != last:
-            yield place
-        last = place
-
-
-def _move_phrase(words: str, start: int, length: int, place: int) -> str:
-    rest = words[:start] + words[start + length :]
-    cut = place - length if place > start + length else place
-    return rest[:cut] + words[start : start + length] + rest[cut:]
-
-
-def _align(candidate: str, reference: str) -> tuple[list[int], list[int], list[int]]:
-    """Align by the fewest edits; of equal ones a match or substitution, then a word dropped, then one put in.
-
-    Gives for each word of the reference the place in the candidate, and for both how many words before each place are
-    wrong.
-    """
-    table = [list(range(len(reference) + 1))]
-    for i, word in enumerate(candidate, 1):
-        above, row, last = table[-1], [i], i
-        for j, other in enumerate(reference):
-            last = above[j] if word == other else 1 + min(above[j], above[j + 1], last)
-            row.append(last)
-        table.append(row)
-    i, j = len(candidate), len(reference)
-    places, wrong_left, wrong_right = [-1] * j, [1] * i, [1] * j
-    while j:
-        here = table[i][j]
-        if i and here == table[i - 1][j - 1] + (candidate[i - 1] != reference[j - 1]):
-            i, j = i - 1, j - 1
-            places[j] = i
-            wrong_left[i] = wrong_right[j] = int(candidate[i] != reference[j])
-        elif i and here == table[i - 1][j] + 1:
-            i -= 1
-        else:
-            j -= 1
-            places[j] = i - 1
-    return places, [0, *accumulate(wrong_left)], [0, *accumulate(wrong_right)]
-
-
-def count_edits(candidate: Words, reference: Words) -> int:
+def count_edits(candidate: list[str], reference: list[str]) -> int:
     """Count insertions, deletions, substitutions and shifts from candidate to reference, as Tercom finds them.
 
     >>> count_edits("on the mat sat the cat".split(), "the cat sat on the mat".split())
@@ -221,16 +108,10 @@ def count_edits(candidate: Words, reference: Words) -> int:
     """
     if candidate == reference:
         return 0
-    EDIT_CELLS.check(_COST * len(candidate) * len(reference), "edits with shifts between long texts")
-    numbers = {word: number for number, word in enumerate(dict.fromkeys([*candidate, *reference]))}
-    try:
-        return count_edits_with_shifts(
-            *("".join(chr(numbers[word]) for word in words) for words in (candidate, reference))
-        )
-    except (OutsideBeam, ValueError):  # a ValueError: more words than there are characters
-        from sacrebleu.metrics.lib_ter import translation_edit_rate
+    from sacrebleu.metrics.lib_ter import translation_edit_rate
 
-        return int(translation_edit_rate(list(candidate), list(reference))[0])
+    EDIT_CELLS.check(_COST * len(candidate) * len(reference), "edits with shifts between long texts")
+    return int(translation_edit_rate(candidate, reference)[0])
 
 
 def rate(counts: NDArray[np.float64]) -> Floats:
@@ -261,7 +142,7 @@ class Ter(PairMetric):
     factor = 100.0
     label = "TER"
     source = "Snover et al. 2006"
-    libraries = ("sacrebleu", "rapidfuzz")
+    libraries = ("sacrebleu",)
     needs = "texts"
     default_on = ""
     headline = Part(VALUE, closer="smaller", bounds=(0.0, float("inf")))

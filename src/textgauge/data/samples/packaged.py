@@ -19,9 +19,11 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from textgauge.core import InputError, ResourceError
-from textgauge.data import DatasetCard, LabelledTexts, register_sample
-from textgauge.encode import find_resource
+from textgauge.core.errors import InputError, ResourceError
+from textgauge.data.datasets import DatasetCard
+from textgauge.data.samples import register_sample
+from textgauge.data.tables import LabelledTexts
+from textgauge.encode.resources import locate
 
 T = TypeVar("T")
 _PACKAGES = ("Apache-2.0", "home-assistant-intents, ovos-skill-weather, ovos-skill-date-time")
@@ -83,7 +85,7 @@ _OFFSET = re.compile(r"(?<!\d)(\d++): (\d+)")
 _MARKS = str.maketrans({"[": None, "]": None, "`": "'"})
 
 
-def register_samples() -> None:
+def _register() -> None:
     """Make the samples known: `assistant`, `bible-VERSION`, `bible-VERSION-VERSION`, `bible-graded`."""
     about = "utterances to an assistant, with intents"
     card = DatasetCard("assistant", "texts", 6_000, *_PACKAGES, about, (), NEEDS)
@@ -166,7 +168,7 @@ def pick(options: Sequence[T], rng: random.Random) -> T:
 @cache
 def _read_templates() -> tuple[dict[str, list[list[Template]]], dict[str, list[Template]], dict[str, Template]]:
     """Return the templates of each intent in groups, the values of each slot, and the rules."""
-    home, weather, clock = (find_resource(name) for name in NEEDS)
+    home, weather, clock = (locate(name) for name in NEEDS)
     source: dict[str, Any] = json.loads((home / "data" / "en.json").read_text("utf-8"))
     slots = {name: [parse(value) for value in values.split("|")] for name, values in _FILLERS.items()}
     slots |= {name: values for name, spec in source["lists"].items() if (values := _parse_list(spec))}
@@ -309,7 +311,7 @@ def get_book(verse: int) -> str:
 @cache
 def read_verses(version: str) -> dict[int, str]:
     """Read the verses of a version by their number, without empty ones, and of equal ones the first."""
-    path = find_resource(f"bible-{version}") / "plain_text_readers_bible.py"
+    path = locate(f"bible-{version}") / "plain_text_readers_bible.py"
     verses = parse_verses(path.read_text("utf-8"), path)
     first = {verses[number]: number for number in sorted(verses, reverse=True) if verses[number]}
     return {number: text for text, number in sorted(first.items(), key=lambda item: item[1])}
@@ -373,3 +375,6 @@ def get_grade(left: int, right: int) -> int:
 def _shuffle(texts: dict[int, str], seed: str) -> list[int]:
     rng = random.Random(seed)  # noqa: S311
     return sorted(texts, key=lambda _: rng.random())
+
+
+_register()
