@@ -1,13 +1,12 @@
-"""Writes the tables of docs/reliability.md from what simulations left in benchmarks/simulated.
+"""Writes the tables of docs/reliability.md and docs/stress-tests.md from what is left in benchmarks/simulated.
 
-    python -m benchmarks.reliability [PAGE]
+    python -m benchmarks.reliability
 
 A table NAME stands between the marks `<!-- NAME -->` and `<!-- /NAME -->`.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from benchmarks import (
@@ -27,11 +26,11 @@ from benchmarks import (
 from benchmarks.ledgers import marked
 from benchmarks.simulated import file_of, read
 
-PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
-def tables() -> dict[str, str]:
-    """Every table by name, as Markdown."""
+def simulations() -> dict[str, str]:
+    """Every table of reliability.md by name, as Markdown."""
     cells, boards = coverage.stored(file_of("coverage")), read(file_of("leaderboards"))
     ranges = [null_range.RangeCheck(**line) for line in read(file_of("null_range"))]
     return {
@@ -55,17 +54,20 @@ def tables() -> dict[str, str]:
         "dependent_gates": gates.table([row for row in read(file_of("gates")) if "design" in row]),
         "streams": streams.table(read(file_of("streams"))),
         **{name: leaderboards.table(name, boards) for name in dict.fromkeys(line["table"] for line in boards)},
-        **trust.tables(),
     }
 
 
-def main(path: Path = PAGE) -> None:
-    """Put every table into the page."""
-    page = path.read_text(encoding="utf-8")
-    for name, table in tables().items():
-        page = marked(page, name, table)
-    path.write_text(page, encoding="utf-8")
+PAGES = {"reliability.md": simulations, "stress-tests.md": trust.tables}
+
+
+def main(docs: Path = DOCS) -> None:
+    """Put every table into its page."""
+    for name, tables in PAGES.items():
+        page = (docs / name).read_text(encoding="utf-8")
+        for mark, table in tables().items():
+            page = marked(page, mark, table)
+        (docs / name).write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main()

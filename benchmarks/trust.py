@@ -1,7 +1,7 @@
 """What attacks, faults, fuzzers and other settings showed: lines of JSON that their commands keep, as Markdown.
 
 `benchmarks.attack`, `.faults`, `.clusters`, `.endpoints`, `.fuzz`, `.equality` and `.soak` keep a line for each target
-in benchmarks/simulated; `python -m benchmarks.reliability` puts the tables into docs/reliability.md.
+in benchmarks/simulated; `python -m benchmarks.reliability` puts the tables into docs/stress-tests.md.
 """
 
 from __future__ import annotations
@@ -123,17 +123,10 @@ def mutants() -> str:
     return markdown(["seed", "modules", "tried", "killed", "share"], rows)
 
 
-def not_noticed() -> str:
-    """The changes of the last sample that no test noticed."""
-    lines = read(file_of("mutation"))
-    last = max(line["seed"] for line in lines)
-    return "\n".join(f"- `{change}`" for line in lines if line["seed"] == last for change in line["not_noticed"])
-
-
 def tables() -> dict[str, str]:
     """All tables by name, of which there are lines."""
     made = {"attack": ("attacks", attacks), "fuzz": ("fuzzed", fuzzed), "faults": ("faults", faults)}
     made |= {"clusters": ("clusters", clustered), "endpoints": ("endpoints", asked)}
     made |= {"equality": ("equality", equalities), "soak": ("soak", soaked), "branches": ("branches", branches)}
-    made |= {"mutation": ("mutants", lambda: mutants() + "\n\nNot noticed, of the last sample:\n\n" + not_noticed())}
+    made |= {"mutation": ("mutants", mutants)}
     return {name: table() for file, (name, table) in made.items() if read(file_of(file))}

@@ -1,4 +1,4 @@
-"""What simulations found: a line of JSON for each cell, in a file for each table of docs/reliability.md."""
+"""What simulations found: a line of JSON for each cell, in a file for each table of docs."""
 
 from __future__ import annotations
 

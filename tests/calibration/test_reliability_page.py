@@ -1,27 +1,31 @@
-"""docs/reliability.md holds the tables that `python -m benchmarks.reliability` makes of the stored simulations."""
+"""reliability.md and stress-tests.md hold the tables that `python -m benchmarks.reliability` makes of what is stored."""
 
 import pytest
 from benchmarks.null_range import RangeCheck, pooled, range_table
-from benchmarks.reliability import PAGE, main, tables
+from benchmarks.reliability import DOCS, PAGES, main
 
 
 @pytest.fixture(scope="module")
 def made():
-    return tables()
+    return {page: tables() for page, tables in PAGES.items()}
 
 
-def test_the_page_holds_the_tables(made):
-    page = PAGE.read_text(encoding="utf-8")
-    assert [name for name, table in made.items() if f"<!-- {name} -->\n\n{table}\n\n<!-- /{name} -->" not in page] == []
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_holds_the_tables(made, page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    tables = made[page].items()
+    assert [name for name, table in tables if f"<!-- {name} -->\n\n{table}\n\n<!-- /{name} -->" not in text] == []
 
 
 def test_tables_are_put_between_their_marks(tmp_path, made):
-    page = tmp_path / "page.md"
-    page.write_text("".join(f"{name}\n<!-- {name} -->GONE<!-- /{name} -->\n" for name in made), encoding="utf-8")
-    main(page)
-    written = page.read_text(encoding="utf-8")
-    assert "GONE" not in written
-    assert all(table in written for table in made.values())
+    for page, tables in made.items():
+        marks = "".join(f"{name}\n<!-- {name} -->GONE<!-- /{name} -->\n" for name in tables)
+        (tmp_path / page).write_text(marks, encoding="utf-8")
+    main(tmp_path)
+    for page, tables in made.items():
+        written = (tmp_path / page).read_text(encoding="utf-8")
+        assert "GONE" not in written
+        assert all(table in written for table in tables.values())
 
 
 def check(runs, ratio, inside, seed):
