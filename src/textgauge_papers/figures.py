@@ -59,6 +59,7 @@ def paper_figures(paper: Paper, results: Results) -> Iterator[NumberedFigure]:
 def write_figures(paper: Paper, results: Results, folder: Path) -> Iterator[Path]:
     """Write each figure as SVG, and one page with all of them and their captions; gives the files."""
     shown = []
+    folder.mkdir(parents=True, exist_ok=True)
     for one in paper_figures(paper, results):
         path = folder / f"figure-{one.number}-{one.figure.name}.svg"
         yield write_atomically(path, render_chart(one.figure.chart, "svg"))

@@ -91,6 +91,7 @@ def compute_classifier_pairs(store: Store, request: Request) -> None:
         path = store.folder / _PAIRS / f"{plan.cell(0, metric).name}.json"
         kept: dict[str, Any] = {"data": plan.sources.name, "k": protocol.k, "seed": request.seed, "values": []}
         kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else kept
+        path.parent.mkdir(exist_ok=True)
         for batch in islice(plan.batches(), len(kept["values"]), None):
             batch.prepare(metric)
             each = [replace(metric, seed=1 + trial) for trial in range(len(batch))]  # type: ignore[call-arg]

@@ -65,6 +65,7 @@ Study = Callable[[Path, Making, Say, Say], Corpora]
 def make_corpora(source: Source, folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpora:
     """Train, test and what is generated of train; kept in `folder`/corpora, and taken from there if it is there."""
     place = folder / "corpora" / source.name
+    place.mkdir(parents=True, exist_ok=True)
     train, test = _split(source, place, making, on_note)
     found = {}
     for name in ("eda", "vae", "lm"):

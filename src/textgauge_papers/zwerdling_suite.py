@@ -93,6 +93,7 @@ def describe_corpora(
     if sampled:
         rows = [row for row in rows if row["property"] != _PLAUSIBLE] + _plausible(corpora, backends, on_step)
     sizes = {role: len(texts) for role, texts in _sets(corpora).items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
     found = Described(name, sizes, rows, _describe_draws(corpora, backends, on_step), list(whole.warnings))
     write_table(path.with_suffix(".parquet"), whole.per_text)
     content = {"format": _FORMAT, "backends": asdict(backends), **asdict(found)}

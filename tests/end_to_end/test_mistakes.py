@@ -100,6 +100,9 @@ compare labelled.csv:text labelled.csv:text --by label --ci --approx 50 → --by
 compare labelled.csv labelled.csv --by labl --column text → label
 compare fine.npy fine.npy --paired → at least 8
 compare A.txt A.txt -m jsd@words --atlas found.exe → .parquet
+compare A.txt A.txt -m jsd@words -o nowhere/x.json → no folder nowhere
+compare A.txt A.txt -m cosine@st:model → or `energy@st:model` for corpora
+compare A.txt A.txt -m levenshtein@words → or `energy@levenshtein@words` for corpora
 diff A.txt short.txt → 2 and 40
 compare A.txt A.txt -m jsd@words --explain --top 0 → top
 compar A.txt A.txt → Did you mean "compare"
@@ -143,6 +146,7 @@ check drift A.txt none.txt --max 1 → none.txt
 check describe A.txt --train A.txt --min unique → takes PROPERTY=X
 check none.toml → cannot be read
 check gate.toml → store one with --update
+check drift A.txt A.txt --max 1 --junit nowhere/x.xml → no folder nowhere
 
 run nothing --out new → unknown suite or protocol 'nothing'
 run ksc --out new → --source-a and --source-b
@@ -233,19 +237,21 @@ DRAW -m zipf → no metric 'zipf'; it has cbdf@words, jsd@words
 DRAW --kind size → nothing to draw as size
 DRAW --kind tree --repetition 3 → nothing to draw as tree
 figures none --folder new → no such run
-figures run --folder A.txt --kind box → cannot write
+figures run --folder A.txt --kind box → A.txt: File exists
 figures run → missing --folder (see textgauge figures -h)
 report none -o page.html → no such run
 report qa.csv -o page.html → neither a saved result nor a table of texts
 report none.json -o page.html → no such file
 report run none.csv -o page.html → no such file
 report run -o A.txt/page.html → cannot write
+report run -o nowhere/page.html → no folder nowhere
 recommend → give two corpora
 recommend --reference sample:cooking → two corpora are needed
 recommend --reference nowhere.txt --candidate sample:travel → nowhere.txt
 recommend --task flying --data x → unknown task
 RECOMMEND --effort endless → effort
 RECOMMEND --effect 2 → the effect is a share
+RECOMMEND -o nowhere/answer.md → no folder nowhere
 RECOMMEND -o answer.pdf → a file that ends in .md, .json, .html
 
 TRAIN --scale one → two numbers

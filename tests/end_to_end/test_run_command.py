@@ -39,6 +39,14 @@ def test_a_run_a_second_run_and_what_a_dry_run_lists(ksc, tmp_path):
     assert sorted(states) == ["there"] * 3 + ["to compute"] * 3
 
 
+def test_a_run_without_a_folder_says_which_one_it_takes(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sources = ["--source-a", "sample:cooking", "--source-b", "sample:travel"]
+    _, _, err = run("run", "ksc", *sources, "-k", "4", "-n", "10", "-m", "jsd@words", "--repetitions", 2)
+    assert "kept in runs/ksc" in err
+    assert (tmp_path / "runs" / "ksc" / "manifests").is_dir()
+
+
 def test_the_leaderboard_in_every_format(ksc, run, tmp_path):
     ksc()
     printed = {}

@@ -5,7 +5,6 @@ A table has a judge's score or label of every item and those of one or more peop
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.result import Column, Result
 from textgauge.core.show import FlatRow, Row, format_cell, format_interval, format_percent, join_words
-from textgauge.data.formats import read_table
-from textgauge.data.tables import TextTable, get_columns, parse_number
+from textgauge.data.source import load_table
+from textgauge.data.tables import TextTable, parse_number
 from textgauge.encode.tokenizers import split_folded_words
 from textgauge.stats.annotators import (
     MIN_ITEMS,
@@ -168,7 +167,7 @@ def audit_judge(
     Parameters
     ----------
     table
-        A file with a row for each item, or a frame or columns by name.
+        A file with a row for each item, or a frame, columns by name or a list of records.
     judge
         The column of the judge's scores or labels.
     rating
@@ -201,8 +200,7 @@ def audit_judge(
     'The judge agrees with people in 75 % of 36'
     """
     if not isinstance(table, TextTable):
-        is_file = isinstance(table, str | os.PathLike)
-        table = read_table(table) if is_file else TextTable.of("the table", get_columns(table))
+        table = load_table(table)
     names, again, shown = (
         list(dict.fromkeys([given] if isinstance(given, str) else given or ())) for given in (rating, repeat, text)
     )

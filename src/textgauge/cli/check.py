@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import App
 
-from textgauge.cli.door import argument, calling, option, parse_parameter_texts
+from textgauge.cli.door import argument, calling, check_writable, option, parse_parameter_texts
 from textgauge.cli.output import Format, FormatOption, OutputOption, print_answer, print_result, say
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
@@ -25,9 +25,15 @@ app = App(
     "Exit code 0: pass, 1: fail, 3: cannot be decided with this many texts, 2: wrong use.",
 )
 
-JunitOption = Annotated[Path | None, option(help="Write the outcomes to this JUnit XML file.")]
+JunitOption = Annotated[
+    Path | None, option(help="Write the outcomes to this JUnit XML file.", validator=check_writable)
+]
 MarkdownOption = Annotated[
-    Path | None, option(help="Write answer, table and evidence to this Markdown file, for the summary of a build.")
+    Path | None,
+    option(
+        help="Write answer, table and evidence to this Markdown file, for the summary of a build.",
+        validator=check_writable,
+    ),
 ]
 _HELP = {
     "drift": """Fail if new texts are too far from a reference.

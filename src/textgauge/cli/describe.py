@@ -137,6 +137,7 @@ def describe(
     if pick is not None and pick_to is not None:
         write_table(pick_to, description.pick(pick, plausible=plausible), exact=True)
     if lists is not None:
+        lists.mkdir(parents=True, exist_ok=True)
         for name, frame in description.lists().items():
             write_table(lists / f"{name}.csv", frame)
     if clean_to is not None:

@@ -20,6 +20,7 @@ from cyclopts import Parameter
 
 from textgauge.cli import STDIN
 from textgauge.core.errors import InputError
+from textgauge.core.files import check_folder
 
 OUTPUT = "Output"  # the panel of what a terminal adds
 _NAMES = {"metrics": ("--metrics", "-m"), "metric": ("--metric", "-m"), "jobs": ("--jobs", "-j")}
@@ -44,6 +45,12 @@ def option(*names: str, help: str, min: int | None = None, **more: Any) -> Param
 
         more["validator"] = Number(gte=min)
     return Parameter(name=names or None, help=help, **more)
+
+
+def check_writable(_: Any, path: Path | None) -> None:
+    """Refuse a file in a folder that does not exist: the validator of options that name a file to write."""
+    if path is not None:
+        check_folder(path)
 
 
 def command(function: Callable[..., Any]) -> Callable[..., Any]:

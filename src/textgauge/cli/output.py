@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts.validators import Path as PathCheck
 
-from textgauge.cli.door import OUTPUT, option
+from textgauge.cli.door import OUTPUT, check_writable, option
 from textgauge.core.errors import InputError
 from textgauge.core.files import escape_formula
 from textgauge.core.show import (
@@ -71,7 +71,7 @@ OutputOption = Annotated[
         "-o",
         help="Save the result to a .json file; `textgauge report` reads it.",
         group=OUTPUT,
-        validator=PathCheck(ext="json"),
+        validator=(PathCheck(ext="json"), check_writable),
     ),
 ]
 ColumnOption = Annotated[

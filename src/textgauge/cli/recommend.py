@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from textgauge.bench.recommend import Recommendation
 from textgauge.bench.recommend import recommend as run_recommend
-from textgauge.cli.door import OUTPUT, calling, option
+from textgauge.cli.door import OUTPUT, calling, check_writable, option
 from textgauge.cli.output import Format, FormatOption, note, print_result, say
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
@@ -21,7 +21,14 @@ _ENDINGS = (".md", ".json", ".html")
 def recommend(
     given: dict[str, Any],
     output: Annotated[
-        Path | None, option("--output", "-o", help="Write the answer to a .md, .json or .html file.", group=OUTPUT)
+        Path | None,
+        option(
+            "--output",
+            "-o",
+            help="Write the answer to a .md, .json or .html file.",
+            group=OUTPUT,
+            validator=check_writable,
+        ),
     ] = None,
     form: FormatOption = Format.table,
 ) -> None:

@@ -28,7 +28,7 @@ from textgauge.bench.results import (
     list_verdicts,
 )
 from textgauge.bench.scores import leaderboard as rank_scores
-from textgauge.cli.door import argument, calling, command, option, parse_setting, refuse
+from textgauge.cli.door import argument, calling, check_writable, command, option, parse_setting, refuse
 from textgauge.cli.output import (
     Format,
     FormatOption,
@@ -66,7 +66,12 @@ _OF_RUNS = (
 )
 def run(
     given: dict[str, Any],
-    out: Annotated[Path, option(help="The folder that keeps the run; a run that is already there is resumed.")],
+    out: Annotated[
+        Path | None,
+        option(
+            help="The folder that keeps the run; a run that is already there is resumed; default: runs/ and what is run."
+        ),
+    ] = None,
     set_column: Annotated[str | None, option("--set", help="The column that says which set a pair belongs to.")] = None,
     system_column: Annotated[str | None, option("--system", help="The column of systems that wrote the texts.")] = None,
     item_column: Annotated[str | None, option("--item", help="The column of items (segments).")] = None,
@@ -94,7 +99,8 @@ def run(
     """
     parameters = drop_none({"k": k, "n": n, "repetitions": repetitions}) | dict(map(parse_setting, param or ()))
     groups = drop_none({"set": set_column, "system": system_column, "item": item_column})
-    what, folder = given.pop("what"), shlex.quote(str(out))
+    what = given.pop("what")
+    out = out or Path("runs") / what
     suite = find_suite(what)
     if suite is not None and suite.program is not None:
         _run_program(suite, parameters, {**given, "groups": groups or None}, out, form)
@@ -110,6 +116,7 @@ def run(
     note(f"{total} results: {finished.found} were there, {finished.computed} computed, kept in {finished.folder}")
     print_warnings(finished.failures)
     _print_boards(finished, form)
+    folder = shlex.quote(str(out))
     print_next([f"textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"], form)
     if finished.failures:
         raise SystemExit(1)
@@ -263,7 +270,7 @@ def report(
             "--per-text`."
         ),
     ],
-    out: Annotated[Path, option("--output", "-o", help="The HTML file to write.")] = Path("report.html"),
+    out: Annotated[Path, option("--output", "-o", help="The HTML file to write.", validator=check_writable)] = Path("report.html"),
     title: Annotated[
         str | None, option(help="The heading of the page; default: one that names the runs and results.")
     ] = None,
@@ -317,6 +324,7 @@ def figures(
     chosen = draw.choose_metrics(found, metrics)
     drawn = 0
     for figure in draw.draw_figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
+        out.mkdir(parents=True, exist_ok=True)
         for ending in formats:
             drawn += 1
             say(str(write_atomically(out / f"{figure.name}.{ending}", draw.render_chart(figure.chart, ending))))

@@ -10,7 +10,7 @@ from cyclopts import App
 from textgauge.bench.inputs import read_rated
 from textgauge.bench.learned.stack import Stack
 from textgauge.bench.learned.stack import ensemble as stack
-from textgauge.cli.door import calling, option
+from textgauge.cli.door import calling, check_writable, option
 from textgauge.cli.output import Format, FormatOption, note, print_result
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
@@ -31,7 +31,7 @@ app = App(name="train", help="Train metrics on people's ratings.")
 )
 def ensemble(
     given: dict[str, Any],
-    out: Annotated[Path, option("--output", "-o", help="The model file to write; score with `-m ensemble@FILE`.")],
+    out: Annotated[Path, option("--output", "-o", help="The model file to write; score with `-m ensemble@FILE`.", validator=check_writable)],
     pairs: Annotated[str | None, option(help="A table, sample or dataset of rated pairs.")] = None,
     left: Annotated[str, option(help="The column of the left texts of --pairs.")] = "left",
     right: Annotated[str, option(help="The column of the right texts of --pairs.")] = "right",

@@ -86,12 +86,12 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def write_atomically(path: Path, content: bytes | str | Callable[[Path], object]) -> Path:
-    """Write a file, with the folders above it; content that is a function writes to the path it gets.
+    """Write a file into a folder that exists; content that is a function writes to the path it gets.
 
     An error of the disk becomes a `ResourceError` of one line.
     """
+    check_folder(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with replace_file(path) as part:
             if callable(content):
                 content(part)
@@ -102,12 +102,19 @@ def write_atomically(path: Path, content: bytes | str | Callable[[Path], object]
     return path
 
 
+def check_folder(path: Path) -> None:
+    """Refuse a file in a folder that does not exist; called before anything is computed."""
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+
+
 def check_table_path(path: Path) -> None:
     """Refuse a file that no table can be written to; called before anything is computed."""
     if path.suffix.lower() not in TABLE_ENDINGS:
         raise InputError(f"{path}: the ending must be one of {', '.join(TABLE_ENDINGS)}")
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
+    check_folder(path)
 
 
 def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]], *, exact: bool = False) -> None:

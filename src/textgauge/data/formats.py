@@ -55,6 +55,7 @@ _NEWLINE = re.compile("\r\n|\n|\r")
 _DELIMITERS = ",;\t|"
 _SNIFFED_CHARACTERS, _SNIFFED_RECORDS = 2**16, 20
 _LONGEST_NAME = 8  # words of a column's name
+_NAMED = 3  # files in a message
 _LONGEST_REASON = 200  # characters of a library's message that are repeated
 
 
@@ -193,8 +194,13 @@ def _join_files(name: str, files: Sequence[PathLike]) -> TextTable:
     joined = TextTable.join(name, tables)
     shared = {title: cells for title, cells in joined.columns.items() if all(title in one.columns for one in tables)}
     if not shared:
-        raise InputError(f"{name}: its tables have no column in common; give one file")
+        raise InputError(f"{name}: its tables have no column in common; give one of them: {_list_names(files)}")
     return replace(joined, columns=shared)
+
+
+def _list_names(files: Sequence[PathLike]) -> str:
+    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+    return ", ".join(map(format_path, files[:_NAMED])) + more
 
 
 def _read_folder(folder: Path) -> TextTable:
@@ -202,7 +208,10 @@ def _read_folder(folder: Path) -> TextTable:
     name = format_path(folder)
     paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     arrows = [path for path in paths if split_endings(path)[0] == ".arrow"]
+    texts = [path for path in paths if split_endings(path)[0] == ".txt"]
     if tables := arrows or [path for path in paths if is_table(path)]:
+        if texts:
+            warn(f"{name}: the tables of this folder are read, not its .txt files: {_list_names(texts)}")
         FILE_BYTES.check(sum(path.stat().st_size for path in arrows), f"{name}: a dataset")
         return _join_files(name, tables)
     if logs := list_logs(folder):
@@ -210,7 +219,6 @@ def _read_folder(folder: Path) -> TextTable:
     if splits := sorted({path.parent for path in folder.glob("*/*.arrow")}):
         places = ", ".join(map(format_path, splits))
         raise InputError(f"{name}: a saved dataset with splits; give one of them: {places}")
-    texts = [path for path in paths if split_endings(path)[0] == ".txt"]
     if not texts:
         raise InputError(f"{name}: no .txt files in this folder; give a file, or a folder with one text a file")
     FILE_BYTES.check(sum(path.stat().st_size for path in texts), f"{name}: texts")

@@ -208,6 +208,17 @@ def is_path(spec: Named) -> bool:
     return name == STDIN or os.path.exists(name) or bool(split_endings(name)[0]) or os.sep in name or is_glob(name)
 
 
+def is_one_text(source: object) -> bool:
+    """Return whether a string is a text itself, since it cannot mean a file or a data set.
+
+    >>> is_one_text("a red cat"), is_one_text("cats.txt"), is_one_text("sample:banking"), is_one_text(["a cat"])
+    (True, False, False, False)
+    """
+    if not isinstance(source, str) or os.path.exists(source) or split_endings(source)[0] or has_builtin_columns(source):
+        return False
+    return " " in source.strip() or not (is_path(source) or ":" in source or find_similar_files(source))
+
+
 def get_source_name(source: Source, otherwise: str) -> str:
     """Return what results call a source: its path or name, else a name for texts in memory.
 

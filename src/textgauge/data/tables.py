@@ -359,7 +359,12 @@ def _is_stream(values: Any) -> bool:
 
 
 def get_columns(frame: Any) -> dict[str, list[Any]]:
-    """Return the columns of a frame by name; a lazy frame is computed."""
+    """Return the columns of a frame or of records by name; a lazy frame is computed."""
+    if not is_frame(frame):
+        records = list(frame) if isinstance(frame, Iterable) else [frame]
+        if not records or not all(isinstance(record, Mapping) for record in records):
+            raise InputError("a table is a file, a frame, columns by name or a list of records")
+        return _turn_records(records)
     if hasattr(type(frame), "collect"):
         frame = frame.collect()
     if _is_stream(frame):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
-from textgauge.core.files import find_shape_error, seal_json, unseal_json, write_atomically
+from textgauge.core.files import check_folder, find_shape_error, seal_json, unseal_json, write_atomically
 from textgauge.core.progress import begin_step
 from textgauge.core.result import Column, Result
 from textgauge.core.settings import read_stored_bytes
@@ -323,6 +323,8 @@ def run_checks(
     path = None if baselines is None else Path(baselines)
     if path is None and (update or any(bound.change for _, bound in bounds)):
         raise InputError("a bound on a change, and --update, need a file of baselines")
+    if path is not None and update:
+        check_folder(path)
     stored = {} if path is None else read_baselines(path)
     share = (1 - level) / (len(bounds) * looks)
     resamples = min(max(how.resamples, math.ceil(10 / share)), _MOST_RESAMPLES)

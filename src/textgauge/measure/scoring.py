@@ -17,7 +17,7 @@ from textgauge.core.parallel import map_parts, open_dask_executor
 from textgauge.core.progress import begin_step
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import GIVEN, Corpus, Pairs, load_aligned
-from textgauge.data.source import Source, load_columns
+from textgauge.data.source import Source, is_one_text, load_columns
 from textgauge.data.tables import draw_rows, format_column_names, get_cells, take
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.data.view import TextsLike
@@ -64,7 +64,7 @@ def score(  # type: ignore[misc]
     explain: bool = False,
     on_score: Callable[[PairScores], None] = lambda _: None,
 ) -> ScoreReport | ContrastReport:
-    """Score pairs of texts: candidate and reference, query and document, text and paraphrase.
+    """Score pairs of texts: candidate and reference, query and document, text and paraphrase; two strings are a pair.
 
     The report has the values of every pair, and `summary()` their means with bootstrap intervals, and the score of the
     whole set where one exists. Blank texts are kept, for the sake of their place. A metric whose model or package is
@@ -123,6 +123,8 @@ def score(  # type: ignore[misc]
     >>> round(found[0].difference, 3)
     0.667
     """
+    if is_one_text(left) and is_one_text(right):
+        left, right, baseline = [left], [right], [baseline] if is_one_text(baseline) else baseline  # type: ignore
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
     systems = {"the system": left} if baseline is None else {"the system": left, "the baseline": baseline}
     how_read: Any = {"background": background, "columns": columns, "group": group, "limit": limit, "seed": seed}

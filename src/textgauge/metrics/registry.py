@@ -48,7 +48,7 @@ _ELSEWHERE = {  # names that other packages use, without signs between their let
 }
 
 _INSTEAD = {  # of a metric where one of the other scope is asked for
-    "pair": "scores pairs of texts: use `score`, or `energy@{key}` for corpora",
+    "pair": "scores pairs of texts: use `score`, or `energy@{ground}` for corpora",
     "corpus": "compares corpora, not pairs of texts: use `compare`",
 }
 
@@ -106,7 +106,8 @@ def get_metrics(
         raise ArgumentError("name at least one metric with {metrics}; `textgauge ls metrics` lists them")
     wrong = next((metric for metric in metrics if scope not in (None, metric.scope)), None)
     if wrong is not None:
-        raise InputError(f"{wrong.key} {_INSTEAD[wrong.scope].format(key=wrong.key)}")
+        ground = wrong.on if wrong.name == "cosine" and wrong.on else wrong.key
+        raise InputError(f"{wrong.key} {_INSTEAD[wrong.scope].format(ground=ground)}")
     found: list[Any] = list(dict.fromkeys(metrics))
     if embedder is None:
         return found

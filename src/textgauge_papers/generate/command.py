@@ -80,7 +80,7 @@ class _Training:
 
     def learn_and_write(self, learn: Callable[..., Any], train: str, out: Path, n: int | None) -> None:
         """Train a model and write texts of it."""
-        _check_out(out)
+        check_table_path(out)
         texts = load_texts(train, column=self.column).texts
         with show_progress() as step:
             model = learn(texts, checkpoint=self.checkpoint, seed=self.seed, on_step=step, on_note=note)
@@ -116,7 +116,7 @@ def eda_command(
 
     Example: textgauge generate eda train.txt -o eda.txt --n 5000
     """
-    _check_out(out)
+    check_table_path(out)
     texts = load_texts(train, column=column).texts
     strengths = {"alpha_sr": alpha_sr, "alpha_ri": alpha_ri, "alpha_rs": alpha_rs, "p_rd": p_rd}
     made = eda(texts, n=n, seed=seed, compat=compat, **strengths)  # type: ignore[arg-type]
@@ -178,7 +178,7 @@ def conditional_command(
 
     Example: textgauge generate conditional train.csv --label intent -o new.csv --n 50 --checkpoint model
     """
-    _check_out(out)
+    check_table_path(out)
     chosen = how.choose(model)
     found = load_texts(train, column=how.column, labels=label)
     if found.labels is None:
@@ -233,13 +233,6 @@ def steps_command(
         given |= {"labels": found.labels if labels else None, **how.given(step)}
         for number, corpus in ifc_corpora(found.texts, steps=steps, per_step=per_step, **given):
             _write(out / f"step-{number:03d}.txt", [{"text": text} for text in corpus])
-
-
-def _check_out(out: Path) -> None:
-    """Refuse a file that cannot be written, before a long training and not after it."""
-    check_table_path(out)
-    if not out.parent.is_dir():
-        raise InputError(f"cannot write {out}: there is no folder {out.parent}")
 
 
 def _write(out: Path, rows: list[dict[str, Any]]) -> None:

@@ -5,7 +5,7 @@ import os
 import polars as pl
 import pytest
 
-from textgauge.core.errors import InputError, ResourceError
+from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.core.files import (
     check_table_path,
     escape_formula,
@@ -20,11 +20,15 @@ from textgauge.core.files import (
 FRAME = pl.DataFrame({"text": ["one", "two, three", 'a "b"'], "value": [0.5, None, 2.0]})
 
 
-def test_bytes_text_and_functions_are_written_with_the_folders_above(tmp_path):
-    for number, content in enumerate((b"caf\xc3\xa9", "café", lambda part: part.write_text("café", encoding="utf-8"))):
-        path = write_atomically(tmp_path / str(number) / "x", content)
+def test_bytes_text_and_functions_are_written_into_a_folder_that_exists(tmp_path):
+    for content in (b"caf\xc3\xa9", "café", lambda part: part.write_text("café", encoding="utf-8")):
+        path = write_atomically(tmp_path / "x", content)
         assert path.read_text(encoding="utf-8") == "café"
         assert os.listdir(path.parent) == ["x"]
+        with pytest.raises(InputError, match=r"cannot write .*x: there is no folder .*none"):
+            write_atomically(tmp_path / "none" / "x", content)
+        assert os.listdir(tmp_path) == ["x"]
+        path.unlink()
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -58,7 +62,7 @@ def test_what_is_no_regular_file_stays_what_it_is(tmp_path):
 def test_a_disk_that_refuses_is_one_clear_error(tmp_path):
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file" / "x", tmp_path):
-        with pytest.raises(ResourceError, match=r"^cannot write .*: ") as caught:
+        with pytest.raises(TextgaugeError, match=r"^cannot write .*: ") as caught:
             write_atomically(path, b"")
         assert "\n" not in str(caught.value)
     with pytest.raises(OSError, match="No such file"), replace_file(tmp_path / "none" / "x") as part:
@@ -70,8 +74,8 @@ def test_a_disk_that_refuses_is_one_clear_error(tmp_path):
 )
 def test_tables_read_back_from_frames_and_from_rows(tmp_path, ending, read):
     for name, table in {"frame": FRAME, "rows": FRAME.to_dicts()}.items():
-        write_table(tmp_path / "new" / f"{name}{ending}", table)
-        assert read(tmp_path / "new" / f"{name}{ending}").equals(FRAME)
+        write_table(tmp_path / f"{name}{ending}", table)
+        assert read(tmp_path / f"{name}{ending}").equals(FRAME)
 
 
 def test_files_that_hold_no_table_are_refused_at_once(tmp_path):

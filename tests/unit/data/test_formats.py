@@ -124,7 +124,9 @@ def test_arrow_file_and_saved_dataset(tmp_path, monkeypatch):
     assert read_texts(saved) == ["a", "b", "c"]
     assert complaint(read_texts, saved.parent).endswith(f"give one of them: {saved}")
     polars.DataFrame({"other": ["d"]}).write_ipc_stream(saved / "more.arrow")
-    assert "no column in common" in complaint(read_texts, saved)
+    said = complaint(read_texts, saved)
+    assert "no column in common" in said
+    assert str(saved / "more.arrow") in said
     monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "100")
     assert "the limit is 100 bytes" in complaint(read_texts, saved)
 
@@ -140,8 +142,12 @@ def test_folder_of_texts_is_one_text_a_file(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text)
     with pytest.warns(UserWarning, match="blank texts left out: 1 of 3"):
         assert read_texts(tmp_path) == ["first", "second\nline"]
-    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "12")
-    assert "the limit is 12 bytes" in complaint(read_texts, tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setenv("TEXTGAUGE_MAX_BYTES", "12")
+        assert "the limit is 12 bytes" in complaint(read_texts, tmp_path)
+    (tmp_path / "table.csv").write_text("text\nof a table\n")
+    with pytest.warns(UserWarning, match=r"not its \.txt files: .*a\.txt"):
+        assert read_texts(tmp_path) == ["of a table"]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

@@ -23,6 +23,19 @@ def test_values_come_in_the_order_of_the_pairs_and_of_the_metrics():
     assert report.to_polars().shape == (5, 3)
 
 
+def test_two_strings_that_name_nothing_are_a_pair(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a cat", "animals.txt"):
+        (tmp_path / name).write_text("a red cat\na dog\n")
+    assert score("a red cat", "a red dog", metrics="jaccard")["jaccard"].values.tolist() == [0.5]
+    assert score("red", "red", metrics="jaccard")["jaccard"].values.tolist() == [1.0]
+    found = score("a red cat", "a red dog", baseline="a red dog", metrics="jaccard")
+    assert found[0].difference == pytest.approx(-0.5)
+    for left, right in (("a cat", "a dog"), ("red cat.txt", "a dog"), ("animals", "a dog"), ("sample:x", "a dog")):
+        with pytest.raises(InputError):
+            score(left, right, metrics="jaccard")
+
+
 def test_blank_texts_keep_their_place(tmp_path):
     (tmp_path / "a.txt").write_text("a\n\nb\n")
     values = [score(left=left, right=["a", "x", "b"], metrics="jaccard")["jaccard"].values.tolist()
