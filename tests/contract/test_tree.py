@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from benchmarks.rooms import count_rooms
 from tests.contract.source import parse_modules
 
 from textgauge.bench import list_protocols
@@ -35,6 +36,13 @@ def test_no_two_public_classes_have_the_same_name():
 def test_no_room_has_more_files_than_a_reader_can_look_over():
     rooms = Counter(Path(module).parent.as_posix() for module in parse_modules())
     assert {room: count for room, count in rooms.items() if count > MOST_FILES} == {}
+
+
+def test_the_table_of_rooms_is_of_this_code():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    written = dict(re.findall(r"^\| \**(\w+)\** \| \**([\d,]+)\** ", page, re.MULTILINE))
+    counted = {name.split("/")[-1]: count["lines"] for name, count in count_rooms().items()}
+    assert {name: int(lines.replace(",", "")) for name, lines in written.items()} == pytest.approx(counted, rel=0.05)
 
 
 def asks_for_a_protocol(node):
