@@ -41,6 +41,7 @@ _BREAKDOWN = "PanicException"  # what the checker raises, outside of Exception, 
 HARPER_IGNORED = frozenset({"Capitalization", "Formatting", "Style", "Enhancement", "Readability"})
 LANGUAGE = "en-US"
 _LOCAL_IGNORED = frozenset({"typographical", "whitespace", "style"})
+_END = b"</matches>"
 LANGUAGETOOL_IGNORED = frozenset({"CASING", "TYPOGRAPHY", "STYLE", "REDUNDANCY"})
 AT_ONCE = 4
 
@@ -293,8 +294,10 @@ class LocalLanguageTool(GrammarChecker):
                 "--api",
             ]
             try:
-                done = subprocess.run([*words, str(path)], capture_output=True, check=True)  # noqa: S603
-                return ElementTree.fromstring(done.stdout)  # noqa: S314, it is the output of the program
+                written = subprocess.run([*words, str(path)], capture_output=True, check=True).stdout  # noqa: S603
+                # It leaves the end of the document out where a file is large.
+                whole = written if _END in written else written + _END
+                return ElementTree.fromstring(whole)  # noqa: S314, it is the output of the program
             except (OSError, subprocess.CalledProcessError, ElementTree.ParseError) as error:
                 raise ResourceError(f"{self.name} cannot be run by java: {error}") from None
 

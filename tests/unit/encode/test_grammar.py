@@ -184,6 +184,22 @@ def test_a_server_that_cannot_be_asked(monkeypatch, url, offline, message):
     assert "password" not in str(caught.value)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a shell script stands for java")
+@pytest.mark.parametrize("end", ["</matches>", "", "</other>"], ids=["small", "large", "damaged"])
+def test_languagetool_of_a_folder_leaves_out_the_end_of_what_it_writes(tmp_path, monkeypatch, end):
+    found = '<error fromy="1" fromx="0" offset="4" errorlength="2"/>'
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\ncat <<'END'\n<matches version='2.2'>{found}<!-- Time -->{end}\nEND\n")
+    java.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    checker = get_grammar_checker(f"languagetool:{tmp_path}")
+    if end == "</other>":
+        with pytest.raises(ResourceError, match="java"):
+            checker.errors(GOOD[:2])
+    else:
+        assert [float(value) for value in checker.errors(GOOD[:2])] == [0, 1]
+
+
 class PanicException(BaseException):
     pass
 
