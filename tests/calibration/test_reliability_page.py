@@ -1,4 +1,4 @@
-"""reliability.md and stress-tests.md hold the tables that `python -m benchmarks.reliability` makes of what is stored."""
+"""reliability.md and stress-tests.md hold the tables that `python -m benchmarks.reliability` makes."""
 
 import pytest
 from benchmarks.null_range import RangeCheck, pooled, range_table

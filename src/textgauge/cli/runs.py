@@ -68,9 +68,7 @@ def run(
     given: dict[str, Any],
     out: Annotated[
         Path | None,
-        option(
-            help="The folder that keeps the run; a run that is already there is resumed; default: runs/ and what is run."
-        ),
+        option(help="The folder that keeps the run; a run that is there is resumed; default: runs/ and what is run."),
     ] = None,
     set_column: Annotated[str | None, option("--set", help="The column that says which set a pair belongs to.")] = None,
     system_column: Annotated[str | None, option("--system", help="The column of systems that wrote the texts.")] = None,
@@ -270,7 +268,9 @@ def report(
             "--per-text`."
         ),
     ],
-    out: Annotated[Path, option("--output", "-o", help="The HTML file to write.", validator=check_writable)] = Path("report.html"),
+    out: Annotated[Path, option("--output", "-o", help="The HTML file to write.", validator=check_writable)] = Path(
+        "report.html"
+    ),
     title: Annotated[
         str | None, option(help="The heading of the page; default: one that names the runs and results.")
     ] = None,

@@ -31,7 +31,12 @@ app = App(name="train", help="Train metrics on people's ratings.")
 )
 def ensemble(
     given: dict[str, Any],
-    out: Annotated[Path, option("--output", "-o", help="The model file to write; score with `-m ensemble@FILE`.", validator=check_writable)],
+    out: Annotated[
+        Path,
+        option(
+            "--output", "-o", help="The model file to write; score with `-m ensemble@FILE`.", validator=check_writable
+        ),
+    ],
     pairs: Annotated[str | None, option(help="A table, sample or dataset of rated pairs.")] = None,
     left: Annotated[str, option(help="The column of the left texts of --pairs.")] = "left",
     right: Annotated[str, option(help="The column of the right texts of --pairs.")] = "right",

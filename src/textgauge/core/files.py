@@ -102,10 +102,11 @@ def write_atomically(path: Path, content: bytes | str | Callable[[Path], object]
     return path
 
 
-def check_folder(path: Path) -> None:
-    """Refuse a file in a folder that does not exist; called before anything is computed."""
+def check_folder(path: Path) -> Path:
+    """Return the path of a file to write; a folder that does not exist is refused before anything is computed."""
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+    return path
 
 
 def check_table_path(path: Path) -> None:

@@ -323,9 +323,7 @@ def run_checks(
     path = None if baselines is None else Path(baselines)
     if path is None and (update or any(bound.change for _, bound in bounds)):
         raise InputError("a bound on a change, and --update, need a file of baselines")
-    if path is not None and update:
-        check_folder(path)
-    stored = {} if path is None else read_baselines(path)
+    stored = {} if path is None else read_baselines(check_folder(path) if update else path)
     share = (1 - level) / (len(bounds) * looks)
     resamples = min(max(how.resamples, math.ceil(10 / share)), _MOST_RESAMPLES)
     how, rows = replace(how, level=1 - share, resamples=resamples), []

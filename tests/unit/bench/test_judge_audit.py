@@ -187,9 +187,10 @@ def test_one_person_is_enough(columns, audit):
     assert len(gaps) == int((person != own)[rated].sum())
     assert found.disagreements[0]["right"].startswith("a text ")
     records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    assert audit_judge(records, rating="ann", judge="judge")["kappa", "judge and people"] == found[
-        "kappa", "judge and people"
-    ]
+    assert (
+        audit_judge(records, rating="ann", judge="judge")["kappa", "judge and people"]
+        == found["kappa", "judge and people"]
+    )
 
 
 def test_labels_are_kinds_and_have_shares(columns, audit):
