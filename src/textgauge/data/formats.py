@@ -1,8 +1,8 @@
 """Files of texts, whole and in batches: one table of formats (ending, reader, what it holds).
 
 A reader yields batches, each a `TextTable` that remembers where its rows stand in the file; a whole file is its batches
-joined, up to one limit on size. Every error is an InputError of one line that names the file. Lines end with LF, CRLF
-or CR. Any of these files may be packed (see `textgauge.data.packing`).
+joined, up to one limit on size, for which a cell has 64 bytes at least. Every error is an InputError of one line that
+names the file. Lines end with LF, CRLF or CR. Any of these files may be packed (see `textgauge.data.packing`).
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ Reader: TypeAlias = "Callable[[PathLike, bool, str | None], Iterator[TextTable]]
 Records: TypeAlias = Iterator[tuple[int, list[str]]]  # the number of the first line, and cells
 
 _ROWS, _FRAME_ROWS, _CELLS = 2**14, 2**16, 2**22  # at once: of CSV and TSV, of tables that polars reads, of arrays
+_CELL_BYTES = 64  # in memory beside its characters: of an object and its place in a list
 _NEWLINE = re.compile("\r\n|\n|\r")
 _DELIMITERS = ",;\t|"
 _SNIFFED_CHARACTERS, _SNIFFED_RECORDS = 2**16, 20
@@ -86,7 +87,10 @@ def read_table(path: PathLike) -> TextTable:
         return _read_folder(Path(path))
     if not os.path.isfile(path) and is_glob(path):
         return _join_files(format_path(path), list_glob(path))
-    tables = list(get_format(path).read(path, True, None))
+    tables, cells = list[TextTable](), 0
+    for table in get_format(path).read(path, True, None):
+        tables.append(table)
+        _limit_cells(cells := cells + len(table.rows) * len(table.columns), path)
     if not sum(len(table.rows) for table in tables):
         raise InputError(f"{format_path(path)}: the file holds no rows")
     return TextTable.join(format_path(path), tables)
@@ -397,6 +401,7 @@ def _parse_json_lines(text: str, name: str, first_line: int = 1) -> TextTable:
 def _read_json(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
     """Read an array of texts or objects, an object of columns or splits, or such an array under its only such key."""
     name, text = format_path(path), read_text(path)
+    _limit_cells(sum(map(text.count, ",[{")), path)
     first, _, rest = text.lstrip().partition("\n")
     if first.startswith("{") and first.rstrip().endswith("}") and rest.strip():
         yield _parse_json_lines(text, name)  # as many a .json file
@@ -428,6 +433,11 @@ def _read_json(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable
 def _read_archive(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
     rows = read_log(read_archive(path), path) or []
     yield _make_table(format_path(path), rows, range(1, len(rows) + 1), "sample")
+
+
+def _limit_cells(count: int, path: PathLike) -> None:
+    """Refuse more cells than fit in memory, whatever their characters."""
+    FILE_BYTES.check(count * _CELL_BYTES, f"{format_path(path)}: unpacked, {count:,} cells")
 
 
 def _parse_json(text: str, place: str) -> object:
@@ -505,6 +515,8 @@ def _read_slices(
     try:
         lazy = scan(source)
         names = lazy.collect_schema().names()
+        if whole:
+            _limit_cells(lazy.select(polars.len()).collect().item() * len(names), path)
         chosen = lazy.select(column) if column in names else lazy
         while not first % size and len(frame := chosen.slice(first, size).collect()):
             FILE_BYTES.check(int(frame.estimated_size()), f"{name}: unpacked, a table")

@@ -286,6 +286,22 @@ def test_too_many_bytes(file, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.jsonl", "a.json", "a.parquet", "a.arrow"])
+def test_many_small_texts_are_limited_by_what_they_take_in_memory(tmp_path, monkeypatch, name):
+    texts, path = ["x"] * 500, tmp_path / name
+    frame = polars.DataFrame({"text": texts})
+    write = {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".arrow": frame.write_ipc}
+    lines = {".txt": "\n".join(texts), ".jsonl": "\n".join(map(json.dumps, texts)), ".json": json.dumps(texts)}
+    write.get(path.suffix, lambda path: path.write_text(lines[path.suffix]))(path)
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "20000")
+    assert path.stat().st_size < 20_000
+    line = complaint(read_texts, path)
+    assert f"{name}: unpacked, " in line
+    assert "the limit is 20,000 bytes" in line
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "50000")
+    assert read_texts(path) == texts
+
+
 def test_more_characters_can_be_allowed(file, monkeypatch):
     path = file("a.csv", f"text\n{'x' * 1_000_001}\n")
     assert "TEXTGAUGE_MAX_CHARACTERS" in complaint(read_texts, path)
