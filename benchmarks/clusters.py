@@ -43,7 +43,8 @@ LARGE = "compare A B -m energy@paraphrase-minilm -o OUT.json"  # texts on disk, 
 SCORE = "score A B -m cosine@wordllama,chrf,bleu,levenshtein -o OUT.json"
 DESCRIBE = "describe A --train B --grammar none --embedder wordllama -o OUT.json"
 PATIENCE = 300.0  # seconds that a command may take
-SOON = 20.0  # seconds within which waiting is told, those included in which the command starts
+STARTED = 30.0  # seconds within which a command starts beside others
+SOON = 10.0  # seconds within which waiting is told
 
 
 @dataclass
@@ -94,8 +95,15 @@ class Case:
         return self.start("textgauge", *words, log=log, **env)
 
     def wait_for_work(self) -> None:
-        """Wait until some results, or some vectors, are there."""
-        wait_until(lambda: any(self.folder.glob("out/**/*.parquet")) or any(self.folder.glob("cache/emb*/*/*.rows")))
+        """Wait until some results, or some vectors, are there; raise TimeoutError where none come."""
+        found = ("out/**/*.parquet", "cache/emb*/*/*.rows")
+        if not wait_until(lambda: any(any(self.folder.glob(pattern)) for pattern in found)):
+            raise TimeoutError(f"no result within {PATIENCE:.0f} s: {self.said()[-300:]}")
+
+    def wait_for_client(self) -> None:
+        """Wait until the scheduler has the command for a client."""
+        if not wait_until(lambda: "Receive client connection" in (self.folder / "log").read_text(errors="replace")):
+            raise TimeoutError(f"no connection within {PATIENCE:.0f} s: {self.said()[-300:]}")
 
     def said(self) -> str:
         """What the command printed."""
@@ -390,6 +398,7 @@ def waits(prepare: Callable[[Case], object]) -> Callable[[Case], str]:
 def without_worker(case: Case) -> None:
     case.start_scheduler()
     case.command = case.give(RUN)
+    case.wait_for_client()
 
 
 def lose_all(case: Case) -> None:
@@ -422,8 +431,8 @@ def at_address(address: str, answer: bytes | None = None) -> Callable[[Case], st
             threading.Thread(target=serve, daemon=True).start()
             port = server.getsockname()[1]
         case.command = case.give(RUN, address=address.replace("PORT", str(port)))
-        soon = wait_until(lambda: case.command and case.command.poll() is not None, 2 * SOON)
-        found = judge_end(case, RUN) if soon else f"wrong: nothing for {2 * SOON:.0f} s"
+        soon = wait_until(lambda: case.command and case.command.poll() is not None, STARTED + SOON)
+        found = judge_end(case, RUN) if soon else f"wrong: nothing for {STARTED + SOON:.0f} s"
         server.close()
         return found
 
@@ -498,6 +507,8 @@ def main() -> None:
             case, start = Case(Path(folder), get_cache_root()), time.monotonic()
             try:
                 found = run(case)
+            except TimeoutError as error:
+                found = f"wrong: {error}"
             finally:
                 case.end()
             outcome, _, said = found.partition(": ")
