@@ -263,8 +263,6 @@ def _read_texts(path: PathLike, whole: bool) -> Iterator[tuple[int, str]]:
             raise InputError(f"{name}: too long a text from line {number} on; {TEXT_CHARACTERS.advice}")
     if size:
         yield number, decode_text(b"".join(waiting), name, first_line=number)
-    elif number == 1 and whole:
-        raise InputError(f"{name}: the file is empty")
 
 
 def _read_plain(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:

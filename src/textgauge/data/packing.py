@@ -56,10 +56,7 @@ def format_path(path: PathLike) -> str:
 
 def read_text(path: PathLike) -> str:
     """Read the whole of a text file (unpacked, `-` for standard input), without byte-order mark."""
-    data = b"".join(read_text_pieces(path, limited=True))
-    if not data:
-        raise InputError(f"{format_path(path)}: the file is empty")
-    return decode_text(data, format_path(path))
+    return decode_text(b"".join(read_text_pieces(path, limited=True)), format_path(path))
 
 
 def read_text_pieces(path: PathLike, *, limited: bool = False) -> Iterator[bytes]:
@@ -113,14 +110,11 @@ def count_lines(data: bytes) -> int:
 
 def read_bytes(path: PathLike) -> bytes:
     """Read all bytes of a file, unpacked; an empty file and one above the limit are refused."""
-    data = b"".join(read_pieces(path, limited=True))
-    if not data:
-        raise InputError(f"{format_path(path)}: the file is empty")
-    return data
+    return b"".join(read_pieces(path, limited=True))
 
 
 def read_pieces(path: PathLike, *, limited: bool = False) -> Iterator[bytes]:
-    """Yield the bytes of a file, unpacked, a few megabytes at a time; no more than fit in memory where `limited`."""
+    """Yield the bytes of a file, unpacked, a few megabytes at a time; where `limited` some, and no more than fit."""
     name, ending, total = format_path(path), split_endings(path)[1], 0
     try:
         unpack = PACKINGS[ending] if ending else contextlib.nullcontext
@@ -130,6 +124,8 @@ def read_pieces(path: PathLike, *, limited: bool = False) -> Iterator[bytes]:
                 if limited and total > FILE_BYTES.most:
                     raise InputError(f"{name}: too large; {FILE_BYTES.advice}")
                 yield piece
+        if limited and not total:
+            raise InputError(f"{name}: the file is empty")
     except (InputError, MissingExtra, MemoryError):
         raise
     except FileNotFoundError:
