@@ -41,7 +41,7 @@ _BREAKDOWN = "PanicException"  # what the checker raises, outside of Exception, 
 HARPER_IGNORED = frozenset({"Capitalization", "Formatting", "Style", "Enhancement", "Readability"})
 LANGUAGE = "en-US"
 _LOCAL_IGNORED = frozenset({"typographical", "whitespace", "style"})
-_END = b"</matches>"
+_MOST_BYTES = 50_000  # of a file: what LanguageTool writes of files above 64,000 bytes is no XML
 LANGUAGETOOL_IGNORED = frozenset({"CASING", "TYPOGRAPHY", "STYLE", "REDUNDANCY"})
 AT_ONCE = 4
 
@@ -268,8 +268,13 @@ class LocalLanguageTool(GrammarChecker):
         return f"languagetool(local={self._run(['.']).get('version')},language={LANGUAGE},version=1)"
 
     def _count(self, pieces: list[str]) -> list[int]:
+        ends = np.cumsum([len(piece.encode("utf-8", "surrogatepass")) for piece in pieces]) // _MOST_BYTES
+        parts = (np.flatnonzero(ends == number).tolist() for number in np.unique(ends))
+        return [count for part in parts for count in self._count_in_file([pieces[row] for row in part])]
+
+    def _count_in_file(self, pieces: list[str]) -> list[int]:
         spans: list[list[tuple[int, int]]] = [[] for _ in pieces]
-        for error in self._run(pieces) if pieces else ():
+        for error in self._run(pieces):
             if error.get("locqualityissuetype") not in _LOCAL_IGNORED and error.get("category") != "Capitalization":
                 start, length = (int(error.get(key, 0)) for key in ("offset", "errorlength"))
                 spans[int(error.get("fromy", 0))].append((start, start + length))
@@ -294,10 +299,8 @@ class LocalLanguageTool(GrammarChecker):
                 "--api",
             ]
             try:
-                written = subprocess.run([*words, str(path)], capture_output=True, check=True).stdout  # noqa: S603
-                # It leaves the end of the document out where a file is large.
-                whole = written if _END in written else written + _END
-                return ElementTree.fromstring(whole)  # noqa: S314, it is the output of the program
+                done = subprocess.run([*words, str(path)], capture_output=True, check=True)  # noqa: S603
+                return ElementTree.fromstring(done.stdout)  # noqa: S314, it is the output of the program
             except (OSError, subprocess.CalledProcessError, ElementTree.ParseError) as error:
                 raise ResourceError(f"{self.name} cannot be run by java: {error}") from None
 

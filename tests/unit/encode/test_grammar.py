@@ -185,19 +185,24 @@ def test_a_server_that_cannot_be_asked(monkeypatch, url, offline, message):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell script stands for java")
-@pytest.mark.parametrize("end", ["</matches>", "", "</other>"], ids=["small", "large", "damaged"])
-def test_languagetool_of_a_folder_leaves_out_the_end_of_what_it_writes(tmp_path, monkeypatch, end):
-    found = '<error fromy="1" fromx="0" offset="4" errorlength="2"/>'
+def test_languagetool_of_a_folder_is_given_small_files(tmp_path, monkeypatch):
+    found = '<error fromy="0" fromx="0" offset="4" errorlength="2"/>'
     java = tmp_path / "java"
-    java.write_text(f"#!/bin/sh\ncat <<'END'\n<matches version='2.2'>{found}<!-- Time -->{end}\nEND\n")
+    java.write_text(
+        "#!/bin/sh\nfor file; do :; done\n"
+        "if [ $(wc -c < $file) -gt 64000 ]; then echo '<matches>'; exit; fi\n"
+        f"echo \"<matches version='2.2'>{found.replace(chr(34), chr(39))}</matches>\"\n"
+    )
     java.chmod(0o700)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     checker = get_grammar_checker(f"languagetool:{tmp_path}")
-    if end == "</other>":
-        with pytest.raises(ResourceError, match="java"):
-            checker.errors(GOOD[:2])
-    else:
-        assert [float(value) for value in checker.errors(GOOD[:2])] == [0, 1]
+    assert checker.errors([]).tolist() == []
+    assert checker.errors(["é" * 30, *GOOD[:2]]).tolist() == [1, 0, 0]
+    texts = [f"{number} {'é ' * 660}" for number in range(200)]
+    assert 4 <= checker.errors(texts).sum() <= 10
+    java.write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(ResourceError, match="java"):
+        checker.errors(GOOD)
 
 
 class PanicException(BaseException):
