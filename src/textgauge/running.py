@@ -7,7 +7,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +18,7 @@ from textgauge.bench.leaderboard import BoardsResult, Leaderboard, rank_by_kind,
 from textgauge.bench.overall import Scope
 from textgauge.bench.plan import make_suite_or_protocol_plans
 from textgauge.bench.results import Results, filter_measures, list_verdict_warnings, list_verdicts
-from textgauge.bench.run import Progress, compute
+from textgauge.bench.run import compute
 from textgauge.bench.sources import PairSources, TaskSources
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError, warn
@@ -65,7 +64,6 @@ def run(
     jobs: int = 1,
     scheduler: str | None = None,
     dry_run: bool = False,
-    on_progress: Progress = lambda *_: None,
     **parameters: Any,
 ) -> Run:
     """Run a protocol on data, or a suite, and keep every finished result in a folder.
@@ -131,8 +129,6 @@ def run(
         The address of a Dask scheduler.
     dry_run
         Compute nothing: `cells` lists the results and says which are there already.
-    on_progress
-        Called with the number of finished results, their total, and what is being done.
     **parameters
         Parameters of the protocol, as `k=5`; with several values, as `k=(5, 7)`, each is run.
 
@@ -161,7 +157,7 @@ def run(
         weakref.finalize(store, shutil.rmtree, store.folder, ignore_errors=True)
     if dry_run:
         return Run(store, 0, 0, (), warned, tuple(plans))
-    report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=lambda: nullcontext(on_progress))
+    report = compute(plans, store, jobs=jobs, scheduler=scheduler)
     for text in report.failures:
         warn(text, RuntimeWarning)
     return Run(store, report.found, report.computed, report.failures, warned, tuple(plans))

@@ -126,7 +126,7 @@ class Kour2022Ifc:
             plans += study.plan(write_steps(study, place, self.steps, seed, on_step, on_note), self.steps, seed)
         store = Store(folder)
         with measure_time(store):
-            failures = run(plans, store, on_progress=lambda *_: None).failures
+            failures = run(plans, store).failures
         if failures:
             raise ResourceError(str(failures[0]))
         names = {metric.key: metric.name.upper() for metric in get_corpus_metrics(KOUR_METRICS)}

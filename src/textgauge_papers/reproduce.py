@@ -17,7 +17,6 @@ from textgauge.cli import (
     print_answer,
     print_result,
     print_table,
-    progress_bar,
     show_progress,
 )
 from textgauge.core import InputError, ResourceError, Row, TableResult, UnknownName, format_cell
@@ -198,7 +197,8 @@ def _compute(paper: Paper, request: Request, store: Store, jobs: int, *, say: bo
         with show_progress() as step:
             paper.program.run_rows(store.folder, seed=request.seed, on_step=step, on_note=note)
         return False
-    failures = compute(plans, store, jobs=jobs, progress=progress_bar).failures
+    with show_progress(is_left=True):
+        failures = compute(plans, store, jobs=jobs).failures
     if paper.also is not None:
         paper.also(store, request)
     for failure in failures:

@@ -24,7 +24,6 @@ NOUNS = {
     "main",
     "note",
     "option",
-    "progress_bar",
 }
 
 

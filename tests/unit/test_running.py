@@ -12,6 +12,7 @@ import pytest
 
 import textgauge
 from textgauge.bench import PairSources, Store, TaskSources
+from textgauge.core import listen
 from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.data import Corpus
 from textgauge.metrics import Part, TokenMetric, registry
@@ -250,9 +251,11 @@ def test_progress_jobs_and_scheduler_are_handed_on(corpora, monkeypatch):
         yield None
 
     monkeypatch.setattr(import_module("textgauge.bench.run"), "open_executor", executor)
-    textgauge.run("ksc", **corpora, **SMALL, jobs=3, scheduler="tcp://x", on_progress=lambda *told: steps.append(told))
+    with listen(steps.append):
+        textgauge.run("ksc", **corpora, **SMALL, jobs=3, scheduler="tcp://x")
     assert asked == [{"jobs": 3, "scheduler": "tcp://x"}]
-    assert (steps[0], steps[-1][:2]) == ((0, 4, ""), (4, 4))
+    counts = [(step.done, step.total) for step in steps if step.kind == "results" and step.total]
+    assert counts == [(done, 4) for done in range(5)]
 
 
 @pytest.mark.parametrize(

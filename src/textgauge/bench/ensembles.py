@@ -24,7 +24,7 @@ from textgauge.bench.protocols.task import Columns, Task
 from textgauge.bench.store import Store
 from textgauge.core.arrays import Floats, Masks, average_known
 from textgauge.core.parallel import use_one_thread
-from textgauge.core.progress import Stage, Step
+from textgauge.core.progress import begin_step
 from textgauge.metrics import PairMetric, get_metric
 from textgauge.metrics.base import list_versions
 from textgauge.stats.resampling import resample_sums
@@ -72,19 +72,18 @@ def train_ensembles(
     groups: Sequence[Group],
     *,
     seeds: int = SEEDS,
-    on_step: Step = lambda _: None,
     executor: Executor | None = None,
 ) -> None:
     """Train the ensembles of tasks that the store lacks, here or by the executor, and keep them in it."""
     jobs = {name: job for name, job in _list_jobs(groups, seeds).items() if store.read_extra(name) is None}
     if executor is None:
         for name, job in jobs.items():
-            store.write_extra(name, {"rows": train_job(*job, seeds, on_step)})
+            store.write_extra(name, {"rows": train_job(*job, seeds)})
         return
     # The last job, which is the longest, is sent out first.
     sent = {executor.submit(train_job, *jobs[name], seeds): name for name in reversed(list(jobs))}
     for count, done in enumerate(as_completed(sent)):
-        on_step(Stage(_describe(*jobs[sent[done]]), count + 1, len(sent), "training ensembles"))
+        begin_step(_describe(*jobs[sent[done]]), count + 1, len(sent), "training ensembles")
         store.write_extra(sent[done], {"rows": done.result()})
 
 
@@ -187,14 +186,14 @@ def _describe(kind: Kind, members: Sequence[Group]) -> str:
     return f"{NAMES[kind]} of {', '.join(dict.fromkeys(item.protocol.name for item in members))}"
 
 
-def train_job(kind: Kind, members: Sequence[Group], seeds: int, on_step: Step = lambda _: None) -> list[dict[str, Any]]:
+def train_job(kind: Kind, members: Sequence[Group], seeds: int) -> list[dict[str, Any]]:
     """Train what belongs together; return a row for each data set."""
     metrics = sorted(key for key in members[0].complete if all(key in other.complete for other in members))
     most = _UNIVERSAL_SEEDS if kind == "universal" else _FOREST_SEEDS
     linear = kind == "task" and cast(Task, members[0].protocol).model == "linear"
     runs = []
     for embedder, chosen in split_by_embedder(metrics).items():
-        on_step(f"{_describe(kind, members)} on {embedder or 'texts'}")
+        begin_step(f"{_describe(kind, members)} on {embedder or 'texts'}", kind="training ensembles")
         data = [
             TaskFeatures(
                 cast(Task, item.protocol),

@@ -53,7 +53,7 @@ from textgauge.bench.store import Store
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.core.parallel import use_one_blas_thread
-from textgauge.core.progress import Step
+from textgauge.core.progress import begin_step
 from textgauge.core.registry import split_names
 from textgauge.core.show import format_percent, join_words
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
@@ -123,7 +123,6 @@ def recommend(
     power: float = 0.8,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
-    on_step: Step = lambda _: None,
 ) -> Recommendation:
     """Find the metric to use: the best one, those statistically tied with it, how many texts they need, what they cost.
 
@@ -167,8 +166,6 @@ def recommend(
         Random seed.
     out
         A folder that keeps the runs behind the answer; by default they are not kept.
-    on_step
-        Called with what is being done.
 
     Examples
     --------
@@ -193,7 +190,7 @@ def recommend(
         raise ArgumentError("{group} is for two corpora, or a column of rated pairs")
     with contextlib.ExitStack() as stack:
         folder = out if out is not None else stack.enter_context(tempfile.TemporaryDirectory(prefix="textgauge-"))
-        work = _Recommender(Store(folder), EFFORTS[effort], effort, metrics, power, seed, on_step, embedder)
+        work = _Recommender(Store(folder), EFFORTS[effort], effort, metrics, power, seed, embedder)
         if pairs is not None:
             sign = None
             if not isinstance(pairs, PairSources):
@@ -263,7 +260,6 @@ class _Recommender:
     metrics: str | Sequence[Any] | None
     power: float
     seed: int
-    on_step: Step
     embedder: EmbedderLike | None = None
 
     def recommend_for_pairs(self, sources: PairSources) -> Recommendation:
@@ -277,7 +273,7 @@ class _Recommender:
             Agreement(), some, some.left, [m for m in usable if m not in slow] if slow else None
         )
         there, count = sources.pairs.n_items, some.pairs.n_items
-        self.on_step("resampling pairs")
+        begin_step("resampling pairs")
         best, *others = [metric.key for metric in ranking.defined] or [""]
         columns = ranking.observed[best].columns if best else {}
         similarity = {metric: -seen.value for metric, seen in ranking.observed.items()}
@@ -342,7 +338,7 @@ class _Recommender:
         detect, needed, tested = self._find_texts_needed(ranking, samples)
         size = f"metrics are tried on {len(sources.joint):,} of {len(comparison.joint):,} texts"
         n = min(_COST_TEXTS, sources.fewest)
-        self.on_step("timing")
+        begin_step("timing")
         batch = next(Speed(n=n, largest=n, repetitions=1).trials(sources, self.seed))
         timed = [(metric, batch.seconds(metric, 0)) for metric in ranking.defined]
         warnings = list(find_confounds(comparison, [m for m in chosen if m.name != "fid"]))
@@ -384,7 +380,7 @@ class _Recommender:
         """Run the protocol and judge its metrics; without named metrics, those that are not installed are left out."""
         metrics, unavailable, reason = list[Any](), list[str](), "name at least one metric"
         for metric in named:
-            self.on_step(f"trying {metric.key}")
+            begin_step(f"trying {metric.key}")
             try:
                 with contextlib.suppress(ArithmeticError, LookupError, TypeError, ValueError):  # the run reports them
                     try_metric(metric)
@@ -397,13 +393,9 @@ class _Recommender:
         if not metrics:
             raise InputError(reason)
         plan = Plan(protocol, sources, metrics, self.seed)
-
-        def show(_: int, __: int, what: str) -> None:
-            self.on_step(f"{protocol.name}: {what}" if what else protocol.name)
-
         with use_one_blas_thread():
-            report = run([plan], self.store, on_progress=show)
-        self.on_step("judging")
+            report = run([plan], self.store)
+        begin_step("judging")
         results = Results(self.store)
         own = protocol, sources.fingerprint, self.seed  # other runs of the store do not count
         groups = [group for group in results.groups() if (group.protocol, group.fingerprint, group.seed) == own]
@@ -421,7 +413,7 @@ class _Recommender:
             return None, [], [f"power was not simulated: too few {kind} ({a:,} and {b:,})"]
         curves = dict[str, PowerCurve]()
         for metric in ranking.defined:
-            self.on_step(f"simulating tests with {metric.key}")
+            begin_step(f"simulating tests with {metric.key}")
             design: dict[str, Any] = {"sizes": self.effort.sizes, "tests": self.effort.tests, "power": self.power}
             curves[metric.key] = simulate_tests(metric, samples, **design)
         board = rank_by_texts_needed(curves, samples)

@@ -11,9 +11,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +23,15 @@ from textgauge.bench.sources import Batch
 from textgauge.bench.store import Store
 from textgauge.core.errors import InputError, ResourceError, TextgaugeError
 from textgauge.core.parallel import count_workers_of, open_dask_executor, use_one_blas_thread
+from textgauge.core.progress import begin_step
 from textgauge.metrics import Metric
 from textgauge.metrics.base import VALUE
 
 if TYPE_CHECKING:
     import polars as pl
 
-Progress = Callable[[int, int, str], None]
 _MOST_JOBS = 1_000
+_KIND = "results"  # what is counted
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,6 @@ def run(
     *,
     executor: Executor | None = None,
     ahead: int = 8,
-    on_progress: Progress = lambda *_: None,
 ) -> RunReport:
     """Compute every cell that the store does not have yet, and write the plans into its manifest.
 
@@ -75,11 +74,11 @@ def run(
     for plan, own in by_plan:
         store.write_manifest(own, plan.to_dict())
     found = done = len(known)
-    on_progress(done, len(cells), "")
-    for cell, failed in _compute_cells(_list_work(plans, known, on_progress), store, executor, ahead):
+    begin_step(_KIND, done, len(cells), _KIND)
+    for cell, failed in _compute_cells(_list_work(plans, known), store, executor, ahead):
         failures += failed
         done += 1
-        on_progress(done, len(cells), cell.metric)
+        begin_step(cell.metric, done, len(cells), _KIND)
     return RunReport(found, done - found, tuple(failures))
 
 
@@ -89,24 +88,15 @@ def compute(
     *,
     jobs: int = 1,
     scheduler: str | None = None,
-    progress: Callable[[], AbstractContextManager[Progress]],
-    on_cells: Callable[[RunReport], None] = lambda _: None,
 ) -> RunReport:
-    """Compute the cells that the store lacks, then train the ensembles of tasks, in the same processes.
-
-    Each of the two has a `progress` of its own; `on_cells` is called when the cells are there.
-    """
+    """Compute the cells that the store lacks, then train the ensembles of tasks, in the same processes."""
     from textgauge.bench.ensembles import train_ensembles
     from textgauge.bench.results import Results
 
     with open_executor(jobs=jobs, scheduler=scheduler) as where:
-        with progress() as step:
-            report = run(plans, store, executor=where, ahead=max(8, 2 * count_workers(where, jobs)), on_progress=step)
-        on_cells(report)
+        report = run(plans, store, executor=where, ahead=max(8, 2 * count_workers(where, jobs)))
         if any(plan.protocol.ensembles for plan in plans):
-            with progress() as step:
-                groups = Results(store).groups()
-                train_ensembles(store, groups, on_step=lambda text: step(0, 0, text), executor=where)
+            train_ensembles(store, Results(store).groups(), executor=where)
     return report
 
 
@@ -148,7 +138,7 @@ def observe(batch: Batch, metric: Any, *, timed: bool = False) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _list_work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iterator[_Work]:
+def _list_work(plans: Iterable[Plan], known: set[str]) -> Iterator[_Work]:
     """Batches that lack cells, with the metrics they lack.
 
     Models run on all texts once, here, when the first batch is met, so that they run in one process only. Plans may
@@ -164,7 +154,7 @@ def _list_work(plans: Iterable[Plan], known: set[str], on_progress: Progress) ->
             metrics, cells = zip(*missing, strict=True)
             known.update(cell.name for cell in cells)
             for metric in () if prepared else plan.metrics:
-                on_progress(0, 0, f"preparing {metric.key} on {plan.sources.name}")
+                begin_step(f"preparing {metric.key} on {plan.sources.name}", kind=_KIND)
                 batch.prepare(metric)
             prepared = True
             yield _Work(batch.compact(metrics), metrics, cells, plan.protocol.timed)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         print_table,
     )
     from textgauge.cli.progress import progress as show_progress
-    from textgauge.cli.progress import progress_bar
 else:
     __getattr__ = export_lazily(__name__)
 
@@ -52,7 +51,6 @@ __all__ = [
     "print_answer",
     "print_result",
     "print_table",
-    "progress_bar",
     "show_progress",
 ]
 

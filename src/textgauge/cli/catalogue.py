@@ -340,7 +340,7 @@ def _count_resources() -> str:
 def _count_extras() -> str:
     missing = [extra for extra, packages in EXTRAS.items() if not all(map(_is_installed, packages))]
     here = f"{len(EXTRAS) - len(missing)} of {len(EXTRAS)} here"
-    line = install_line(",".join(missing), sys.prefix, *get_install_source())
+    line = install_line(",".join(missing), *get_install_source())
     return f"{here}; to get the others: {line}" if missing else here
 
 

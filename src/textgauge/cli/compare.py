@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -26,7 +25,7 @@ from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import show_rows
-from textgauge.core.show import Row, format_count, join_words, shorten_line
+from textgauge.core.show import Row, format_count, join_words
 from textgauge.data.source import describe_accepted
 from textgauge.measure.compare_report import COLUMNS, IN_PARTS, CompareReport
 from textgauge.measure.comparing import DEFAULT_METRICS
@@ -37,7 +36,6 @@ from textgauge.metrics import Score, get_corpus_metrics
 from textgauge.metrics.registry import list_explained_metrics
 
 _WIDTH = 56
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>#&!])")
 
 
 @calling(run_compare, without=["candidate"])
@@ -119,7 +117,7 @@ def _print_explanations(report: CompareReport, top: int, form: Format) -> None:
     """Print the top texts of each metric, the texts far from all others, and the top words, as titled tables."""
     _name_unexplained(report)
     for title, rows in _list_sections(report, top):
-        print_titled(title, [{name: _format_cell(value, form) for name, value in row.items()} for row in rows], form)
+        print_titled(title, rows, form, width=_WIDTH)
 
 
 def _write_atlas(report: CompareReport, path: Path) -> None:
@@ -161,13 +159,6 @@ def _make_far_row(row: Row) -> Row:
     text = f"text {row['index']}" if row["text"] is None else row["text"]
     nearest = f"text {row['nearest_index']}" if row["nearest"] is None else row["nearest"]
     return {"side": row["side"], "text": text, "nearest": nearest, "distance": row["distance"]}
-
-
-def _format_cell(value: object, form: Format) -> object:
-    if not isinstance(value, str):
-        return value
-    line = shorten_line(value, _WIDTH)
-    return _MARKDOWN.sub(r"\\\1", line) if form is Format.markdown else line
 
 
 def _name_unexplained(report: CompareReport) -> None:

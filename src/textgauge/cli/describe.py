@@ -18,13 +18,14 @@ from textgauge.cli.output import (
     print_notes,
     print_result,
     print_table,
+    print_titled,
     say,
 )
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import Column, show_rows
-from textgauge.core.show import format_cell, format_p, shorten_line
+from textgauge.core.show import format_cell, format_p
 from textgauge.data.formats import read_table
 from textgauge.data.source import describe_accepted, split_column
 from textgauge.measure.cleaning import CLEANABLE, CLEANED
@@ -48,7 +49,6 @@ _DIFFERENCES = (
     Column("adjusted p, t", "p_t_holm", format_p),
     Column("adjusted p, rank", "p_mann_whitney_holm", format_p),
 )
-_WIDTH = 60  # characters of a text that a table shows
 
 
 @calling(
@@ -210,11 +210,5 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
 def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
     if len(frame):
         first = f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""
-        say(f"{name[0].upper()}{name[1:]} ({len(frame):,}{first}):")
-        print_table(
-            [
-                {key: shorten_line(cell, _WIDTH) if isinstance(cell, str) else cell for key, cell in row.items()}
-                for row in frame.head(_EXAMPLES).to_dicts()
-            ],
-            form,
-        )
+        title = f"{name[0].upper()}{name[1:]} ({len(frame):,}{first}):"
+        print_titled(title, frame.head(_EXAMPLES).to_dicts(), form)

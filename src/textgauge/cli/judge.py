@@ -7,9 +7,6 @@ from typing import Annotated, Any
 from textgauge.bench.judge_audit import audit_judge
 from textgauge.cli.door import OUTPUT, calling, option
 from textgauge.cli.output import Format, FormatOption, OutputOption, print_result, print_titled
-from textgauge.core.show import Row, shorten_line
-
-_WIDTH = 60  # characters of a text
 
 
 @calling(audit_judge)
@@ -50,8 +47,4 @@ def judge(
         ("Ratings of people in rows, of the judge in columns", audit.confusion),
         (f"Where they differ most ({len(audit.disagreements):,} items)", audit.disagreements[:top]),
     ):
-        print_titled(title, [_shorten(row) for row in rows], form)
-
-
-def _shorten(row: Row) -> Row:
-    return {name: shorten_line(cell, _WIDTH) if isinstance(cell, str) else cell for name, cell in row.items()}
+        print_titled(title, rows, form)

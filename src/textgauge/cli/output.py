@@ -30,6 +30,7 @@ from textgauge.core.show import (
     make_printable,
     render_latex,
     render_markdown,
+    shorten_line,
 )
 from textgauge.stats.decisions import VERDICTS
 
@@ -147,12 +148,13 @@ def print_table(rows: Sequence[Row], form: Format) -> None:
     say("")
 
 
-def print_titled(title: str, rows: Sequence[Row], form: Format) -> None:
-    """Print a table under its title, if it has rows."""
+def print_titled(title: str, rows: Sequence[Row], form: Format, *, width: int = 60) -> None:
+    """Print a table under its title, if it has rows; texts are cut to a width."""
     if rows:
         latex = f"\n% {' '.join(title.split())}"
         say({Format.markdown: f"\n### {title}\n", Format.latex: latex}.get(form, fill_line(title)))
-        print_table(rows, form)
+        cut = [{name: shorten_line(v, width) if isinstance(v, str) else v for name, v in row.items()} for row in rows]
+        print_table(cut, form)
 
 
 def print_next(commands: Sequence[str], form: Format) -> None:

@@ -127,12 +127,3 @@ def progress(on_interrupt: Callable[[], None] | None = None, *, is_left: bool = 
         else:
             on_interrupt()
         raise SystemExit(130) from None
-
-
-@contextmanager
-def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
-    """Yield the same for results of runs, which are counted; their command says itself what Ctrl-C leaves."""
-    with progress(is_left=True) as watch:
-        yield lambda done, total, what: watch(
-            what if isinstance(what, Stage) else Stage(what or "results", done, total, "results")
-        )

@@ -40,8 +40,8 @@ def recommend(
     """
     if output is not None and output.suffix not in _ENDINGS:
         raise InputError(f"{output}: the answer is written to a file that ends in {', '.join(_ENDINGS)}")
-    with progress() as watch:
-        answer = run_recommend(**given, on_step=watch)
+    with progress():
+        answer = run_recommend(**given)
     if output is not None:
         _write(answer, output)
         note(f"written to {output}")

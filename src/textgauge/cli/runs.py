@@ -42,7 +42,7 @@ from textgauge.cli.output import (
     print_warnings,
     say,
 )
-from textgauge.cli.progress import progress, progress_bar
+from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
 from textgauge.core.result import TableResult
@@ -125,8 +125,8 @@ def _run(what: str, given: dict[str, Any]) -> Run:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            with progress_bar() as step:
-                finished = run_protocol(what, **given, on_progress=step)
+            with progress(is_left=True):
+                finished = run_protocol(what, **given)
         except KeyboardInterrupt:
             cells = run_protocol(what, **{**given, "dry_run": True}).cells()
             kept = (

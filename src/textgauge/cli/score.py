@@ -18,13 +18,14 @@ from textgauge.cli.output import (
     print_next,
     print_result,
     print_table,
+    print_titled,
     say,
 )
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import TableResult
-from textgauge.core.show import format_cell, format_count, join_words, shorten_line
+from textgauge.core.show import format_cell, format_count, join_words
 from textgauge.data import Corpus
 from textgauge.data.source import describe_accepted, load_aligned, load_pairs, load_references, load_table
 from textgauge.measure.dependence import find_repeating_column
@@ -187,12 +188,9 @@ def _print_contrast(found: ContrastReport, form: Format, output: Path | None) ->
 
 
 def _print_items(title: str, items: pl.DataFrame, form: Format) -> None:
-    if form.for_people and len(items):
-        say(f"{'% ' if form is Format.latex else ''}{title}:")
+    if form.for_people:
         rows = items.rename(lambda name: name.removeprefix("text.")).head(_SHOWN // 2).to_dicts()
-        print_table(
-            [{n: shorten_line(v, _WIDTH) if isinstance(v, str) else v for n, v in row.items()} for row in rows], form
-        )
+        print_titled(f"{title}:", rows, form, width=_WIDTH)
 
 
 def _is_log(name: str) -> bool:

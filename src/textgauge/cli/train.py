@@ -73,8 +73,8 @@ def ensemble(
     if pairs is None or given["task"] is not None:
         if pairs is not None or given["task"] is None:
             raise InputError("give rated pairs (--pairs), or a task (--task) with its documents")
-        with progress() as step:
-            return _finish(stack(on_step=step, **given), out, form)
+        with progress():
+            return _finish(stack(**given), out, form)
     groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None
     columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
     options: dict[str, Any] = {"limit": limit, "seed": given["seed"], "with_sources": True}
@@ -86,8 +86,8 @@ def ensemble(
         for data in (own, *more)
     )
     given |= dict(zip(("left", "right", "target", "groups", "sources"), first, strict=True))
-    with progress() as step:
-        found = stack(also=others, columns=own.scores, names=names, on_step=step, **given)
+    with progress():
+        found = stack(also=others, columns=own.scores, names=names, **given)
     return _finish(found, out, form)
 
 

@@ -16,7 +16,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from pathlib import Path
 
 _GUESSES = 3
 _LISTED = 12  # names listed where none is near
@@ -98,7 +97,7 @@ class MissingExtra(TextgaugeError):
     @classmethod
     def named(cls, what: str, extra: str) -> MissingExtra:
         """Build the error with the install line that fits how textgauge was installed."""
-        return cls(f"{what} needs an optional package: {install_line(extra, sys.prefix, *get_install_source())}")
+        return cls(f"{what} needs an optional package: {install_line(extra, *get_install_source())}")
 
 
 def get_install_source() -> tuple[str, str | None]:
@@ -118,24 +117,13 @@ def get_install_source() -> tuple[str, str | None]:
     return (found.read_text("INSTALLER") or "pip").strip(), address
 
 
-def install_line(extra: str, prefix: str, installer: str, address: str | None) -> str:
+def install_line(extra: str, installer: str, address: str | None) -> str:
     """Return the command that adds an extra to this installation.
 
-    >>> install_line("st", "/usr", "pip", None), install_line("st", "/usr", "uv", "file:///src/textgauge")
+    >>> install_line("st", "pip", None), install_line("st", "uv", "file:///src/textgauge")
     ("pip install 'textgauge[st]'", "uv pip install 'textgauge[st] @ file:///src/textgauge'")
-    >>> install_line("st", "/home/me/.local/pipx/venvs/textgauge", "pip", None)
-    "pipx install --force 'textgauge[st]'"
-    >>> install_line("st", "/home/me/.cache/uv/archive-v0/Xy", "uv", None)
-    "uvx --from 'textgauge[st]' textgauge"
     """
-    parts = prefix.replace("\\", "/").split("/")
     wanted = f"'textgauge[{extra}]" + (f" @ {address}'" if address else "'")
-    if "archive-v0" in parts:  # where uvx keeps the environments that it makes for one command
-        return f"uvx --from {wanted} textgauge"
-    if "pipx" in parts or Path(prefix, "pipx_metadata.json").is_file():
-        return f"pipx install --force {wanted}"
-    if {"uv", "tools"} <= set(parts) or Path(prefix, "uv-receipt.toml").is_file():
-        return f"uv tool install {wanted}"
     return f"{'uv pip install' if installer == 'uv' else 'pip install'} {wanted}"
 
 

@@ -109,8 +109,6 @@ class Registry(MutableMapping[str, T]):
         What one entry is called in messages, such as "metric".
     entries
         Entries declared in code.
-    lazy
-        Entries as `"module:attribute"`, imported when they are asked for.
     modules
         Modules that register entries while they are imported: as many as it takes to know a name, all of them when
         all names are asked for; of a package all modules whose name has no leading underscore.
@@ -120,9 +118,9 @@ class Registry(MutableMapping[str, T]):
         What is called with the name and the object of such an entry point; registers the object under that name
         unless another function is given.
 
-    >>> shapes = Registry("shape", {"circle": 0}, lazy={"square": "math:tau"})
+    >>> shapes = Registry("shape", {"circle": 0, "square": 4})
     >>> shapes.register(3, "triangle"), list(shapes)
-    (3, ['circle', 'triangle', 'square'])
+    (3, ['circle', 'square', 'triangle'])
     >>> shapes["squared"]
     Traceback (most recent call last):
     textgauge.core.errors.UnknownName: unknown shape 'squared'; did you mean square?
@@ -133,7 +131,6 @@ class Registry(MutableMapping[str, T]):
         kind: str,
         entries: Mapping[str, T] | None = None,
         *,
-        lazy: Mapping[str, str] | None = None,
         modules: Sequence[str] = (),
         group: str | None = None,
         plug_in: Callable[[str, Any], object] | None = None,
@@ -141,7 +138,6 @@ class Registry(MutableMapping[str, T]):
         self.kind, self.modules, self.group = kind, tuple(modules), group
         self._plug_in = plug_in or (lambda name, entry: self.register(entry, name))
         self._entries: dict[str, Any] = dict(entries or {})
-        self._lazy = dict(lazy or {})
         self._to_import: list[str] | None = None
         self._is_loaded = False
         self._lock = RLock()
@@ -152,55 +148,47 @@ class Registry(MutableMapping[str, T]):
         A taken name is refused, unless it is taken by the same class, whose module was loaded again.
         """
         name = name if name is not None else str(entry.name)  # type: ignore[attr-defined]
-        if name in self._entries and not _is_same_class(self._entries[name], entry):
-            raise InputError(f"a {self.kind} named {name!r} is registered already")
-        if name in self._lazy and not self._lazy[name].startswith(f"{getattr(entry, '__module__', '')}:"):
+        known = self._entries.get(name)
+        is_same_class = isinstance(known, type) and isinstance(entry, type) and known.__qualname__ == entry.__qualname__
+        if name in self._entries and not is_same_class:
             raise InputError(f"a {self.kind} named {name!r} is registered already")
         self[name] = entry  # type: ignore[assignment]
         return entry
 
     def load(self, name: str | None = None) -> None:
         """Import modules, then plug-ins, each once: until a name is known, or all of them."""
-        if self._is_loaded or self._has(name):
+        if self._is_loaded or name in self._entries:
             return
         with self._lock:
             if self._to_import is None:
                 self._to_import = [inner for module in self.modules for inner in _list_modules(module)]
-            while self._to_import and not self._has(name):
+            while self._to_import and name not in self._entries:
                 import_module(self._to_import.pop(0))
-            if not self._has(name) and not self._is_loaded:
+            if name not in self._entries and not self._is_loaded:
                 self._is_loaded = True
                 if self.group is not None:
                     load_plugins(self.group, self._plug_in)
 
-    def _has(self, name: object) -> bool:
-        return name in self._entries or name in self._lazy
-
     def __getitem__(self, name: str) -> T:
         self.load(name)
-        if name in self._lazy:
-            module, _, attribute = self._lazy[name].partition(":")
-            entry = getattr(import_module(module), attribute)
-            self[name] = entry
         if name not in self._entries:
             raise UnknownName.among(self.kind, name, self)
         return self._entries[name]  # type: ignore[no-any-return]
 
     def __setitem__(self, name: str, entry: T) -> None:
-        self._lazy.pop(name, None)
         self._entries[name] = entry
 
     def __delitem__(self, name: str) -> None:
-        if self._entries.pop(name, self._lazy.pop(name, None)) is None:
+        if self._entries.pop(name, None) is None:
             raise UnknownName.among(self.kind, name, self)
 
     def __contains__(self, name: object) -> bool:
         self.load(str(name))
-        return self._has(name)
+        return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
         self.load()
-        return iter(dict.fromkeys([*self._entries, *self._lazy]))
+        return iter([*self._entries])
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -228,7 +216,3 @@ def load_plugins(group: str, register: Callable[[str, Any], object]) -> None:
 def _list_modules(name: str) -> list[str]:
     path = getattr(import_module(name), "__path__", ())
     return [f"{name}.{inner.name}" for inner in iter_modules(path) if not inner.name.startswith("_")]
-
-
-def _is_same_class(one: Any, other: Any) -> bool:
-    return isinstance(one, type) and isinstance(other, type) and one.__qualname__ == other.__qualname__

@@ -258,7 +258,7 @@ PARTS = (
     CachePart("embeddings", "vectors of texts", "embeddings", r"[0-9a-f]{24}"),
     CachePart("resources", "models and data files", "models", r".+-[0-9a-f]{8}|\.new-.*"),
     CachePart("wordvectors", "word vectors, prepared", "models", r"[0-9a-f]{32}-\d+|seen|\.new-.*"),
-    CachePart("synonyms", "the thesaurus, prepared", "models", r"[0-9a-f]{8}-\d+\.npz"),
+    CachePart("synonyms", "the thesaurus, prepared", "models", r"[0-9a-f]{8}-\d+\.json\.gz"),
     CachePart("grounds", "matrices of runs under way", "all", r"tmp\w+"),
     CachePart("datasets", "published datasets", "all", ""),
     CachePart("answers", "answers of paid services", "all", r"[0-9a-f]{24}\.jsonl"),

@@ -25,6 +25,7 @@ from textgauge.bench.recommend import (
     take_texts,
 )
 from textgauge.bench.results import Results
+from textgauge.core import listen
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics, get_pair_metrics, list_metrics
@@ -53,7 +54,8 @@ def two(corpora):
 
 def test_two_corpora(two, make_two_sources, tmp_path):
     steps = []
-    answer = recommend(**two, metrics=CORPUS_METRICS, out=tmp_path / "kept", on_step=steps.append)
+    with listen(steps.append):
+        answer = recommend(**two, metrics=CORPUS_METRICS, out=tmp_path / "kept")
     sources = make_two_sources(120, apart=0.4)
     plan = Plan(choose_mixtures(sources, QUICK), sources, get_corpus_metrics(CORPUS_METRICS), 0)
     assert set(answer.choice) == top_tier(plan, tmp_path / "whole")

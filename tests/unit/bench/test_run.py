@@ -7,6 +7,7 @@ import pytest
 
 from textgauge.bench import Ksc, Speed, Store, run
 from textgauge.bench.results import Results, list_verdicts
+from textgauge.core import listen
 from textgauge.metrics import Part, TokenMetric, registry
 
 
@@ -56,9 +57,10 @@ def test_adding_a_metric_changes_no_old_number(tmp_path, make_plan, contents):
 def test_cells_that_plans_have_in_common_are_computed_once(tmp_path, make_plan):
     plans = [make_plan(ties=ties) for ties in ("half", "wrong")] + [make_plan(), make_plan("jsd@words,zipf@words")]
     steps = []
-    report = run(plans, Store(tmp_path), on_progress=lambda done, total, what: steps.append((done, total, what)))
+    with listen(steps.append):
+        report = run(plans, Store(tmp_path))
     assert (report.found, report.computed) == (0, 9)
-    counted = [(done, total) for done, total, _ in steps if total]
+    counted = [(step.done, step.total) for step in steps if step.kind == "results" and step.total]
     assert counted == [(done, 9) for done in range(10)]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from textgauge.cli.output import get_option_name
-from textgauge.core.errors import ArgumentError, UnknownName, install_line
+from textgauge.core.errors import ArgumentError, UnknownName
 
 
 @pytest.fixture
@@ -24,11 +24,3 @@ def test_at_most_three_names_are_guessed_whatever_their_case():
 def test_where_no_name_is_near_known_ones_are_listed():
     assert str(UnknownName.among("metric", "zzz", ["fid", "mauve"])) == "unknown metric 'zzz'; known: fid, mauve"
     assert str(UnknownName.among("number", "zzz", map(str, range(20)))).endswith(" and 8 more")
-
-
-@pytest.mark.parametrize(
-    ("mark", "line"), [("pipx_metadata.json", "pipx install --force"), ("uv-receipt.toml", "uv tool install")]
-)
-def test_tools_in_folders_of_other_names_are_known_by_their_own_files(tmp_path, mark, line):
-    (tmp_path / mark).touch()
-    assert install_line("st", str(tmp_path), "uv", None) == f"{line} 'textgauge[st]'"

@@ -3,6 +3,7 @@ import gzip
 import pytest
 
 from textgauge.core.errors import ResourceError
+from textgauge.data.cache import clean_cache
 from textgauge.encode import wordnet
 from textgauge.encode.wordnet import SynonymTable, load_thesaurus, read_wordnet
 
@@ -123,6 +124,8 @@ def test_a_damaged_table_is_made_again(own, tmp_path, damage):
     wordnet._load_or_make_table.cache_clear()
     assert are_synonyms(load_thesaurus(), "car", "automobile")
     assert kept.stat().st_size == whole
+    clean_cache("models")
+    assert not kept.exists()
 
 
 @pytest.mark.parametrize("name", ["index.noun", "data.verb"])

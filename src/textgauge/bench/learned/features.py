@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.errors import InputError
-from textgauge.core.progress import Step
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics
 from textgauge.metrics.pair.ensemble import check_feature, compute_features
@@ -83,9 +82,7 @@ class RatedFeatures:
         return np.where(judged, self.source_folds if several else self.texts % _TEXT_FOLDS, -1)
 
 
-def compute_rated_features(
-    data: Sequence[TrainingPairs], metrics: str | Iterable[str | Metric], *, on_step: Step = lambda _: None
-) -> RatedFeatures:
+def compute_rated_features(data: Sequence[TrainingPairs], metrics: str | Iterable[str | Metric]) -> RatedFeatures:
     """Compute the values of metrics on rated pairs, ready for training.
 
     The first data are judged, the others are learned from too. Sets are of one source where they share at least a
@@ -106,7 +103,7 @@ def compute_rated_features(
     values = []
     for one in data:
         distinct, inverse = one.pairs.distinct()
-        values.append(compute_features(chosen, distinct, on_step)[inverse])
+        values.append(compute_features(chosen, distinct)[inverse])
     return RatedFeatures(
         metrics=chosen,
         values=np.concatenate(values),

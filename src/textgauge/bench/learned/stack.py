@@ -15,7 +15,6 @@ from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compu
 from textgauge.bench.learned.fitting import OWN_WEIGHTS, fit_model, leave_out, make_start, weigh_own_ratings
 from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.core.progress import Step
 from textgauge.core.result import Column, Result
 from textgauge.core.settings import split_into_blocks
 from textgauge.core.show import FlatRow, format_cell, format_interval
@@ -169,7 +168,6 @@ def ensemble(
     resamples: int = 1_000,
     columns: Mapping[str, Sequence[float] | Floats] | None = None,
     names: Sequence[str] = (),
-    on_step: Step = lambda _: None,
 ) -> Stack:
     """Train a pair metric that predicts people's ratings of pairs, or does well in a task.
 
@@ -208,8 +206,6 @@ def ensemble(
         Scores of the pairs by name, for metrics `column:NAME`.
     names
         The names of all data.
-    on_step
-        Called with what is being done.
 
     Examples
     --------
@@ -241,7 +237,7 @@ def ensemble(
     if metrics is None and start is None:
         raise InputError("name the metrics to learn from where there is no prior")
     chosen: Any = metrics if metrics is not None else list(start.metrics) if start is not None else ()
-    rated = compute_rated_features(data, chosen, on_step=on_step)
+    rated = compute_rated_features(data, chosen)
     judged = cross_validate(rated, start, scale=scale, seed=seed, resamples=resamples, named=prior)
     trained = train(rated, start, scale=scale, seed=seed)
     rows = [{name: cell for name, cell in row.to_dict().items() if cell is not None} for row in judged.contrasts]

@@ -18,7 +18,7 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, TextgaugeError, warn
 from textgauge.core.files import seal_json, unseal_json, write_atomically
-from textgauge.core.progress import Stage, Step
+from textgauge.core.progress import begin_step
 from textgauge.core.settings import read_stored_bytes
 from textgauge.core.show import FlatRow
 from textgauge.data import Corpus, Pairs
@@ -191,7 +191,7 @@ def is_turned(metric: PairMetric) -> bool:
     return not (metric.symmetric or metric.part or metric.needs == "column")
 
 
-def compute_features(metrics: Sequence[PairMetric], pairs: Pairs, on_step: Step = lambda _: None) -> Floats:
+def compute_features(metrics: Sequence[PairMetric], pairs: Pairs) -> Floats:
     """Return the values of metrics, pairs by metrics, turned so that larger is closer; NaN where undefined.
 
     Parts of one metric are computed together. A metric whose two directions differ counts as their mean.
@@ -199,7 +199,7 @@ def compute_features(metrics: Sequence[PairMetric], pairs: Pairs, on_step: Step 
     wholes = [replace(metric, part=None) for metric in metrics]
     found: dict[PairMetric, Columns] = {}
     for number, whole in enumerate(families := list(dict.fromkeys(wholes))):
-        on_step(Stage(whole.key, number, len(families), "scoring rated pairs"))
+        begin_step(whole.key, number, len(families), "scoring rated pairs")
         found[whole] = whole.compute(pairs)
     columns = []
     for metric, whole in zip(metrics, wholes, strict=True):

@@ -12,6 +12,7 @@ from textgauge import Pairs, get_metric
 from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features
 from textgauge.bench.learned.fitting import center, fit_curve, make_start, solve_weights, sum_products
 from textgauge.bench.learned.stack import cross_validate, train
+from textgauge.core import listen
 from textgauge.core.errors import InputError
 from textgauge.metrics.pair.ensemble import LogisticSum, PriorSums, Trained
 
@@ -157,8 +158,9 @@ def test_features_are_values_of_metrics_with_equal_pairs_computed_once():
     left, right, ratings, _ = texts()
     seen = []
     pairs = Pairs(left * 2, right * 2)
-    rated = features(pairs, [*ratings] * 2, metrics="rouge1,ter,rouge1.recall", on_step=seen.append)
-    assert seen == ["rouge1", "ter"]
+    with listen(seen.append):
+        rated = features(pairs, [*ratings] * 2, metrics="rouge1,ter,rouge1.recall")
+    assert [step for step in seen if step.kind == "scoring rated pairs"] == ["rouge1", "ter"]
     scores = get_metric("rouge1").measure(pairs)
     np.testing.assert_array_equal(rated.values[:, 0], scores.values)
     np.testing.assert_array_equal(rated.values[:, 2], scores.parts["recall"])
