@@ -20,6 +20,17 @@ def _no_progress(monkeypatch):
 
 
 @pytest.fixture
+def counts(monkeypatch):
+    """How much was done of how much, as it was told."""
+    from textgauge.core.progress import listen
+
+    monkeypatch.setattr("textgauge.core.progress.SECONDS_BETWEEN", 0.0)
+    told: list[tuple[int, int]] = []
+    with listen(lambda stage: told.append((stage.done, stage.total))):
+        yield told
+
+
+@pytest.fixture
 def run(monkeypatch, capsys):
     """Run `textgauge ...` in this process; gives exit code, standard output, standard error."""
     from textgauge.cli import main

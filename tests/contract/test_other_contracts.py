@@ -39,7 +39,7 @@ class Lengths:
     name = identity = "lengths"
     dimension = 2
 
-    def encode(self, texts, *, batch_size=1, progress=None):
+    def encode(self, texts, *, batch_size=1):
         rows = [[len(text), sum(text.count(vowel) for vowel in "aeiou")] for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), 2)
 

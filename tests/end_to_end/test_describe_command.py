@@ -16,7 +16,7 @@ class Letters:
 
     name, identity, dimension = "letters", "letters(1)", 26
 
-    def encode(self, texts, *, batch_size=64, progress=None):
+    def encode(self, texts, *, batch_size=64):
         return np.array([[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts], dtype=np.float32)
 
 

@@ -59,16 +59,16 @@ SLOW = """
 import time
 import numpy as np
 from textgauge.cli import main
+from textgauge.core.progress import advance
 from textgauge.encode.embedders import register_embedder
 
 class Slow:
     name, identity, dimension = "slow", "slow 1", 2
 
-    def encode(self, texts, *, batch_size=64, progress=None):
+    def encode(self, texts, *, batch_size=64):
         for start in range(0, len(texts), batch_size):
             time.sleep(0.05)
-            if progress is not None:
-                progress(start + batch_size, len(texts))
+            advance(start + batch_size, len(texts))
         return np.ones((len(texts), 2), dtype=np.float32)
 
 register_embedder("slow", Slow)

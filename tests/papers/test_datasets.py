@@ -175,7 +175,6 @@ def test_reader_on_the_real_files(real, card):
     corpus = load_published_texts(card.name)
     assert len(corpus) == card.size
     assert all(text.strip() for text in corpus.texts)
-    assert corpus.licence == card.licence
     if card.kind == "pairs":
         pairs = load_published_pairs(card.name)
         assert len(pairs) == card.size

@@ -10,7 +10,6 @@ import inspect
 import os
 import sys
 import types
-import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -238,7 +237,7 @@ def get_terminal_type(annotation: Any, default: Any) -> Any:
         shown = annotation
     elif any(isinstance(origin, type) and issubclass(origin, os.PathLike) for origin in origins):
         shown = str
-    elif any(origin in (Mapping, list, tuple, Sequence, Iterable) for origin in map(_get_abstract, origins)):
+    elif any(origin in (Mapping, list, tuple, Sequence, Iterable) for origin in origins):
         shown = list[str]
     else:
         shown = str
@@ -248,10 +247,6 @@ def get_terminal_type(annotation: Any, default: Any) -> Any:
 def _holds_values(member: Any) -> bool:
     """Whether a type is a tuple, or a container of sequences: values that no terminal can give."""
     return get_origin(member) is tuple or any(get_origin(of) is Sequence for of in get_args(member))
-
-
-def _get_abstract(origin: Any) -> Any:
-    return {typing.Sequence: Sequence, typing.Mapping: Mapping}.get(origin, origin)
 
 
 _METAVARS = {str: "TEXT", int: "N", float: "X", Path: "FILE"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -92,15 +92,24 @@ def advance(done: int, total: int, what: str = "") -> None:
         listener.callback(Stage(what, done, total, what, part=True))
 
 
-@contextmanager
-def name_counts(what: str) -> Iterator[None]:
+def name_counts(what: str) -> AbstractContextManager[None]:
     """Within this block, tell counts under one name."""
+    return _change_counts(lambda stage: Stage(what, stage.done, stage.total, what, part=True))
+
+
+def count_part(before: int, count: int, total: int) -> AbstractContextManager[None]:
+    """Within this block, tell counts as the share that is done of `count` of `total` things, `before` others done."""
+    return _change_counts(lambda stage: Stage(stage, before + round(stage.share * count), total, stage.kind, part=True))
+
+
+@contextmanager
+def _change_counts(change: Callable[[Stage], Stage]) -> Iterator[None]:
     listener = _listener.get()
     if listener is None:
         yield
         return
     tell = listener.callback
-    with listen(lambda stage: tell(Stage(what, stage.done, stage.total, what, part=True) if stage.part else stage)):
+    with listen(lambda stage: tell(change(stage) if stage.part else stage)):
         yield
 
 

@@ -187,7 +187,10 @@ class Result(Tabular):
             "warnings": list(self.warnings),
         }
         content |= {"details": dict(self.details)} if self.details else {}
-        return content | ({} if self.texts is None else {"texts": write_columns(self.texts)})
+        if self.texts is not None:  # column by column
+            shown = self.texts.head(MOST_TEXTS)
+            content["texts"] = {column.name: list(map(drop_nonfinite, column.to_list())) for column in shown}
+        return content
 
     def to_json(self) -> str:
         """Return the whole result as JSON text."""
@@ -252,11 +255,6 @@ class TableResult(Result):
     def readable(self) -> list[Row]:
         """Return the rows formatted for display."""
         return super().readable() if self.shown is None else list(self.shown)
-
-
-def write_columns(texts: pl.DataFrame) -> dict[str, list[Any]]:
-    """Return a table of texts as JSON has it: column by column, the first ten thousand rows."""
-    return {column.name: list(map(drop_nonfinite, column.to_list())) for column in texts.head(MOST_TEXTS)}
 
 
 def parse_result(text: str) -> Row:

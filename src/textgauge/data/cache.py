@@ -31,10 +31,11 @@ from textgauge.core.arrays import Floats32
 from textgauge.core.errors import InputError, warn
 from textgauge.core.files import remove_unfinished, replace_file
 from textgauge.core.parallel import map_parts
+from textgauge.core.progress import advance, count_part
 from textgauge.core.settings import get_cache_root, keeps_cache, make_cache_folder, open_stored, split_into_blocks
 from textgauge.core.show import Row
 from textgauge.data.datasets import list_published
-from textgauge.encode.embedders import Embedder, Progress, get_embedder
+from textgauge.encode.embedders import Embedder, get_embedder
 
 TextKeys = NDArray[np.uint64]  # texts × 2
 
@@ -49,7 +50,6 @@ def encode_cached(
     embedder: Embedder,
     texts: Sequence[str],
     *,
-    progress: Progress | None = None,
     cache_dir: Path | None = None,
     executor: Executor | None = None,
     is_kept: bool = True,
@@ -57,7 +57,7 @@ def encode_cached(
     """Return the vectors of texts, from the cache where it has them; new ones are kept chunk by chunk.
 
     The result is that of `embedder.encode`, cache or not; equal texts are computed once. What is computed faster than
-    it is looked up (`cheap`) is not kept. The workers of an `executor` get the embedder by its name.
+    it is looked up (`cheap`) is not kept. The workers of an `executor` compute them where one is given.
     Without `is_kept` the cache is neither read nor written.
     """
     if not len(texts):
@@ -73,44 +73,34 @@ def encode_cached(
     # Neighbours in length share batches without padding.
     missing = sorted(np.flatnonzero(~known).tolist(), key=lambda row: len(different[row]))
     before = len(different) - len(missing)
-    if progress is not None and before:
-        progress(before, len(different))
+    advance(before, len(different))
     places = split_into_blocks(len(missing), getattr(embedder, "per_request", _CHUNK))  # paid answers one by one
     chunks = ([different[row] for row in missing[some]] for some in places)
-    if executor is None:
-        counts = (_shift_progress(progress, before + some.start, len(different)) for some in places)
-        parts: Iterator[Floats32] = map(partial(encode_rows, embedder), chunks, counts)
-    else:
-        parts = map_parts(executor, partial(_encode_by_name, embedder.name), chunks)
-    for some, fresh in zip(places, parts, strict=True):
+    # A worker gets the embedder by its name.
+    parts = map_parts(executor, partial(encode_rows, embedder if executor is None else embedder.name), chunks)
+    for some in places:
+        with count_part(before + some.start, some.stop - some.start, len(different)):
+            fresh = next(parts)
         rows = missing[some]
         if not vectors.shape[1]:
             vectors = np.empty((len(different), fresh.shape[1]), dtype=np.float32)
         if fresh.shape[1] != vectors.shape[1]:
             # The model behind this identity has changed its dimension: nothing kept under it can be used.
-            return encode_cached(embedder, texts, progress=progress, executor=executor, is_kept=False)
+            return encode_cached(embedder, texts, executor=executor, is_kept=False)
         vectors[rows] = fresh
-        if progress is not None and executor is not None:
-            progress(before + some.stop, len(different))
+        advance(before + some.stop, len(different))
         if store:
             store.write(keys[rows], fresh)
     return vectors if len(different) == len(texts) else vectors[inverse]
 
 
-def encode_rows(embedder: Embedder, texts: Sequence[str], progress: Progress | None = None) -> Floats32:
-    """Return what the embedder gives for texts, checked to be one row each."""
-    vectors = np.asarray(embedder.encode(texts, progress=progress), dtype=np.float32)
+def encode_rows(given: Embedder | str, texts: Sequence[str]) -> Floats32:
+    """Return what an embedder, or the one of that name, gives for texts, checked to be one row each."""
+    embedder = get_embedder(given) if isinstance(given, str) else given
+    vectors = np.asarray(embedder.encode(texts), dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise InputError(f"embedder {embedder.name} gave an array of shape {vectors.shape} for {len(texts)} texts")
     return vectors
-
-
-def _encode_by_name(name: str, texts: Sequence[str]) -> Floats32:
-    return encode_rows(get_embedder(name), texts)
-
-
-def _shift_progress(progress: Progress | None, before: int, total: int) -> Progress | None:
-    return None if progress is None else lambda done, _: progress(before + done, total)
 
 
 def compute_text_keys(texts: Sequence[str]) -> TextKeys:

@@ -179,7 +179,7 @@ def load_published_texts(spec: str) -> LabelledTexts:
     items = [item for item in dataset.items() if item.split in splits]
     texts = tuple(item.left if side == dataset.sides[0] else item.right or "" for item in items)
     labels = tuple(item.label or item.split for item in items)
-    return LabelledTexts(texts, labels, spec, dataset.card.licence, dataset.card.source)
+    return LabelledTexts(texts, labels, spec)
 
 
 def load_published_pairs(spec: str) -> TextPairs:
@@ -195,8 +195,6 @@ def load_published_pairs(spec: str) -> TextPairs:
         tuple(item.grade for item in items if item.grade is not None) or None,
         tuple(item.raters for item in items if item.raters is not None) or None,
         tuple(item.split for item in items),
-        dataset.card.licence,
-        dataset.card.source,
     )
 
 

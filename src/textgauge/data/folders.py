@@ -60,8 +60,8 @@ class RetrievalSet:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_same_length(self.name, documents=self.documents, texts=self.texts)
-        check_same_length(self.name, query_ids=self.query_ids, queries=self.queries)
+        check_same_length(self.name, {"documents": self.documents, "texts": self.texts})
+        check_same_length(self.name, {"query_ids": self.query_ids, "queries": self.queries})
         known = set(self.documents)
         for query in self.query_ids:
             wanted = self.relevant.get(query, frozenset())

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.errors import InputError, ResourceError
-from textgauge.core.progress import advance
+from textgauge.core.progress import advance, count_part
 from textgauge.core.settings import TEXT_CHARACTERS, get_cache_root, make_cache_folder, split_into_blocks
 
 if TYPE_CHECKING:
@@ -121,12 +121,12 @@ class Pool:
             rows = StoredRows()
             for some in split_into_blocks(self.size, PARTITION):
                 advance(some.start, self.size)
-                count = _count_from(some.start, self.size)
-                vectors = encode_cached(model, self.texts[some], progress=count, executor=executor)
+                with count_part(some.start, some.stop - some.start, self.size):
+                    vectors = encode_cached(model, self.texts[some], executor=executor)
                 rows.append(check_embeddings(vectors, first=some.start))
             self._rows[key] = rows.array()
         else:
-            self._rows[key] = check_embeddings(encode_cached(model, self.texts, progress=advance, executor=executor))
+            self._rows[key] = check_embeddings(encode_cached(model, self.texts, executor=executor))
         return self._rows[key]  # type: ignore[no-any-return]
 
     def list_embedders(self) -> list[str]:
@@ -204,10 +204,6 @@ class Pool:
     def set_rows(self, kind: str, name: str, rows: Any) -> None:
         """Take rows that were computed elsewhere for these very texts."""
         self._rows.setdefault((kind, name), rows)
-
-
-def _count_from(start: int, total: int) -> Callable[[int, int], None]:
-    return lambda done, _: advance(start + done, total)
 
 
 def check_embeddings(embeddings: Embeddings, *, first: int = 0) -> Embeddings:

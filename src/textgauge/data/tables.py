@@ -34,10 +34,8 @@ class AlignedColumns:
 
     def __post_init__(self) -> None:
         tables = [columns for columns in vars(self).values() if isinstance(columns, Mapping)]
-        every = (self._get_columns(), *tables)
-        lengths = {key: len(cells) for columns in every for key, cells in columns.items()}
-        if len(set(lengths.values())) > 1:
-            raise InputError(f"{vars(self)['name']}: columns differ in length: {lengths}")
+        columns = {key: cells for table in (self._get_columns(), *tables) for key, cells in table.items()}
+        check_same_length(vars(self)["name"], columns)
 
     def __len__(self) -> int:
         return len(next(iter(self._get_columns().values())))
@@ -71,8 +69,6 @@ class LabelledTexts(AlignedColumns):
     texts: tuple[str, ...]
     labels: tuple[str, ...] | None
     name: str
-    licence: str = ""
-    source: str = ""
     rows: tuple[int, ...] | None = None
 
 
@@ -90,8 +86,6 @@ class TextPairs(AlignedColumns):
     grade: tuple[float, ...] | None = None
     raters: tuple[tuple[float, ...], ...] | None = None
     group: tuple[str, ...] | None = None
-    licence: str = ""
-    source: str = ""
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     rows: tuple[int, ...] | None = None
 
@@ -110,7 +104,7 @@ def take(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:
     return tuple(values[row] for row in rows)
 
 
-def check_same_length(name: str, **columns: Sequence[object]) -> None:
+def check_same_length(name: str, columns: Mapping[str, Sequence[object]]) -> None:
     """Refuse columns of different lengths."""
     lengths = {key: len(column) for key, column in columns.items()}
     if len(set(lengths.values())) > 1:

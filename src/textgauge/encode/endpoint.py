@@ -29,6 +29,7 @@ import numpy as np
 from textgauge.core.arrays import Floats32
 from textgauge.core.errors import MissingExtra, ResourceError, UnknownName, warn
 from textgauge.core.files import seal_json, unseal_json
+from textgauge.core.progress import advance
 from textgauge.core.settings import (
     ANSWER_BYTES,
     get_cache_root,
@@ -38,7 +39,6 @@ from textgauge.core.settings import (
     read_stored_bytes,
 )
 from textgauge.core.show import hide_user, shorten_line
-from textgauge.encode.embedders import Progress
 from textgauge.encode.resources import is_offline
 from textgauge.encode.tokenizers import replace_surrogates
 
@@ -237,9 +237,7 @@ class ApiEmbedder:
         """The length of a vector, found by asking for one."""
         return int(self.encode(["dimension"]).shape[1])
 
-    def encode(
-        self, texts: Sequence[str], *, batch_size: int = per_request, progress: Progress | None = None
-    ) -> Floats32:
+    def encode(self, texts: Sequence[str], *, batch_size: int = per_request) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
         blocks: list[Floats32] = []
         url = f"{get_base_address().rstrip('/')}/embeddings"
@@ -251,8 +249,7 @@ class ApiEmbedder:
                 blocks.append(_read_vectors(self.name, answer, len(batch)))
                 if blocks[-1].shape[1] != blocks[0].shape[1]:
                     raise ResourceError(f"{self.name} answered with vectors of different dimensions")
-                if progress is not None:
-                    progress(start + len(batch), len(texts))
+                advance(start + len(batch), len(texts))
         return np.concatenate(blocks) if blocks else np.empty((0, self.dimension), dtype=np.float32)
 
 

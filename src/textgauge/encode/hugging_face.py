@@ -22,8 +22,8 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.errors import InputError, ResourceError
+from textgauge.core.progress import advance
 from textgauge.core.settings import split_into_blocks
-from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.transformer import (
     CROSS_ENCODER,
     LONGEST,
@@ -120,7 +120,7 @@ class SentenceTransformersEmbedder:
             encoding = self._tokenizer(replace_surrogates(text), return_offsets_mapping=True, **options)
             yield group_words(encoding.word_ids(), encoding["offset_mapping"])
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 32, progress: Progress | None = None) -> Floats32:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda row: len(texts[row]), reverse=True)
@@ -128,8 +128,7 @@ class SentenceTransformersEmbedder:
             rows = order[start : start + batch_size]
             batch = [replace_surrogates(texts[row]) for row in rows]
             vectors[rows] = self._encoder.encode(batch, batch_size=batch_size, show_progress_bar=False)
-            if progress is not None:
-                progress(start + len(rows), len(texts))
+            advance(start + len(rows), len(texts))
         return vectors
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from string import ascii_lowercase
 
 import numpy as np
@@ -16,12 +16,8 @@ class Letters:
     identity = "letters(version=1)"
     dimension = len(ascii_lowercase)
 
-    def encode(
-        self, texts: Sequence[str], *, batch_size: int = 64, progress: Callable[[int, int], None] | None = None
-    ) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64) -> NDArray[np.float32]:
         """Give one vector per text, shape (texts, 26)."""
         counts = np.array([[text.lower().count(letter) for letter in ascii_lowercase] for text in texts], dtype=float)
         counts = counts.reshape(len(texts), self.dimension)
-        if progress is not None:
-            progress(len(texts), len(texts))
         return (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)).astype(np.float32)

@@ -54,7 +54,7 @@ def sample(name: str, *, n: int | None = None, seed: int = 0) -> LabelledTexts:
     (3, ['cancel_booking', 'lost_property', 'safety'])
     """
     card, (texts, labels) = _draw(name, "texts", n, seed)
-    return LabelledTexts(texts, labels, PREFIX + card.name, card.licence, card.source)
+    return LabelledTexts(texts, labels, PREFIX + card.name)
 
 
 def sample_pairs(name: str, *, n: int | None = None, seed: int = 0) -> TextPairs:
@@ -64,7 +64,7 @@ def sample_pairs(name: str, *, n: int | None = None, seed: int = 0) -> TextPairs
     (3.0, 2.0, 1.0, 0.0)
     """
     card, (left, right, grade, group) = _draw(name, "pairs", n, seed)
-    return TextPairs(left, right, PREFIX + card.name, grade, None, group, card.licence, card.source)
+    return TextPairs(left, right, PREFIX + card.name, grade, None, group)
 
 
 def _draw(name: str, kind: str, n: int | None, seed: int) -> tuple[DatasetCard, tuple[Any, ...]]:

@@ -16,16 +16,12 @@ from textgauge.encode.encoders import Encoder, Encoders
 __all__ = [
     "Embedder",
     "EmbedderLike",
-    "Progress",
     "get_embedder",
     "get_window",
     "has_own_model",
     "list_embedders",
     "register_embedder",
 ]
-
-Progress = Callable[[int, int], None]
-"""Called with the number of texts done and the number of all texts."""
 
 
 @runtime_checkable
@@ -48,7 +44,7 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """The length of a vector."""
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from textgauge.core.arrays import Floats32
 from textgauge.core.errors import InputError
-from textgauge.encode.embedders import EMBEDDERS, Embedder, EmbedderLike, Progress, get_embedder, register_embedder
+from textgauge.core.progress import advance
+from textgauge.encode.embedders import EMBEDDERS, Embedder, EmbedderLike, get_embedder, register_embedder
 
 # Their vectors tell models apart in names and signatures.
 _PROBES = ("a red cat", "the bank refused my card", "42", "Où est la gare ?", "天气很好", "x" * 300, "yes", "no")
@@ -33,7 +34,7 @@ class OwnEmbedder:
         self.name = f"{re.sub('[^a-z0-9]+', '-', called.lower()).strip('-')}-{digest[:6]}"
         self.identity = f"own:{self.name},{digest},{self.dimension}"
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
         parts = []
         for start in range(0, len(texts), batch_size):
@@ -42,8 +43,7 @@ class OwnEmbedder:
             if rows.ndim != 2 or len(rows) != len(some):
                 raise InputError(f"the embedder gave an array of shape {rows.shape} for {len(some)} texts")
             parts.append(rows)
-            if progress is not None:
-                progress(start + len(some), len(texts))
+            advance(start + len(some), len(texts))
         return np.concatenate(parts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32
 from textgauge.core.errors import ResourceError
+from textgauge.core.progress import advance
 from textgauge.core.settings import read_stored_bytes
-from textgauge.encode.embedders import Progress
-from textgauge.encode.embedders.whole import WordSpans, find_words
 from textgauge.encode.encoders import explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
 from textgauge.encode.tokenizers import find_used_ids, open_tokenizer, replace_surrogates
@@ -59,18 +58,13 @@ class StaticEmbedder:
         """The length of a vector."""
         return int(self.model.table.shape[1])
 
-    def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
-        """Yield the words of each text with their numbers of tokens."""
-        return find_words(self.model.tokenizer.library, texts)
-
-    def encode(self, texts: Sequence[str], *, batch_size: int = 4096, progress: Progress | None = None) -> Floats32:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 4096) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), batch_size):
             batch = texts[start : start + batch_size]
             vectors[start : start + len(batch)] = self._means(batch)
-            if progress is not None:
-                progress(start + len(batch), len(texts))
+            advance(start + len(batch), len(texts))
         return vectors
 
     def _means(self, texts: Sequence[str]) -> Floats:

@@ -38,8 +38,9 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.errors import ResourceError
 from textgauge.core.parallel import count_workers
+from textgauge.core.progress import advance
 from textgauge.core.settings import read_stored_bytes, split_into_blocks
-from textgauge.encode.embedders import BUILT_IN, Progress
+from textgauge.encode.embedders import BUILT_IN
 from textgauge.encode.embedders.whole import WordSpans, find_words
 from textgauge.encode.encoders import explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
@@ -123,7 +124,7 @@ class TransformerEmbedder:
         prompted = [self.prompt + replace_surrogates(text) for text in texts]
         return [np.array(encoding.ids, dtype=np.int64) for encoding in self._tokenizers[1].encode_batch(prompted)]
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
         # Texts that differ in case or beyond the longest input have the same tokens, which are encoded once.
         places: dict[bytes, int] = {}
@@ -133,8 +134,7 @@ class TransformerEmbedder:
         for rows, block in run_batches(self._encode_batch, ids, batch_size):
             vectors[rows] = block
             done += len(rows)
-            if progress is not None:
-                progress(done * len(texts) // len(ids), len(texts))
+            advance(done, len(ids))
         return vectors[inverse]
 
     def _encode_batch(self, ids: Ints) -> Floats:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats32, Ints
 from textgauge.core.errors import UnknownName
 from textgauge.core.settings import cap_size, split_into_blocks
-from textgauge.encode.embedders import Embedder, Progress, get_embedder
+from textgauge.encode.embedders import Embedder, get_embedder
 from textgauge.encode.tokenizers import replace_surrogates
 
 _KEPT = 20_000  # windows remembered from one call to the next: some 30 MB
@@ -58,7 +58,8 @@ class WholeEmbedder:
     def of(cls, plain: Embedder) -> WholeEmbedder:
         """Refuse embedders that do not declare how much of a text they read."""
         # Of the class: asking an instance for all it has would load models and call endpoints.
-        if not (hasattr(type(plain), "words") and hasattr(type(plain), "window")):
+        kind: Any = type(plain)
+        if not hasattr(kind, "window") or not (kind.window is None or hasattr(kind, "words")):
             reason = f"{plain.name} does not declare how much of a text it reads"
             raise UnknownName(f"whole:{plain.name} is not possible: {reason}")
         return cls(cast("Windowed", plain))
@@ -78,19 +79,17 @@ class WholeEmbedder:
         """The length of a vector."""
         return self.plain.dimension
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64) -> Floats32:
         """Return one vector per text, shape (texts, dimension)."""
         if self.plain.window is None:
-            return self.plain.encode(texts, batch_size=batch_size, progress=progress)
+            return self.plain.encode(texts, batch_size=batch_size)
         cuts = self.cut_windows(texts)
         windows = [window.text for row in cuts for window in row]
-        known = self._encode(windows, batch_size, _scale_progress(progress, len(texts)))
+        known = self._encode(windows, batch_size)
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for place, row in enumerate(cuts):
             parts = np.stack([known[_hash(window.text)] for window in row])
             vectors[place] = parts[0] if len(row) == 1 else average_windows(parts, [window.tokens for window in row])
-        if progress is not None and texts:
-            progress(len(texts), len(texts))
         return vectors
 
     def cut_windows(self, texts: Sequence[str]) -> list[list[Window]]:
@@ -105,11 +104,11 @@ class WholeEmbedder:
         again = dict(zip(pieces, self.cut_windows(pieces), strict=True)) if pieces else {}
         return [[row] if isinstance(row, Window) else [part for piece in row for part in again[piece]] for row in rows]
 
-    def _encode(self, windows: Sequence[str], batch_size: int, progress: Progress | None) -> dict[bytes, Floats32]:
+    def _encode(self, windows: Sequence[str], batch_size: int) -> dict[bytes, Floats32]:
         by_key = {_hash(text): text for text in windows}
         vectors = {key: self._known[key] for key in by_key if key in self._known}
         missing = [key for key in by_key if key not in vectors]
-        fresh = self.plain.encode([by_key[key] for key in missing], batch_size=batch_size, progress=progress)
+        fresh = self.plain.encode([by_key[key] for key in missing], batch_size=batch_size)
         vectors |= dict(zip(missing, fresh, strict=True))
         if len(self._known) + len(missing) > cap_size(_KEPT):
             self._known.clear()
@@ -137,13 +136,6 @@ def average_windows(vectors: NDArray[np.floating], tokens: Sequence[int]) -> NDA
 
 def _hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _scale_progress(progress: Progress | None, texts: int) -> Progress | None:
-    """Report windows as if they were texts."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(done * texts // max(total, 1), texts)
 
 
 class WordSpans(NamedTuple):

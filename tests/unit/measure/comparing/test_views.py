@@ -37,7 +37,7 @@ class Letters:
     def __init__(self):
         self.asked = []
 
-    def encode(self, texts, *, batch_size=64, progress=None):
+    def encode(self, texts, *, batch_size=64):
         self.asked += texts
         return np.array(
             [[text.count(sign) / (i + 2) for i, sign in enumerate("aeosdrtu")] for text in texts], np.float32

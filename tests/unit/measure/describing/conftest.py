@@ -15,10 +15,8 @@ class Letters:
 
     name, identity, dimension = "letters", "letters(1)", 26
 
-    def encode(self, texts, *, batch_size=64, progress=None):
+    def encode(self, texts, *, batch_size=64):
         counts = [[text.lower().count(chr(97 + place)) for place in range(26)] for text in texts]
-        if progress is not None:
-            progress(len(texts), len(texts))
         return np.array(counts, dtype=np.float32).reshape(-1, 26)
 
 
