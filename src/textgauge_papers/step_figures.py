@@ -102,19 +102,16 @@ def draw_deviation(group: Group) -> alt.ConcatChart | None:
     return style.join_panels([panel], "Deviation from both prototypes", group, line)
 
 
-def step_quartiles(group: Group, metric: str) -> pl.DataFrame:
-    """Return one row per step: quartiles and range of the metric's values; steps without a value are left out."""
+def collect_step_values(group: Group, metric: str) -> pl.DataFrame:
+    """Return one row per value of the metric, with its step."""
     observed = group.observed[metric]
-    value, step = style.get_own_values(metric, observed), observed.columns["j"] - observed.columns["i"]
-    known = {int(at): value[(step == at) & ~np.isnan(value)] for at in np.unique(step)}
-    rows = [(at, *style.compute_quartiles(part)) for at, part in known.items() if len(part)]
-    schema = {"step": pl.Int64, **dict.fromkeys(style.QUARTILES, pl.Float64)}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    columns = {"step": observed.columns["j"] - observed.columns["i"], "value": style.get_own_values(metric, observed)}
+    return pl.DataFrame(columns).drop_nans("value")
 
 
 def step_box_figure(group: Group, metrics: Sequence[str]) -> alt.ConcatChart:
     """Return one panel per metric: a box for every step."""
-    frames = {metric: step_quartiles(group, metric) for metric in metrics}
+    frames = {metric: collect_step_values(group, metric) for metric in metrics}
     panels = [_draw_box_panel(metric, frame) for metric, frame in frames.items() if len(frame)]
     line = "Box: quartiles and median of the values at a step, in the metric's own units; whisker: smallest to largest."
     return style.join_panels(panels, "Values over the steps between two corpora", group, line)
@@ -122,9 +119,8 @@ def step_box_figure(group: Group, metrics: Sequence[str]) -> alt.ConcatChart:
 
 def _draw_box_panel(metric: str, rows: pl.DataFrame) -> alt.LayerChart:
     x = alt.X("step:O", title="steps apart (ℓ)", axis=alt.Axis(labelAngle=0, ticks=False, labelOverlap=True))
-    base = style.make_chart(rows).encode(x, tooltip=style.make_tooltips("step:O", *style.QUARTILES))
-    least = alt.Y("smallest:Q", title=None, axis=alt.Axis(minExtent=30, tickCount=5), scale=alt.Scale(zero=False))
-    return style.draw_panel(style.draw_boxes(base, least, size=7), metric)
+    y = alt.Y("value:Q", title=None, axis=alt.Axis(minExtent=30, tickCount=5), scale=alt.Scale(zero=False))
+    return style.draw_panel([style.draw_boxes(style.make_chart(rows).encode(x, y), size=7)], metric)
 
 
 def _get_class(key: str) -> str:
@@ -142,7 +138,7 @@ def draw_step_boxes(groups: Sequence[Group], _: int) -> Iterator[style.Drawn]:
     for group in groups:
         for kind in (_WHOLE, _OVER_K, _PARTS):
             metrics = sorted((key for key in group.observed if _get_class(key) == kind), key=_order)
-            if any(len(step_quartiles(group, metric)) for metric in metrics):
+            if any(len(collect_step_values(group, metric)) for metric in metrics):
                 yield [kind, *style.group_words(group)], step_box_figure(group, metrics)
 
 

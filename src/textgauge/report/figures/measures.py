@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -17,9 +16,7 @@ from textgauge.report.figures.style import (
     COLUMNS,
     DARK,
     PANEL,
-    QUARTILES,
     Drawn,
-    compute_quartiles,
     draw_boxes,
     draw_panel,
     group_words,
@@ -153,10 +150,13 @@ def _draw_labels(values: pl.DataFrame) -> list[alt.Chart]:
 
 
 def collect_box_rows(group: Group) -> pl.DataFrame:
-    """One row per metric and measure: quartiles of repetitions, their mean with its 95 % interval, or the reason."""
-    numbers = dict.fromkeys(("mean", "low", "high", *QUARTILES), pl.Float64)
-    schema = {"metric": pl.String, "measure": pl.String, "reason": pl.String, "repetitions": pl.Int64, **numbers}
-    return pl.DataFrame([_make_row(metric, verdict) for metric, verdict in _list_verdicts(group)], schema=schema)
+    """One row per metric and measure: the mean of repetitions with its 95 % interval, or why there is none."""
+    rows = [
+        (metric, of.measure, of.reason or "undefined", int(np.isfinite(of.values).sum()), of.value, of.low, of.high)
+        for metric, of in _list_verdicts(group)
+    ]
+    schema = {"metric": pl.String, "measure": pl.String, "reason": pl.String, "repetitions": pl.Int64}
+    return pl.DataFrame(rows, schema | dict.fromkeys(("mean", "low", "high"), pl.Float64), orient="row")
 
 
 def collect_box_points(group: Group) -> pl.DataFrame:
@@ -169,15 +169,6 @@ def collect_box_points(group: Group) -> pl.DataFrame:
     ]
     schema = {"metric": pl.String, "measure": pl.String, "repetition": pl.Int64, "value": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _make_row(metric: str, verdict: Verdict) -> dict[str, Any]:
-    known = [value for value in verdict.values if np.isfinite(value)]
-    row = {"metric": metric, "measure": verdict.measure, "reason": verdict.reason, "repetitions": len(known)}
-    if not known:
-        return row | {"reason": verdict.reason or "undefined"}
-    quartiles = dict(zip(QUARTILES, compute_quartiles(known), strict=True))
-    return row | {"mean": verdict.value, "low": verdict.low, "high": verdict.high} | quartiles
 
 
 def draw_box(group: Group) -> alt.ConcatChart:
@@ -200,19 +191,18 @@ def _draw_box_panel(
     axis = alt.Axis(labels=named, ticks=False, domain=False, labelLimit=200, labelPadding=6, grid=True)
     y = alt.Y("metric:N", title=None, sort=None, scale=alt.Scale(domain=metrics), axis=axis)
     across = alt.Scale(zero=False, nice=True)
-    known = make_chart(rows.filter(pl.col("repetitions") > 0)).encode(y)
+    tip = make_tooltips("metric:N", "repetitions:Q", "mean", "low", "high")
+    known = make_chart(rows.filter(pl.col("repetitions") > 0)).encode(y, tooltip=tip)
     undefined = make_chart(rows.filter(pl.col("repetitions") == 0)).encode(y)
-    numbers = ("mean", "low", "high", *QUARTILES)
-    titles = (alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".6g") for name in numbers)
-    known = known.encode(tooltip=[*make_tooltips("metric:N", "repetitions:Q"), *titles])
-    least = alt.X("smallest:Q", title=None, scale=across, axis=alt.Axis(tickCount=4, format=",~r", labelOverlap=True))
+    x = alt.X("value:Q", title=None, scale=across, axis=alt.Axis(tickCount=4, format=",~r", labelOverlap=True))
     diamond = known.mark_point(color=VERMILION, filled=True, shape="diamond", size=30, opacity=1)
     mean = diamond.encode(alt.X("mean:Q"))
     dots = make_chart(points).mark_circle(color=BLUE, size=12, opacity=0.7)
     tip = make_tooltips("metric:N", "repetition:Q", "value")
     absent = undefined.mark_text(text="undefined", align="left", fontSize=9, color="#777777")
     absent = absent.encode(x=alt.value(4), tooltip=make_tooltips("metric:N", "reason:N"))
-    layers = [*draw_boxes(known, least, size=10), dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
+    boxes = draw_boxes(make_chart(points).encode(y, x), size=10)
+    layers = [boxes, dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
     return draw_panel(layers, measure.replace("_", " "), width=150, height=18 * len(metrics))
 
 

@@ -31,7 +31,6 @@ COLUMNS = 3
 POINTS = 2_000
 PANEL = 180
 HEIGHT = 140  # pixels of a panel with curves
-QUARTILES = ("smallest", "lower_quartile", "median", "upper_quartile", "largest")
 _TITLE, _WIDTH = 28, 108  # characters that fit the title of a panel, and a line under that of a figure
 _USUAL = "definition"
 
@@ -191,16 +190,10 @@ def draw_band(
     ]
 
 
-def draw_boxes(base: alt.Chart, smallest: alt.X | alt.Y, *, size: int) -> list[alt.Chart]:
-    """Return whisker, box and median of rows with quartiles, along the axis of the smallest value."""
-    across = isinstance(smallest, alt.X)
-    first, second = (alt.X, alt.X2) if across else (alt.Y, alt.Y2)
-    tick = base.mark_tick(color=DARK, size=size, thickness=1.5, orient="vertical" if across else "horizontal")
-    return [
-        base.mark_rule(color=DARK).encode(smallest, second("largest")),
-        base.mark_bar(color="#9CC8E3", size=size).encode(first("lower_quartile:Q"), second("upper_quartile")),
-        tick.encode(first("median:Q")),
-    ]
+def draw_boxes(base: alt.Chart, *, size: int) -> alt.Chart:
+    """Return boxes of the values of a chart: quartiles and median, whiskers from the smallest to the largest."""
+    dark = {"color": DARK}
+    return base.mark_boxplot(extent="min-max", size=size, ticks=False, box={"color": "#9CC8E3"}, median=dark, rule=dark)
 
 
 def draw_level(name: str, value: float, title: str) -> list[alt.Chart]:
@@ -209,12 +202,6 @@ def draw_level(name: str, value: float, title: str) -> list[alt.Chart]:
         return []
     rule = make_chart(pl.DataFrame({name: [value]})).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)
     return [rule.encode(alt.Y(f"{name}:Q"), tooltip=[alt.Tooltip(f"{name}:Q", title=title, format=".6g")])]
-
-
-def compute_quartiles(values: Sequence[float] | NDArray[np.float64]) -> list[float]:
-    """Return the smallest value, the quartiles and the largest."""
-    ends: list[float] = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
-    return ends
 
 
 def draw_heat_map(
