@@ -149,15 +149,3 @@ class DownloadBar:
 
     def close(self) -> None:
         """End."""
-
-
-class PairCount:
-    """Counts the pairs of rows that are done, and reports them."""
-
-    def __init__(self, total: int) -> None:
-        self._done, self._total = 0, total
-
-    def add(self, pairs: int) -> None:
-        """Count pairs that are done."""
-        self._done = min(self._done + pairs, self._total)
-        advance(self._done, self._total, "pairs of texts")

@@ -13,8 +13,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -269,13 +267,6 @@ def parse_result(text: str) -> Row:
         raise InputError(f"no result of textgauge with schema {SCHEMA}, which this version reads")
     if not isinstance(found.get("rows"), list) or not all(isinstance(row, dict) for row in found["rows"]):
         raise InputError("a result has rows")
-    return found
-
-
-@cache
-def load_schema() -> Row:
-    """Return the JSON Schema of results."""
-    found: Row = json.loads(files("textgauge.core").joinpath("result.schema.json").read_text("utf-8"))
     return found
 
 

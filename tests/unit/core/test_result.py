@@ -1,6 +1,7 @@
 """The JSON of results: one shape for all commands, checked by the shipped schema; saved, loaded, refused if changed."""
 
 import json
+from importlib.resources import files
 
 import jsonschema
 import pytest
@@ -8,8 +9,9 @@ import pytest
 import textgauge
 from textgauge.cli import make_app
 from textgauge.core.errors import InputError
-from textgauge.core.result import TableResult, load_schema, parse_result
+from textgauge.core.result import TableResult, parse_result
 
+SCHEMA = json.loads(files("textgauge.core").joinpath("result.schema.json").read_text("utf-8"))
 WORDS = ("red", "blue", "old", "new")
 LEFT = [f"a {word} cat {i}" for i in range(10) for word in WORDS]
 RIGHT = [f"one {word} dog {i}" for i in range(10) for word in WORDS]
@@ -17,7 +19,7 @@ RIGHT = [f"one {word} dog {i}" for i in range(10) for word in WORDS]
 
 def checked(text):
     found = json.loads(text, parse_constant=pytest.fail)
-    jsonschema.validate(found, load_schema())
+    jsonschema.validate(found, SCHEMA)
     return found
 
 
@@ -31,7 +33,7 @@ def test_the_schema_knows_every_command_that_has_formats():
             if any("--format" in option.names for option in options):
                 yield " ".join((*above, name))
 
-    known = set(load_schema()["properties"]["command"]["enum"])
+    known = set(SCHEMA["properties"]["command"]["enum"])
     found = {"check" if path.startswith("check") else path for path in paths(make_app())}
     assert found - {"figures"} == known  # figures names formats of files
 

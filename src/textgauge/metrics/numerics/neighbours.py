@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
-from textgauge.core.progress import PairCount, advance
+from textgauge.core.progress import advance
 from textgauge.core.settings import cap_size, split_into_blocks
 
 Vectors = NDArray[np.floating[Any]]
@@ -204,10 +204,9 @@ class Rows(Points):
 
 def _split_rows(a: Points, b: Points) -> Iterator[Ints]:
     """Yield rows of one side, as many at a time as their pairs with another side take bounded memory."""
-    count = PairCount(len(a) * len(b.inverse))
     for some in split_into_blocks(len(a), _BLOCK, len(b.inverse)):
         yield np.arange(some.start, some.stop)
-        count.add((some.stop - some.start) * len(b.inverse))
+        advance(some.stop * len(b.inverse), len(a) * len(b.inverse), "pairs of texts")
 
 
 def compute_radii(side: Points, k: int) -> Floats32:
