@@ -44,7 +44,7 @@ class StepsAndReference(DataKind):
 
     needs = ("steps", "reference")
     takes = ("column",)
-    about = "{steps}, a folder of corpora in order, and {reference}"
+    about = "`steps`, a folder of corpora in order, and `reference`"
 
     def load(self, given: Mapping[str, Any], seed: int) -> Sources:
         """Return the corpora that the values name; of no values, those of a small model of built-in texts."""

@@ -81,7 +81,7 @@ class OwnPoints(DataKind):
 
     points: Sources
     takes = ("source_a", "column")
-    about = "no data, or a corpus whose points are moved: {source_a}"
+    about = "no data, or a corpus whose points are moved: `source_a`"
 
     def load(self, given: Mapping[str, Any], seed: int) -> Sources:
         """Return the corpus that the values name, or the points of the protocol."""

@@ -62,7 +62,7 @@ class TwoCorpora(DataKind):
 
     needs = ("source_a", "source_b")
     takes: tuple[str, ...] = ("column",)
-    about = "two corpora: {source_a} and {source_b}"
+    about = "two corpora: `source_a` and `source_b`"
 
     def load(self, given: Given, seed: int) -> Sources:
         return read_two(given["source_a"], given["source_b"], column=given.get("column"))
@@ -77,7 +77,7 @@ class PlantedCorpora(TwoCorpora):
         sources, columns = super().load(given, seed), given.get("scores", ())
         if "planted" not in given:
             if columns:
-                raise ArgumentError(f"column:{columns[0]} is a column of {{planted}}, which is not named")
+                raise ArgumentError(f"column:{columns[0]} is a column of `planted`, which is not named")
             return sources
         path = Path(given["planted"])
         check_table_path(path)
@@ -99,7 +99,7 @@ class Paraphrases(DataKind):
 
     needs = ("pairs",)
     takes: tuple[str, ...] = ("left", "right", "only", "limit")
-    about = "paraphrases: {pairs} with {left} and {right} and rows chosen by {only}, or a dataset"
+    about = "paraphrases: `pairs` with `left` and `right` and rows chosen by `only`, or a dataset"
 
     def fits(self, given: Given) -> bool:
         return "pairs" in given or _has_texts(given)
@@ -112,14 +112,14 @@ class Paraphrases(DataKind):
             left, right = given.get("left", ""), given.get("right", "")
             if ready is not None or isinstance(left, str) or isinstance(right, str):
                 raise ArgumentError(
-                    "{left} and {right} are columns of {pairs}, or both are texts and there are no {pairs}"
+                    "`left` and `right` are columns of `pairs`, or both are texts and there are no `pairs`"
                 )
             ready = _pair_texts(left, right, given.get("rating"))
             others = [name for name in others if name != "rating"]
         if not isinstance(ready, PairSources):
             return self.read(given, seed)
         if others:
-            names = ", ".join(f"{{{name}}}" for name in others)
+            names = ", ".join(f"`{name}`" for name in others)
             raise ArgumentError(f"{names}: for tables and datasets of pairs; these pairs are taken as they are")
         return ready
 
@@ -133,13 +133,13 @@ class RatedPairs(Paraphrases):
     """Pairs of texts that people rated."""
 
     takes = ("left", "right", "rating", "groups", "limit", "scores", "rated_only")
-    about = "rated pairs: {pairs} with {left}, {right}, {rating}, or a dataset"
+    about = "rated pairs: `pairs` with `left`, `right`, `rating`, or a dataset"
 
     def read(self, given: Given, seed: int) -> PairSources:
         rating = given.get("rating", [])
         ratings = [rating] if isinstance(rating, str) else list(rating)
         if not all(isinstance(column, str) for column in ratings):
-            raise ArgumentError("{rating} names columns of {pairs}, or has numbers for the texts {left} and {right}")
+            raise ArgumentError("`rating` names columns of `pairs`, or has numbers for the texts `left` and `right`")
         unknown = [name for name in given.get("groups", {}) if name not in (*GROUPS, "group")]
         if unknown:
             raise InputError(f"no group {unknown[0]!r}; the groups are {', '.join(GROUPS)}")
@@ -162,7 +162,7 @@ class TaskTable(DataKind):
     samples: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self.needs, self.takes, self.about = (self.value,), ("columns",), f"{{{self.value}}}"
+        self.needs, self.takes, self.about = (self.value,), ("columns",), f"`{self.value}`"
 
     def load(self, given: Given, seed: int) -> TaskSources:
         """Return the data, by path or name unless they are there already; `ratings.coverage` is that of an aspect."""
@@ -191,10 +191,10 @@ def load_data(what: str, kinds: Sequence[DataKind], given: Given, seed: int) -> 
     about = " or ".join(kind.about for kind in kinds)
     unread = [name for name in given if not any(name in (*kind.needs, *kind.takes) for kind in kinds)]
     if unread:
-        names = ", ".join(f"{{{name}}}" for name in unread)
-        raise ArgumentError(f"{{protocol}} does not read {names}; it needs {about}", protocol=what)
+        names = ", ".join(f"`{name}`" for name in unread)
+        raise ArgumentError(f"{what} does not read {names}; it needs {about}")
     if not any(kind.fits(given) for kind in kinds):
-        raise ArgumentError(f"{{protocol}} needs {about}", protocol=what)
+        raise ArgumentError(f"{what} needs {about}")
     columns = list(dict.fromkeys(name for kind in kinds for name in kind.columns))
     unknown = [name for name in given.get("columns", {}) if name.partition(".")[0] not in columns]
     if unknown:
@@ -278,7 +278,7 @@ def read_rated(
         else:
             table = read_table(spec)
         if not ratings:
-            raise ArgumentError("{table}: rated pairs need a column of ratings: {rating}", table=table.name)
+            raise ArgumentError(f"{table.name}: rated pairs need a column of ratings: `rating`")
         table, columns = _take_ratings(table, list(dict.fromkeys(ratings)), rated_only)
         for role, column in (groups or {}).items():
             columns[role] = np.array([str(cell) for cell in table.columns[table.find_column(column)]])

@@ -205,13 +205,13 @@ def audit_judge(
         list(dict.fromkeys([given] if isinstance(given, str) else given or ())) for given in (rating, repeat, text)
     )
     if not names:
-        raise ArgumentError("an audit of a judge needs people's ratings: name their column by {rating}")
+        raise ArgumentError("an audit of a judge needs people's ratings: name their column by `rating`")
     if judge in names:
-        raise ArgumentError(f"{{judge}} and {{rating}} are both {judge!r}")
+        raise ArgumentError(f"`judge` and `rating` are both {judge!r}")
     others = [*again, *([swapped] if swapped else [])]
     ratings, labels = _read_ratings(table, [*names, judge, *others])
     if labels and scale not in (None, "nominal"):
-        raise ArgumentError(f"ratings such as {labels[0]!r} are labels, whose {{scale}} is nominal, not {scale}")
+        raise ArgumentError(f"ratings such as {labels[0]!r} are labels, whose `scale` is nominal, not {scale}")
     people, own, more = ratings[: len(names)], ratings[len(names)], ratings[len(names) + 1 :]
     known, given = people[np.isfinite(people)], own[np.isfinite(own)]
     if not (np.isfinite(people).any(axis=0) & np.isfinite(own)).any():
@@ -261,7 +261,7 @@ def _choose_scale(known: Floats, labels: Sequence[str]) -> Scale:
     kinds = np.unique(known)
     if not labels and 3 <= len(kinds) <= 5 and 0 in kinds and (kinds == kinds.round()).all():
         listed = ", ".join(f"{kind:g}" for kind in kinds)
-        raise ArgumentError(f"the ratings {listed} may be kinds or a scale: say which by {{scale}} nominal or ordinal")
+        raise ArgumentError(f"the ratings {listed} may be kinds or a scale: say which by `scale` nominal or ordinal")
     return "nominal" if labels or len(kinds) <= 2 else "ordinal" if len(kinds) <= _MOST_KINDS else "interval"
 
 

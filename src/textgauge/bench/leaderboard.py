@@ -249,7 +249,7 @@ def _choose_scope(tables: Sequence[MeasureTable], wanted: Scope | None) -> Scope
     if wanted is None:
         return widest
     if wanted not in SCOPES:
-        raise ArgumentError(f"{{scope}} is one of {', '.join(SCOPES)}, not {{value}}", value=repr(wanted))
+        raise ArgumentError(f"`scope` is one of {', '.join(SCOPES)}, not {wanted!r}")
     if wanted == "sources" and widest != "sources":
         raise InputError("this run does not support statements about new texts: repetitions share all their texts")
     if wanted == "data" and not has_alike_data_sets(tables):

@@ -129,7 +129,7 @@ def make_plans(
     for data, protocol in product(sources, protocols):
         chosen = protocol.metrics_for(metrics, data)
         if not chosen:
-            raise ArgumentError("name at least one metric with {metrics}")
+            raise ArgumentError("name at least one metric with `metrics`")
         every = get_metrics([*chosen, *protocol.also(metric.key for metric in chosen)])
         plans.append(Plan(protocol, data, every, seed))
     return plans

@@ -187,7 +187,7 @@ def recommend(
     if task is not None and any(kind.rated for kind in find_protocols(task)):
         pairs = data  # type: ignore[assignment]
     if group is not None and (task is not None if pairs is None else not isinstance(group, str)):
-        raise ArgumentError("{group} is for two corpora, or a column of rated pairs")
+        raise ArgumentError("`group` is for two corpora, or a column of rated pairs")
     with contextlib.ExitStack() as stack:
         folder = out if out is not None else stack.enter_context(tempfile.TemporaryDirectory(prefix="textgauge-"))
         work = _Recommender(Store(folder), EFFORTS[effort], effort, metrics, power, seed, embedder)

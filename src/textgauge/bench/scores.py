@@ -183,12 +183,12 @@ def leaderboard(
     'First: y, better than x (95 % confidence, new ite'
     """
     if missing not in ("drop", "zero") or not 0 < level < 1:
-        raise ArgumentError("{missing} is drop or zero, and {level} lies between 0 and 1")
+        raise ArgumentError("`missing` is drop or zero, and `level` lies between 0 and 1")
     named = {"system": system, "item": item, "group": group, "data_set": data_set, "repetition": repetition}
     table = _read_table(_load(scores), {role: name for role, name in named.items() if name}, _split(score))
     less = set(_split(lower))
     if wrong := less - {*table.scores, "all"}:
-        raise ArgumentError(f"{{lower}} names {min(wrong)!r}; the scores are {format_column_names(table.scores)}")
+        raise ArgumentError(f"`lower` names {min(wrong)!r}; the scores are {format_column_names(table.scores)}")
     boards = [_rank(table, name, -1 if {name, "all"} & less else 1, missing, level) for name in table.scores]
     scope = "new items like these" if table.groups is None else "new groups like these"
     return ScoreBoard(

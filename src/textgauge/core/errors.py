@@ -12,6 +12,7 @@ TextgaugeError
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -35,35 +36,15 @@ class ParameterError(InputError):
 
 
 class ArgumentError(InputError):
-    """A value that is missing or does not fit; `{source_a}` in its message stands for the value of that name.
+    """A value that is missing or does not fit, named as an argument between backticks; the command writes its option.
 
-    Other words in braces are replaced by the `texts` of that name. Python reads the names of arguments; the command
-    writes the names of its options in their place.
-
-    >>> error = ArgumentError("{protocol} needs {source_a}", protocol="ksc")
-    >>> str(error), error.worded(lambda name: f"--{name}")
-    ('ksc needs `source_a`', 'ksc needs --source_a')
+    >>> ArgumentError("ksc needs `source_a`").worded(lambda name: f"--{name}")
+    'ksc needs --source_a'
     """
-
-    def __init__(self, message: str, **texts: str) -> None:
-        super().__init__(message)
-        self.texts = texts
 
     def worded(self, naming: Callable[[str], str]) -> str:
         """Return the message with every value named by `naming`."""
-        return str(self.args[0]).format_map(_Naming(naming, self.texts))
-
-    def __str__(self) -> str:
-        return self.worded(lambda name: f"`{name}`")
-
-
-class _Naming(dict[str, str]):
-    def __init__(self, naming: Callable[[str], str], texts: dict[str, str]) -> None:
-        super().__init__(texts)
-        self.naming = naming
-
-    def __missing__(self, name: str) -> str:
-        return self.naming(name)
+        return re.sub(r"`(\w+)`", lambda found: naming(found[1]), str(self))
 
 
 class UnknownName(TextgaugeError, KeyError):

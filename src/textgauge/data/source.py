@@ -273,11 +273,8 @@ def check_comparable(corpus: Corpus, role: str) -> None:
 
 def _make_pairs(table: TextTable, left: str, right: str, rating: str | None, scores: Sequence[str]) -> TextPairs:
     if {left, right} == {"left", "right"} and not {left, right} <= set(table.columns):
-        raise ArgumentError(
-            "{table} has no columns left and right: name its columns of texts by {left} and {right}; it has {columns}",
-            table=table.name,
-            columns=format_column_names(table.columns),
-        )
+        known, advice = format_column_names(table.columns), "name its columns of texts by `left` and `right`"
+        raise ArgumentError(f"{table.name} has no columns left and right: {advice}; it has {known}")
     grade = None if rating is None else tuple(table.get_numbers(rating))
     columns = {name: tuple(column) for name, column in table.get_scores(scores).items()}
     return TextPairs(tuple(table.get_filled(left)), tuple(table.get_filled(right)), table.name, grade, scores=columns)

@@ -92,7 +92,7 @@ def split_into_slices(
 ) -> tuple[list[Pairing], list[str]]:
     """Return the texts of each label, of every candidate with the reference, and which labels have too few of them."""
     if not (group is None or isinstance(group, str)):
-        raise ArgumentError("{group} is a column where {by} is one")
+        raise ArgumentError("`group` is a column where `by` is one")
     groups = None if group is None else read_labels(corpora, sources, group, column, "group")
     labels = {
         name: read_side_labels(corpus, sources[name], by, column, name, blank=True) for name, corpus in corpora.items()

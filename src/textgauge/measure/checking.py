@@ -319,7 +319,7 @@ def run_checks(
     if twice is not None:
         raise InputError(f"two checks are called {twice!r}: give each a name")
     if looks < 1:
-        raise ArgumentError(f"{{looks}} is at least 1, not {looks}")
+        raise ArgumentError(f"`looks` is at least 1, not {looks}")
     path = None if baselines is None else Path(baselines)
     if path is None and (update or any(bound.change for _, bound in bounds)):
         raise InputError("a bound on a change, and --update, need a file of baselines")

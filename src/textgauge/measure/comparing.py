@@ -198,13 +198,13 @@ def compare(
     several = isinstance(candidate, Mapping)
     alone = {"foreign": foreign, "within": within, "explain": explain, "approx": approx, "scheduler": scheduler}
     if by is not None:
-        _refuse("{by}", alone | {"block": block, "paired": paired, "test": not test})
+        _refuse("`by`", alone | {"block": block, "paired": paired, "test": not test})
     elif several:
         _refuse("ranking several candidates", alone)
     elif block is not None or paired:
         _refuse("a comparison within blocks", {"foreign": foreign, "within": within, "limit": limit})
     if within is not None and not test:
-        raise ArgumentError("{within} needs the test")
+        raise ArgumentError("`within` needs the test")
     usual = SLICE_METRICS if by is not None else MANY_METRICS if several else DEFAULT_METRICS
     if metrics is not None or embedder is not None or by is not None:
         named = usual if metrics is None else ALL_METRICS if metrics in ("all", ["all"]) else metrics
@@ -273,7 +273,7 @@ def _read_pairings(asked: Asked) -> tuple[list[Pairing], Comparison, list[str]]:
     drawn = sources
     if asked.limit is not None:
         if asked.belonging["paired"]:
-            raise ArgumentError("{limit} draws texts of each corpus alone, so that {paired} texts would not match")
+            raise ArgumentError("`limit` draws texts of each corpus alone, so that `paired` texts would not match")
         how: Any = {"column": column, "limit": asked.limit, "seed": asked.seed}
         drawn = {name: load_corpus(source, **how) for name, source in sources.items()}
     if asked.several or asked.by is not None:
@@ -289,7 +289,7 @@ def _read_pairings(asked: Asked) -> tuple[list[Pairing], Comparison, list[str]]:
     if not asked.several and not is_named:
         return [Pairing("candidate", whole)], whole, []
     if is_named and whole.joint.pool.is_stored:
-        raise ArgumentError("{group}, {block} and {paired} take corpora of at most 50,000 texts")
+        raise ArgumentError("`group`, `block` and `paired` take corpora of at most 50,000 texts")
     paired = asked.belonging["paired"] and (not asked.several or len(set(map(len, corpora.values()))) == 1)
     corpora, belonging = read_belonging(corpora, sources, **{**asked.belonging, "paired": paired}, column=column)
     candidates = list(corpora)[1:]
@@ -346,14 +346,14 @@ def parse_share(given: float | str) -> float:
     number = parse_number(str(given).strip().removesuffix("%"))
     share = math.nan if number is None else number / (100 if str(given).strip().endswith("%") else 1)
     if not 0 < share < 1:
-        raise ArgumentError(f"{{within}} is a share of foreign texts, such as 0.05 or 5%, not {given}")
+        raise ArgumentError(f"`within` is a share of foreign texts, such as 0.05 or 5%, not {given}")
     return share
 
 
 def _refuse(what: str, given: Mapping[str, Any]) -> None:
     name = next((name for name, value in given.items() if value not in (None, False)), None)
     if name is not None:
-        raise ArgumentError(f"{what} does not take {{{name}}}")
+        raise ArgumentError(f"{what} does not take `{name}`")
 
 
 @dataclass(frozen=True)
@@ -419,7 +419,7 @@ def _find_size(
     if foreign is not None or within is not None:
         metrics = [metric for metric, _, _ in measured]
         if within is not None and not any(metric.name in SHOWN for metric in metrics):
-            raise ArgumentError(f"{{within}} needs one of these among the metrics: {join_words(list(SHOWN))}")
+            raise ArgumentError(f"`within` needs one of these among the metrics: {join_words(list(SHOWN))}")
         if foreign is None:
             third, name = load_built_in(max(map(len, comparison.sides))), BUILT_IN
         else:

@@ -86,7 +86,7 @@ def read_belonging(
 ) -> tuple[dict[str, Corpus], Belonging]:
     """Return what texts of corpora, the reference among them, belong to, and corpora without too large groups."""
     if paired and block is not None:
-        raise ArgumentError("{paired} makes a block of every row: give it or {block}")
+        raise ArgumentError("`paired` makes a block of every row: give it or `block`")
     groups = None if group is None else read_labels(corpora, sources, group, column, "group")
     blocks = None if block is None else read_labels(corpora, sources, block, column, "block")
     if paired:
@@ -94,7 +94,7 @@ def read_belonging(
         other = next((name for name in blocks if len(blocks[name]) != len(blocks["reference"])), None)
         if other is not None:
             sizes = f"{len(blocks['reference'])} and {len(blocks[other])}"
-            raise ArgumentError(f"{{paired}} needs as many texts on both sides: {sizes}")
+            raise ArgumentError(f"`paired` needs as many texts on both sides: {sizes}")
     if groups is None or blocks is not None:
         return dict(corpora), Belonging(groups, blocks)
     return cut_uneven_groups(corpora, groups)
@@ -114,7 +114,7 @@ def read_labels(
     elif not isinstance(label, Mapping):
         given = dict(zip(corpora, label, strict=False)) if len(label) == len(corpora) else {}
     if not isinstance(given, Mapping) or set(given) != set(corpora):
-        raise ArgumentError(f"{{{name}}} is a column, or the labels of the texts of {join_words(list(corpora))}")
+        raise ArgumentError(f"`{name}` is a column, or the labels of the texts of {join_words(list(corpora))}")
     sides = [read_side_labels(corpus, sources[role], given[role], column, role) for role, corpus in corpora.items()]
     numbers = np.unique(np.concatenate(sides), return_inverse=True)[1]
     cuts = np.cumsum([len(side) for side in sides])[:-1]

@@ -422,9 +422,9 @@ def describe(
         needing = {"held_out": held_out, "validation": validation, "ratings": ratings}
         named = next((name for name, value in needing.items() if value is not None), None)
         if named is not None:
-            raise ArgumentError(f"{{{named}}} needs {{train}}: without it texts are described by themselves")
+            raise ArgumentError(f"`{named}` needs `train`: without it texts are described by themselves")
     elif against is not None:
-        raise ArgumentError("{against} is for texts that are described by themselves, without {train}")
+        raise ArgumentError("`against` is for texts that are described by themselves, without `train`")
     check_threshold(near_copy)
     if passage < 2:
         raise InputError(f"a passage has 2 words or more, not {passage}")

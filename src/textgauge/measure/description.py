@@ -427,7 +427,7 @@ class Description(Result):
     @property
     def _trained(self) -> MeasuredCorpus:
         if self.train is None:
-            raise ArgumentError("texts that are described without {train} have no copies of it")
+            raise ArgumentError("texts that are described without `train` have no copies of it")
         return self.train
 
     @property

@@ -318,7 +318,7 @@ def find_labels(group: str, sources: Iterable[object]) -> Sequence[Any]:
     found = next((columns[group] for columns in tables if group in columns), None)
     if found is None:
         known = format_column_names(dict.fromkeys(name for columns in tables for name in columns))
-        raise ArgumentError(f"{{group}}: no table has a column {group!r}{known and f'; the columns are {known}'}")
+        raise ArgumentError(f"`group`: no table has a column {group!r}{known and f'; the columns are {known}'}")
     return found
 
 

@@ -94,7 +94,7 @@ def get_metrics(
     """
     items = [names] if isinstance(names, str | Metric) else names
     if not isinstance(items, Iterable):
-        raise ArgumentError(f"{{metrics}} are names, not {names!r}; `textgauge ls metrics` lists them")
+        raise ArgumentError(f"`metrics` are names, not {names!r}; `textgauge ls metrics` lists them")
     metrics: list[Metric] = []
     for item in items:
         if isinstance(item, str):
@@ -103,7 +103,7 @@ def get_metrics(
         else:
             metrics.append(get_metric(item))
     if scope is not None and not metrics:
-        raise ArgumentError("name at least one metric with {metrics}; `textgauge ls metrics` lists them")
+        raise ArgumentError("name at least one metric with `metrics`; `textgauge ls metrics` lists them")
     wrong = next((metric for metric in metrics if scope not in (None, metric.scope)), None)
     if wrong is not None:
         ground = wrong.on if wrong.name == "cosine" and wrong.on else wrong.key

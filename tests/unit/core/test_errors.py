@@ -8,7 +8,7 @@ from textgauge.core.errors import ArgumentError, UnknownName
 
 @pytest.fixture
 def error():
-    return ArgumentError("{file}: needs {source_a}, or {metrics}", file="{odd}.txt")
+    return ArgumentError("{odd}.txt: needs `source_a`, or `metrics`")
 
 
 def test_values_are_named_as_each_caller_names_them(error):
