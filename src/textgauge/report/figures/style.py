@@ -194,7 +194,8 @@ def draw_boxes(base: alt.Chart, *, size: int) -> alt.Chart:
     """Return boxes of the values of a chart: quartiles and median, whiskers from the smallest to the largest."""
     dark = {"color": DARK}
     look: dict[str, Any] = {"size": size, "ticks": False, "box": {"color": "#9CC8E3"}, "median": dark, "rule": dark}
-    return base.mark_boxplot(extent="min-max", **look)
+    boxes: alt.Chart = base.mark_boxplot(extent="min-max", **look)
+    return boxes
 
 
 def draw_level(name: str, value: float, title: str) -> list[alt.Chart]:
