@@ -4,6 +4,7 @@ import sys
 
 import pytest
 from hypothesis import Phase, settings
+from tests.servers import Endpoint, serve
 
 # Machines differ and may be busy: an example is judged by what it gives, not by how long it took.
 settings.register_profile("textgauge", deadline=None, max_examples=50)
@@ -28,6 +29,16 @@ def counts(monkeypatch):
     told: list[tuple[int, int]] = []
     with listen(lambda stage: told.append((stage.done, stage.total))):
         yield told
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    """An `Endpoint` that is asked over the network of this machine."""
+    pytest.importorskip("httpx", reason="httpx speaks to endpoints (extra api)")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    server = Endpoint()
+    with serve(server):
+        yield server
 
 
 @pytest.fixture

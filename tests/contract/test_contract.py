@@ -21,7 +21,8 @@ VARIANTS = [
 PAIR_VARIANTS = [
     "levenshtein@words", "levenshtein(kind=indel)", "levenshtein(kind=osa)@words", "levenshtein(kind=damerau)",
     "levenshtein(norm=max)", "jaccard@characters", "bm25plus(b=0)",
-    "rouge1(stem=true)@rouge", "rougeL.recall", "bleu@zh", "bleu(smoothing=add-k)", "chrf(word_order=2)", "chrf.recall",
+    "rouge1(stem=true)@rouge", "rouge(side=left)", "rougeL.recall", "bleu@zh", "bleu(smoothing=add-k)",
+    "chrf(word_order=2)", "chrf.recall",
     "ter(normalized=true)", "gleu.recall", "meteor(stages=stem)", "cosine(scale=unit)", "bertscore(idf=true)",
     "bertscore.precision", "bertscore(compat=bert_score)",
     "wmd(stopwords=drop,unit=true)", "wordvec_cosine(pool=mean)", "cosine@wordllama",

@@ -2,12 +2,11 @@
 
 import csv
 import json
-import threading
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
+from tests.servers import Endpoint, serve
 
 from textgauge.core.registry import Registry
 from textgauge.data import datasets, load_pairs, load_retrieval, load_texts, sample
@@ -104,23 +103,9 @@ def use_stand_ins(folder, patch):
 @contextmanager
 def chat_service(patch):
     """A service in the manner of OpenAI's that rates every pair with 70."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Rates)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    patch.setenv("TEXTGAUGE_API_BASE", f"http://127.0.0.1:{server.server_port}")
-    yield
-    server.shutdown()
-    server.server_close()
-
-
-class _Rates(BaseHTTPRequestHandler):
-    def do_POST(self):
-        self.rfile.read(int(self.headers["content-length"]))
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps({"choices": [{"message": {"content": "SCORE: 70"}}]}).encode())
-
-    def log_message(self, *args):
-        pass
+    with serve(Endpoint(lambda _: {"choices": [{"message": {"content": "SCORE: 70"}}]})) as address:
+        patch.setenv("TEXTGAUGE_API_BASE", address)
+        yield
 
 
 def _rated_sets(folder):

@@ -1,6 +1,5 @@
 """`textgauge check`, `compare` of several candidates, `score --reference` as a shell sees them."""
 
-import json
 from xml.etree import ElementTree
 
 import numpy as np
@@ -81,28 +80,6 @@ def test_short_forms(run, folder):
     score = ("check", "score", "same.txt", "ref.txt", "-m", "jaccard", "--max-drop", "0.05")
     assert run(*score, "--baseline", "same.txt")[0] == 0
     assert run("check", "describe", "far.txt", "--train", "ref.txt", "--min", "unique=0.5")[0] == 0
-
-
-def test_candidates_are_ranked(run, folder):
-    code, out, _ = run("compare", "ref.txt", "same.txt", "far.txt", "-m", "jsd@words", "--permutations", "39")
-    assert code == 0
-    assert (
-        out.splitlines()[0]
-        == "Nearest to the reference: same by jsd@words (95 % confidence, new texts from these sources)."
-    )
-    code, out, _ = run("compare", "ref.txt", "same.txt", "far.txt", "-m", "jsd@words", "--no-test", "-f", "json")
-    found = json.loads(out)
-    assert [(row["candidate"], row["tier"]) for row in found["rows"]] == [("same", 1), ("far", 2)]
-    assert found["details"]["differences"][0]["better"] == "same"
-
-
-def test_slices(run, folder):
-    for name, words in (("a", FAR), ("b", NEAR)):
-        rows = [f"{text},x" for text in texts(NEAR, 40)] + [f"{text},y" for text in texts(words, 40)]
-        (folder / f"{name}.csv").write_text("\n".join(["text,topic", *rows]))
-    code, out, _ = run("compare", "a.csv", "b.csv", "--by", "topic", "--column", "text", "-m", "jsd@words")
-    assert code == 0
-    assert out.startswith("1 of 2 slices differs (false discovery rate 5 %): y.")
 
 
 def test_systems_are_ranked_and_segments_written(run, folder):

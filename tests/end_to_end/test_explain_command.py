@@ -82,18 +82,3 @@ def test_an_atlas_has_every_text_with_its_label_its_passage_and_its_place(run, c
     atlas = pl.read_parquet(path)
     assert atlas.filter(source="reference")["x"].max() < 0 < atlas.filter(source="candidate")["x"].min()
     assert run("compare", corpora / "a.txt", corpora / "b.txt", "-m", "jsd@words", "--atlas", path)[0] == 2
-
-
-def test_embeddings_are_named_by_their_place(run, corpora):
-    code, out, _ = run("compare", corpora / "a.npy", corpora / "b.npy", "-m", "energy,pr", "--explain")
-    assert code == 0
-    assert "text 1" in out
-    assert "Words that separate" not in out
-
-
-def test_a_file_that_cannot_be_written_is_said_in_one_line(run, corpora):
-    (corpora / "file").write_text("x", encoding="utf-8")
-    path = corpora / "file" / "found.csv"
-    code, _, err = run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "--atlas", path)
-    assert code == 2
-    assert "cannot write" in err

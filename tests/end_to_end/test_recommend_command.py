@@ -58,15 +58,6 @@ def test_two_corpora_in_every_format_and_file(run, corpora, tmp_path):
     assert "To detect 50 % of foreign texts with 80 % power" in (tmp_path / "answer.md").read_text()
 
 
-def test_the_choice_is_the_top_tier_of_the_whole_run(run, corpora, tmp_path):
-    answer = json.loads(run("recommend", *corpora, "-f", "json")[1])["details"]
-    sources = ["--source-a", corpora[1], "--source-b", corpora[3], *corpora[4:6], "-k", "7", "-n", "28"]
-    assert run("run", "ksc", *sources, "--out", tmp_path / "whole")[0] == 0
-    rows = json.loads(run("leaderboard", tmp_path / "whole", "-f", "json")[1])["rows"]
-    assert set(answer["choice"]) == {row["metric"] for row in rows if row["tier"] == 1}
-    assert [row["overall"] for row in answer["leaderboard"]] == pytest.approx([row["overall"] for row in rows])
-
-
 def test_rated_pairs_and_the_run_behind_the_answer(run, rated, tmp_path):
     given = [*rated, "-m", "jaccard,levenshtein", "--out", tmp_path / "kept"]
     code, out, _ = run("recommend", *given, "-f", "json")

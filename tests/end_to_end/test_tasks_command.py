@@ -157,15 +157,3 @@ def test_alignment_reads_both_of_its_tables(run, tmp_path):
     assert run("run", "alignment", *data, *columns, *METRICS, "--out", tmp_path / "run")[0] == 0
     (*_, row) = json.loads(run("leaderboard", tmp_path / "run", "--format", "json")[1])["rows"]
     assert "alignment" in row
-
-
-def test_reproduce_feeds_the_papers_numbers_where_its_data_are_not_here(run, tmp_path, monkeypatch):
-    monkeypatch.setenv("TEXTGAUGE_DATA", str(tmp_path))
-    code, out, err = run("reproduce", "usmb", "--tables", "--out", tmp_path / "run", "--format", "json")
-    assert code == 0
-    assert "only published numbers are fed through our formulas" in err
-    rows = json.loads(out)["rows"]
-    assert {row["source"] for row in rows} == {"published means"}
-    assert max(abs(row["difference"]) for row in rows) < 0.02
-    overall = {row["metric"]: row["published"] for row in rows if (row["table"], row["measure"]) == ("4", "overall")}
-    assert overall["ensemble"] == 0.73

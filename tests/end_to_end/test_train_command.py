@@ -99,12 +99,6 @@ def test_the_table_and_the_mean_of_several_ratings(run, folder):
     assert json.loads((folder / "model.json").read_text(encoding="utf-8"))["scale"] == [1.5, 3.5]
 
 
-def test_equal_ratings_are_refused(run, folder):
-    code, _, err = run(*(arg if arg != "score" else "other" for arg in GIVEN))
-    assert code == 2
-    assert "nothing to learn" in err
-
-
 def test_without_the_encoder_training_says_what_is_missing(run, folder, monkeypatch):
     def nothing(*_):
         raise ResourceError("minilm is not here")

@@ -1,10 +1,5 @@
 """Pairs of texts in our own words, on which pair metrics are held against the libraries people trust."""
 
-import pytest
-
-from textgauge.data import is_here
-from textgauge_papers.datasets import yamshchikov14
-
 PAIRS = [
     ("The old bridge was closed for repairs last winter.", "Last winter the old bridge was closed for repair work."),
     ("the cat sat on the mat", "the cat sat on the mat"),
@@ -40,11 +35,3 @@ REFERENCES = [
 ]
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
-
-
-def study():
-    """All pairs of the style-transfer study; skips the test where they are not there."""
-    if not is_here("yamshchikov14"):
-        pytest.skip("yamshchikov14 is not in TEXTGAUGE_DATA")
-    items = list(yamshchikov14())
-    return [item.left for item in items], [str(item.right) for item in items]

@@ -38,12 +38,6 @@ def test_open_ties_are_prdc(k):
     assert shares(*clusters(), k) == pytest.approx(PRDC[k], abs=1e-12)
 
 
-@pytest.mark.parametrize("k", [5, 10])
-def test_open_ties_are_prdc_live(k, capsys):
-    prdc = pytest.importorskip("prdc", reason="prdc is not installed here")
-    assert shares(*clusters(), k) == pytest.approx(prdc.compute_prdc(*clusters(), nearest_k=k), abs=1e-12)
-
-
 def test_open_ties_are_the_rule_on_scikit_learn_distances():
     from sklearn.metrics import pairwise_distances
 

@@ -12,7 +12,7 @@ import pytest
 from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
 
 from textgauge.core.errors import ResourceError
-from textgauge.data import Corpus, Pairs, is_here
+from textgauge.data import Corpus, Pairs
 from textgauge.encode.resources import locate
 from textgauge.metrics import get_metric
 from textgauge.metrics.numerics.moments import to_unit
@@ -129,53 +129,6 @@ def test_several_references():
     found = get_metric("bertscore")(left=[text for text, _ in REFERENCES], right=[texts for _, texts in REFERENCES])
     columns = [found.parts["precision"], found.parts["recall"], found.values]
     np.testing.assert_allclose(np.stack(columns, axis=1), SEVERAL, rtol=0, atol=2e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_minilm")
-@pytest.mark.parametrize(("name", "least"), [("cosine", 0.81), ("bertscore", 0.70)])
-def test_agreement_with_people_on_stsb(name, least):
-    if not is_here("stsb"):
-        pytest.skip("the data folder has no stsb")
-    from scipy.stats import spearmanr
-
-    from textgauge_papers.datasets import stsb
-
-    items = [item for item in stsb() if item.split == "test"]
-    found = get_metric(name)(left=[item.left for item in items], right=[str(item.right) for item in items])
-    assert spearmanr(found.values, [item.grade for item in items])[0] >= least
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_minilm")
-def test_all_pairs_of_yamshchikov14():
-    torch = pytest.importorskip("torch")
-    utils = pytest.importorskip("bert_score.utils")
-    if not is_here("yamshchikov14"):
-        pytest.skip("the data folder has no yamshchikov14")
-    from textgauge.encode.token_vectors import get_token_encoder
-    from textgauge_papers.datasets import yamshchikov14
-
-    items = list(yamshchikov14())
-    metric = get_metric("bertscore(compat=bert_score)")
-    pairs, _ = Pairs([item.left for item in items], [str(item.right) for item in items]).distinct()
-    found = metric.compute(pairs)
-    worst = 0.0
-    for start in range(0, len(pairs), 500):
-        rows = np.arange(start, min(start + 500, len(pairs)))
-        sides = [get_token_encoder("minilm").encode(side.take(rows).texts) for side in (pairs.left, pairs.right)]
-        for row in rows:
-            x, y = (torch.from_numpy(side[row - start][None].copy()) for side in sides)
-            if min(x.shape[1], y.shape[1]) == 2 or pairs.left.keys[row] == pairs.right.keys[row]:
-                continue
-            masks = [torch.ones(1, block.shape[1]) for block in (x, y)]
-            weights = [torch.ones(1, block.shape[1]) for block in (x, y)]
-            for weight in weights:
-                weight[:, [0, -1]] = 0
-            theirs = utils.greedy_cos_idf(y, masks[1], weights[1], x, masks[0], weights[0])
-            ours = (found[name][row] for name in COLUMNS)
-            worst = max(worst, *(abs(float(a) - b) for a, b in zip(theirs, ours, strict=True)))
-    assert worst <= 1e-5
 
 
 @pytest.mark.usefixtures("_minilm")

@@ -1,4 +1,4 @@
-"""TF-IDF against scikit-learn, BM25+ against rank_bm25 0.2.2 (stored numbers, and itself on full-size data).
+"""TF-IDF against scikit-learn, BM25+ against rank_bm25 0.2.2 (stored numbers).
 
 tokens = [words_of(text) for text in LEFT + RIGHT]
 scorer = rank_bm25.BM25Plus(tokens, k1=..., b=..., delta=...)
@@ -8,7 +8,6 @@ scorer = rank_bm25.BM25Plus(tokens, k1=..., b=..., delta=...)
 import numpy as np
 import pytest
 from tests.golden.pairs import LEFT, RIGHT
-from tests.golden.pairs import study as read_study
 
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs
@@ -38,11 +37,6 @@ VARIANTS = {
     "tfidf(idf=plain)": {"smooth_idf": False},
     "tfidf(idf=none)": {"use_idf": False},
 }
-
-
-@pytest.fixture(scope="module")
-def study():
-    return Pairs(*read_study())
 
 
 def sklearn_cosines(left, right, fitted_on, **options):
@@ -77,21 +71,3 @@ def test_bm25plus_of_queries_with_words_that_no_document_has():
     np.testing.assert_allclose(values, BM25PLUS_OF_RIGHT, rtol=0, atol=1e-8)
     scores = metric.matrix(Corpus.of(LEFT), documents, background=documents)
     np.testing.assert_allclose(np.diag(scores), BM25PLUS_OF_RIGHT, rtol=0, atol=1e-8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", VARIANTS)
-def test_tfidf_of_all_pairs_of_the_style_transfer_study(study, name):
-    left, right = list(study.left.texts), list(study.right.texts)
-    expected = sklearn_cosines(left, right, left + right, **VARIANTS[name])
-    np.testing.assert_allclose(get_metric(name).measure(study).values, expected, rtol=0, atol=1e-12)
-
-
-@pytest.mark.slow
-def test_bm25plus_of_all_pairs_of_the_style_transfer_study(study):
-    library = pytest.importorskip("rank_bm25", reason="rank_bm25 is not installed")
-    tokens = [split_folded_words(text) for text in study.left.texts + study.right.texts]
-    scorer = library.BM25Plus(tokens)
-    expected = [scorer.get_batch_scores(tokens[i], [len(study) + i])[0] for i in range(len(study))]
-    values = get_metric("bm25plus(normalise=false)").measure(study).values
-    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)

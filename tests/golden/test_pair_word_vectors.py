@@ -1,4 +1,4 @@
-"""Metrics of word vectors: stored numbers on our own sentences, and all pairs of a real study.
+"""Metrics of word vectors: stored numbers on our own sentences.
 
 wmd against POT 0.9.7.post1 and gensim 4.4.0, wordvec_cosine against scipy 1.17.1.
 
@@ -14,21 +14,14 @@ With `rows` the vectors of a text's words, one row a token:
 scipy.spatial.distance.cosine of np.concatenate([rows.min(0), rows.max(0), rows.mean(0)]), and of rows.mean(0)
 """
 
-from collections import Counter
 from hashlib import blake2b
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist, cosine
 from tests.golden.pairs import LEFT, RIGHT
-from tests.golden.pairs import study as read_study
 
 from textgauge import get_metric
-from textgauge.core.errors import ResourceError
-from textgauge.data import Pairs
-from textgauge.encode.resources import locate
 from textgauge.encode.tokenizers import split_folded_words
-from textgauge.encode.word_vectors import get_word_vectors
 
 EXPECTED = {
     "wmd": [
@@ -70,74 +63,3 @@ def test_values_are_those_of_the_libraries(name, tmp_path, monkeypatch):
     on = write_vectors(tmp_path / "digests.txt")
     values = get_metric(f"{name}@{on}")(left=LEFT, right=RIGHT).values
     np.testing.assert_allclose(values, EXPECTED[name], rtol=0, atol=1e-7 if "unit" in name else 1e-9)
-
-
-@pytest.fixture(scope="module")
-def study():
-    try:
-        locate("minilm")
-    except ResourceError as error:
-        pytest.skip(str(error))
-    return Pairs(*read_study())
-
-
-def bags(study):
-    """The known words of both sides of each pair, and the vectors."""
-    tokens = study.left.pool.tokens("words")
-    vectors, known = get_word_vectors("wordvec").lookup(tokens.vocabulary)
-    table = dict(zip(np.array(tokens.vocabulary)[known].tolist(), vectors[known].astype(np.float64), strict=True))
-    rows = [Counter(word for word in tokens.strings(row) if word in table) for row in range(len(tokens))]
-    sides = zip(study.left.index.tolist(), study.right.index.tolist(), strict=True)
-    return [(rows[left], rows[right]) for left, right in sides], table
-
-
-def says(words):
-    """Whether there is more than punctuation."""
-    return any(any(map(str.isalnum, word)) for word in words)
-
-
-@pytest.mark.slow
-def test_all_pairs_of_the_style_transfer_study_are_those_of_pot(study):
-    import ot
-
-    def peer(a, b):
-        X, Y = (np.array([table[word] for word in side]) for side in (a, b))
-        return float(ot.emd2(*(np.array(list(side.values())) / side.total() for side in (a, b)), cdist(X, Y)))
-
-    pairs, table = bags(study)
-    values = get_metric("wmd").measure(study).values
-    expected = [peer(a, b) if says(a) and says(b) else np.nan for a, b in pairs]
-    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.slow
-def test_all_pairs_of_the_style_transfer_study_are_those_of_gensim(study):
-    models = pytest.importorskip("gensim.models", reason="gensim is not installed")
-    pairs, table = bags(study)
-    library = models.KeyedVectors(384)
-    library.add_vectors(list(table), np.array(list(table.values()), dtype=np.float32))
-    values = get_metric("wmd").measure(study).values
-    expected = [
-        library.wmdistance([*a.elements()], [*b.elements()], norm=False) if says(a) and says(b) else np.nan
-        for a, b in pairs
-    ]
-    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.slow
-def test_all_pairs_of_the_style_transfer_study_are_those_of_scipy(study):
-    tokens = study.left.pool.tokens("words")
-    vectors, known = get_word_vectors("wordvec").lookup(tokens.vocabulary)
-
-    def pooled(row):
-        ids = tokens[row]
-        ids = ids[known[ids]]
-        if not any(any(map(str.isalnum, tokens.vocabulary[word])) for word in ids):  # punctuation alone is no evidence
-            return np.full(3 * 384, np.nan)
-        rows = vectors[ids].astype(np.float64)
-        return np.concatenate([rows.min(0), rows.max(0), rows.mean(0)])
-
-    sides = zip(study.left.index, study.right.index, strict=True)
-    expected = [cosine(pooled(left), pooled(right)) for left, right in sides]
-    values = get_metric("wordvec_cosine").measure(study).values
-    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)

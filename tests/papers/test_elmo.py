@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from textgauge.encode import get_token_encoder
-from textgauge_papers.elmo import ROWS, ElmoTokens, find_files, read_network, words_of
+from textgauge_papers.elmo import ROWS, ElmoTokens, words_of
 
 h5py = pytest.importorskip("h5py", reason="h5py reads ELMo weights (extra elmo)")
 
@@ -128,27 +128,6 @@ def test_equals_loops_over_single_numbers(tmp_path, layer, activation):
         expected = layers.mean(axis=0) if layer == -1 else layers[layer]
         np.testing.assert_allclose(found[row], expected, rtol=0, atol=2e-5)
     assert not found.special.any()
-
-
-@pytest.mark.filterwarnings("ignore:LSTM with projections")
-def test_one_side_is_torchs_lstm_with_projection(folder):
-    torch = pytest.importorskip("torch")
-    network = read_network(*find_files(write(folder, options=changed("lstm", cell_clip=None, proj_clip=None))))
-    weights = arrays()
-    cell = "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell"
-    order = np.concatenate([np.arange(5), np.arange(10, 15), np.arange(5, 10), np.arange(15, 20)])  # torch: i, f, g, o
-    bias = weights[f"{cell}/B"].copy()
-    bias[10:15] += 1
-    lstm = torch.nn.LSTM(3, 5, proj_size=3, batch_first=True)
-    with torch.no_grad():
-        lstm.weight_ih_l0.copy_(torch.from_numpy(weights[f"{cell}/W_0"].T[order][:, :3]))
-        lstm.weight_hh_l0.copy_(torch.from_numpy(weights[f"{cell}/W_0"].T[order][:, 3:]))
-        lstm.bias_ih_l0.copy_(torch.from_numpy(bias[order]))
-        lstm.bias_hh_l0.zero_()
-        lstm.weight_hr_l0.copy_(torch.from_numpy(weights[f"{cell}/W_P_0"].T))
-        words = np.random.default_rng(0).normal(size=(2, 6, 3)).astype(np.float32)
-        expected = lstm(torch.from_numpy(words))[0].numpy()
-    np.testing.assert_allclose(network.texts(words)[1][:, :, :3], expected, rtol=0, atol=1e-5)
 
 
 def test_company_changes_no_bit(folder):

@@ -153,14 +153,6 @@ def group(tmp_path_factory):
     return Group("quick", plan.protocol, 0, "", observed)
 
 
-def test_distances_of_a_model_that_learns_fall(group):
-    for observed in group.observed.values():
-        trend, slope, gap = group.protocol.judge(observed)
-        assert trend.value < -0.8
-        assert slope.high < 0
-        assert gap.value < 0.6
-
-
 def test_the_figure_shows_the_numbers(group):
     points, words = collect_ifc_points([group], "jsd"), collect_ttr_points([group])
     assert points.filter(pl.col("step") > 0).shape == (18, 4)

@@ -3,7 +3,6 @@
 import gc
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from textgauge.bench import PairSources, Store, TaskSources
 from textgauge.core import listen
 from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.data import Corpus
-from textgauge.metrics import Part, TokenMetric, registry
 
 COLOURS, ANIMALS = ("red", "green", "blue"), ("cat", "dog", "bird", "cow")
 A = [f"the {colour} {animal} sat down {i}" for i in range(4) for colour in COLOURS for animal in ANIMALS]
@@ -66,24 +64,6 @@ def command(run):
 def board(command):
     """The rows of `textgauge leaderboard`."""
     return lambda folder, *args: json.loads(command("leaderboard", folder, "-f", "json", *args)[0])["rows"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fragile(TokenMetric):
-    name = "fragile"
-    label = "fragile"
-    source = "none"
-    headline = Part("value")
-
-    def compute(self, comparison):
-        if comparison.reference.keys.min() % 3 == 0:
-            raise ZeroDivisionError("just so")
-        return {"value": 0.5}
-
-
-@pytest.fixture
-def fragile(monkeypatch):
-    monkeypatch.setitem(registry.get_known_metrics(), "fragile", Fragile)
 
 
 METRICS = "jsd@words,zipf@words"
@@ -220,17 +200,6 @@ def test_the_folder_of_a_run_without_out_goes_with_the_last_one_that_holds_it(co
     del store
     gc.collect()
     assert not folder.exists()
-
-
-def test_a_metric_that_fails_is_warned_of_and_kept(corpora, fragile, tmp_path):
-    for computed in (4, 0):
-        with pytest.warns(RuntimeWarning, match=r"fragile@words failed in .* trials .*just so"):
-            run = textgauge.run("ksc", **corpora, **SMALL | {"metrics": "fragile@words,jsd@words"}, out=tmp_path)
-        assert run.computed == computed
-        assert all("ZeroDivisionError: just so" in text for text in run.failures)
-        assert run.failures
-        assert f"{len(run.failures)} failures" in repr(run)
-        assert "of fragile@words (a,b): undefined" in str(run)
 
 
 def test_texts_of_both_sources_are_warned_of_where_run_is_called(corpora):

@@ -97,8 +97,3 @@ def test_fewer_texts_than_given_are_chosen_by_content():
     other = eda(TEXTS[::-1], n=2, seed=3, synonyms=synonyms)
     assert sorted(some) == sorted(other)
     assert len(eda(TEXTS, synonyms=synonyms)) == len(TEXTS)
-
-
-def test_compat_is_lower_case_letters_alone():
-    made = eda(["Don't PANIC, it's 42-fold!"], n=8, compat="eda", alpha_sr=0, alpha_ri=0, p_rd=0)
-    assert all(sorted(text.split()) == sorted(["dont", "panic", "its", "fold"]) for text in made)

@@ -1,6 +1,5 @@
 """Models that learn: exact resumption, seeds, and what they write."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -100,16 +99,6 @@ def test_another_training_is_refused(function, own, tmp_path):
     ):
         with pytest.raises(InputError, match=complaint):
             function(**asked | change)
-
-
-def test_a_checkpoint_is_safetensors_with_json(tmp_path):
-    vae(1, tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
-    raw = (tmp_path / FILE).read_bytes()
-    header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
-    about = json.loads(header["__metadata__"]["textgauge"])
-    assert (about["epoch"], about["model"]["kind"], len(about["losses"])) == (1, "vae", 1)
-    assert {"model.words.weight", "exp_avg.words.weight", "exp_avg_sq.words.weight"} <= set(header)
 
 
 @pytest.mark.parametrize("content", [b"", b"not safetensors", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"])

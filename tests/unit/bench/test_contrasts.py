@@ -34,13 +34,6 @@ def test_what_two_metrics_share_leaves_their_difference():
     assert set(SHOWN) < set(row)
 
 
-def test_the_interval_is_of_the_differences():
-    (row,) = contrast([judged("a", 0.0), judged("b", 0.1, draws=0.1 - WAVE)])
-    assert row["low"] == pytest.approx(-2.1, abs=0.05)
-    assert row["high"] == pytest.approx(1.9, abs=0.05)
-    assert row["ahead"] is None
-
-
 @pytest.mark.parametrize(("measure", "ahead"), [("early_rise", "b"), ("tenth_rise", "a"), ("saturation", "a")])
 def test_ahead_is_the_better_end_of_the_measure(measure, ahead):
     items = [judged("a", 0.1, measure=measure), judged("b", 0.4, measure=measure)]

@@ -10,32 +10,12 @@ import pytest
 import textgauge
 from textgauge.bench import Agreement, find_protocols, list_protocols
 from textgauge.bench.inputs import (
-    Paraphrases,
-    RatedPairs,
-    TwoCorpora,
     load_data,
     read_rated,
 )
-from textgauge.core.errors import ArgumentError, InputError
+from textgauge.core.errors import InputError
 from textgauge.data import Pairs
 from textgauge.metrics import get_metric
-
-TEXTS = {"left": ["a cat", "a dog"], "right": ["one cat", "a cow"]}
-
-
-@pytest.mark.parametrize(
-    ("kind", "given", "complaint"),
-    [
-        (TwoCorpora(), {"source_a": ["x"]}, "x needs two corpora: `source_a` and `source_b`"),
-        (TwoCorpora(), {"source_a": ["x"], "steps": "folder"}, "x does not read `steps`"),
-        (RatedPairs(), {}, "x needs rated pairs: `pairs`"),
-        (Paraphrases(), {**TEXTS, "rating": [1, 2]}, "x does not read `rating`; it needs paraphrases"),
-        (RatedPairs(), {**TEXTS, "rating": [1, 2], "limit": 2}, "`limit`: for tables"),
-    ],
-)
-def test_missing_and_unread_values_are_errors_that_name_them(kind, given, complaint):
-    with pytest.raises(ArgumentError, match=complaint):
-        load_data("x", [kind], given, 0)
 
 
 def test_of_a_family_those_whose_data_are_there_are_loaded():
@@ -44,11 +24,6 @@ def test_of_a_family_those_whose_data_are_there_are_loaded():
     assert (rated.name, compared) == ("sample:articles", None)
     with pytest.raises(InputError, match="alignment has no column label; it has document, text, summary"):
         load_data("alignment", kinds, {"rated": "sample:articles", "columns": {"label": "x"}}, 0)
-
-
-def test_pairs_may_be_texts():
-    (pairs,) = load_data("x", [RatedPairs()], {**TEXTS, "rating": [3, 1]}, 0)
-    assert pairs.columns["rating"].tolist() == [3.0, 1.0]
 
 
 def test_every_value_that_a_protocol_reads_is_an_argument_of_run():

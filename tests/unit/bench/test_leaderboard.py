@@ -44,15 +44,6 @@ def test_metrics_far_apart_have_one_rank_and_a_tier_of_their_own():
     assert board.measures == ("accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity")
 
 
-def test_metrics_that_are_tied_share_a_tier_and_their_ranks():
-    rng = np.random.default_rng(1)
-    rows = [judged(f"alike {i}", every=list(0.8 + 0.05 * rng.normal(size=5))) for i in range(3)]
-    board = rank_metrics([judged("worst", every=spread(0.2)), *rows, judged("last", every=spread(0.0, seed=1))])
-    assert [row.tier for row in board] == [1, 1, 1, 2, 3]
-    assert {(row.rank_low, row.rank_high) for row in list(board)[:3]} == {(1, 3)}
-    assert [row.metric for row in list(board)[3:]] == ["worst", "last"]
-
-
 def test_a_small_difference_in_every_repetition_is_seen_by_pairing():
     rng = np.random.default_rng(2)
     common = 0.5 + 0.2 * rng.normal(size=8)
@@ -231,15 +222,6 @@ def test_a_scope_widens_the_interval_and_is_said():
     assert sources.answer == "Best: good, better than bad (95 % confidence, new texts from these sources)."
 
 
-def test_the_chart_shows_ranked_metrics_with_their_ranges():
-    board = rank_metrics([*(judged(name, accuracy=spread(0.5)) for name in "ab"), judged("none", linearity=[math.nan])])
-    chart = board.plot().to_dict()
-    rows = next(iter(chart["datasets"].values())) if "datasets" in chart else chart["layer"][0]["data"]["values"]
-    assert [row["metric"] for row in rows] == ["a", "b"]
-    span, point = (layer["encoding"] for layer in chart["layer"])
-    assert (span["x"]["field"], span["x2"]["field"], point["x"]["field"]) == ("rank_low", "rank_high", "rank")
-
-
 CORPORA = [
     judged(name, "data", protocol, every=[value, value + 0.01, value])
     for name, value in (("fid", 0.9), ("pr", 0.2))
@@ -249,12 +231,6 @@ PAIRS = [
     judged(name, "data", Clustering(), every=[value, value + 0.01, value])
     for name, value in (("chrf", 0.8), ("bleu", 0.3))
 ]
-
-
-def test_one_kind_of_metrics_has_one_board_and_throughput_stands_on_it():
-    ((title, board),) = rank_by_kind(CORPORA).items()
-    assert (title, [row.metric for row in board]) == ("", ["fid", "pr"])
-    assert {"accuracy", "size_robustness", "throughput"} <= set(board.measures)
 
 
 def test_metrics_of_two_kinds_are_ranked_apart_and_weights_count_where_the_measure_is():

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from textgauge.bench import Agreement, PairSources, Plan, Store, run
+from textgauge.bench import PairSources, Plan, Store, run
 from textgauge.bench.inputs import read_rated
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric, rank_metrics
 from textgauge.bench.power import TextsNeeded
@@ -31,7 +31,6 @@ from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics, get_pair_metrics, list_metrics
 
 CORPUS_METRICS = "jsd@words,energy@given,zipf@words,medoid@given"
-PAIR_METRICS = "jaccard,levenshtein,chrf"
 QUICK = EFFORTS["quick"]
 NAN = float("nan")
 
@@ -111,16 +110,6 @@ def test_a_metric_that_fails_is_named_and_comes_last(two, monkeypatch):
     assert [row.metric for row in answer.board] == ["jsd@words", "zipf@words"]
     assert any("broken" in text for text in answer.warnings)
     assert [row.metric for row in answer.power] == ["jsd@words"]
-
-
-def test_rated_pairs(tmp_path):
-    sources = read_rated("sample:graded", limit=500)
-    answer = recommend(pairs=sources, metrics=PAIR_METRICS)
-    plan = Plan(Agreement(), sources, get_pair_metrics(PAIR_METRICS))
-    assert answer.about["pairs"] == 500
-    assert set(answer.choice) == top_tier(plan, tmp_path)
-    assert [row.metric for row in answer.power] == [row.metric for row in answer.board][1:]
-    assert {cost.metric for cost in answer.costs} == set(PAIR_METRICS.split(","))
 
 
 def test_all_metrics_that_are_installed_are_tried_and_none_is_fetched(monkeypatch):
@@ -254,17 +243,6 @@ def make_answer():
         return Recommendation(**given | changed)
 
     return make
-
-
-def test_the_answer_in_words(make_answer):
-    assert make_answer().sentences == (
-        "To rank corpora, use quick; slow is statistically tied with it.",
-        "To detect 10 % of foreign texts with 80 % power, use slow: "
-        "it needs about 92 texts a side, at most 110 (extrapolated from 64).",
-        "Tested together with the other recommended metrics, 2 metrics in all, slow needs at most about 100: "
-        "p-values are adjusted then.",
-        "CPU seconds are to compare 100 texts a side, and to embed the texts where they are not in the cache.",
-    )
 
 
 def test_among_tied_metrics_the_one_with_the_best_record_is_named(make_answer, monkeypatch):

@@ -42,13 +42,6 @@ def test_metrics_share_what_is_known_of_their_trials_in_memory(results):
         assert other.columns["i"] is first.columns["i"]
 
 
-def test_a_missing_result_is_counted_and_the_metric_is_incomplete(results):
-    next(results.store.folder.glob("cells/*/*.parquet")).unlink()
-    (group,) = results.groups()
-    assert sum(group.missing.values()) == 1
-    assert len(group.complete) == len(group.observed) - 1
-
-
 def test_results_of_one_seed_are_those_of_a_store_that_has_no_other(results, tmp_path, make_plan):
     alone = list_verdicts(Results(results.store).groups())
     run([make_plan(seed=1)], results.store)

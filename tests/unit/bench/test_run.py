@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textgauge.bench import Ksc, Speed, Store, run
-from textgauge.bench.results import Results, list_verdicts
+from textgauge.bench.results import Results
 from textgauge.core import listen
 from textgauge.metrics import Part, TokenMetric, registry
 
@@ -62,12 +62,6 @@ def test_cells_that_plans_have_in_common_are_computed_once(tmp_path, make_plan):
     assert (report.found, report.computed) == (0, 9)
     counted = [(step.done, step.total) for step in steps if step.kind == "results" and step.total]
     assert counted == [(done, 9) for done in range(10)]
-
-
-def test_every_way_of_judging_of_a_store_is_kept(tmp_path, make_plan):
-    run([make_plan("zipf@words", ties=ties) for ties in ("half", "wrong")], Store(tmp_path))
-    assert {group.protocol.ties for group in Results(Store(tmp_path)).groups()} == {"half", "wrong"}
-    assert [group.protocol.ties for group in Results(Store(tmp_path)).groups({"ties": "right"})] == ["right"]
 
 
 def test_what_decides_the_draws_decides_the_cell_and_nothing_else_does(tmp_path, make_plan):
@@ -151,19 +145,6 @@ def test_a_new_version_of_a_metric_is_computed_anew_and_the_latest_is_judged(tmp
     assert computed == [3, 3, 3, 0]
     assert seen[0] == seen[3]
     assert len(set(seen)) == 3
-
-
-def test_verdicts_do_not_depend_on_the_order_of_cells(tmp_path, make_plan):
-    run([make_plan("zipf@words,jsd@words", repetitions=4)], Store(tmp_path))
-    store = Store(tmp_path)
-    plain = list_verdicts(Results(store).groups())
-    manifests = store.manifests()
-
-    class Reversed(Store):
-        def manifests(self):
-            return [{**manifest, "cells": manifest["cells"][::-1]} for manifest in manifests]
-
-    assert sorted(list_verdicts(Results(Reversed(tmp_path)).groups()), key=str) == sorted(plain, key=str)
 
 
 def test_a_run_that_has_not_come_far_is_judged_by_what_is_there(tmp_path, make_plan):

@@ -200,13 +200,6 @@ def test_a_linear_ensemble_finds_the_line_its_shares_and_what_matters():
     assert np.isnan(found.value[1:]).all()
 
 
-def test_a_feature_that_says_nothing_has_no_importance():
-    item = linear_axis([1.0])
-    noise = np.random.default_rng(4).random(len(item.features))
-    (found,) = score_ensemble([replace(item, features=np.column_stack([item.features, noise]))], "task", seeds=5)
-    assert abs(found.importance[1]) < 0.01 < found.importance[0]
-
-
 @pytest.mark.parametrize("kind", ["task", "universal"])
 def test_trials_without_a_value_are_neither_learned_from_nor_counted(kind):
     item = linear_axis([0.3, 0.7])

@@ -72,14 +72,6 @@ class TestEveryResult:
         assert "<i>" not in page
 
 
-@pytest.mark.parametrize("kind", ["compare", "score", "leaderboard"])
-def test_charts_are_valid_and_hold_the_metrics(kind):
-    result = results()[kind]
-    made = json.dumps(result.plot().to_dict())
-    metrics = [item.metric for item in result if getattr(item, "rank", 0) is not None]
-    assert all(json.dumps(name)[1:-1] in made for name in metrics)
-
-
 def test_a_histogram_counts_every_defined_pair():
     from textgauge.measure.score_report import draw_spread
 

@@ -85,21 +85,6 @@ def test_the_folder_of_the_setting_is_used(tmp_path, monkeypatch):
     assert len(files(tmp_path / "embeddings")) == 1
 
 
-def test_an_interrupted_run_keeps_what_it_finished(tmp_path):
-    class Interrupted(Letters):
-        def encode(self, texts, **options):
-            if len(self.asked) == 12:
-                raise KeyboardInterrupt
-            return super().encode(texts, **options)
-
-    first, second = Interrupted(), Letters()
-    with pytest.raises(KeyboardInterrupt), limit_sizes(4):
-        encode_cached(first, TEXTS, cache_dir=tmp_path)
-    np.testing.assert_array_equal(encode_cached(second, TEXTS, cache_dir=tmp_path), plain())
-    assert len(first.asked) == 12
-    assert sorted(first.asked + second.asked) == sorted(set(TEXTS))
-
-
 def test_progress_counts_what_the_cache_had(tmp_path, counts):
     encode_cached(Letters(), TEXTS[:6], cache_dir=tmp_path)
     counts.clear()

@@ -2,12 +2,11 @@
 
 import csv
 import hashlib
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import metadata
 from types import SimpleNamespace
 
 import pytest
+from tests.servers import serve_folder
 
 from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.core.registry import Registry
@@ -91,26 +90,13 @@ def test_wrong_bytes_in_the_data_folder_are_refused(alone, monkeypatch):
         load_published_texts("banking")
 
 
-class Server(BaseHTTPRequestHandler):
-    def do_GET(self):
-        content = BANKING.get(self.path.strip("/"), b"something else")
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
-def address():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+def address(tmp_path):
+    (tmp_path / "www").mkdir()
+    for name, content in {**BANKING, "changed": b"something else"}.items():
+        (tmp_path / "www" / name).write_bytes(content)
+    with serve_folder(tmp_path / "www") as found:
+        yield found
 
 
 def test_download_is_checked_and_kept(alone, monkeypatch, address):

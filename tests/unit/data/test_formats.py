@@ -10,7 +10,6 @@ import lzma
 import sys
 import zipfile
 
-import numpy as np
 import polars
 import pytest
 
@@ -333,22 +332,6 @@ def test_messages_cut_long_column_names(tmp_path):
         with pytest.raises(InputError) as caught:
             formats.read_table(path).find_column(wanted)
         assert len(str(caught.value)) < 600
-
-
-@pytest.mark.long
-def test_a_damaged_parquet_file_is_one_line(tmp_path):
-    whole = parquet_bytes({"text": ["a cat", "a dog", None] * 30, "n": list(range(90))})
-    rng = np.random.default_rng(0)
-    messages = []
-    for position, value in rng.integers([len(whole), 256], size=(600, 2)).tolist():
-        path = tmp_path / "damaged.parquet"
-        path.write_bytes(whole[:position] + bytes([value]) + whole[position + 1 :])
-        try:
-            formats.read_table(path)
-        except InputError as error:
-            messages.append(str(error))
-    assert messages
-    assert not [message for message in messages if "\n" in message or len(message) > 400]
 
 
 def test_files_that_are_read_by_turns_may_all_have_long_texts():

@@ -69,15 +69,6 @@ def test_published_name_wins_over_a_folder(tmp_path, monkeypatch):
         load_texts("atis/nothing")
 
 
-@pytest.mark.parametrize(
-    ("spec", "hint"), [("bankin77", "banking77"), ("banking", "sample:banking"), ("no.txt", "no such file")]
-)
-def test_a_name_that_is_nothing(spec, hint, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=hint):
-        load_texts(spec)
-
-
 class TestLoadCorpus:
     def test_limit_draws_embeddings_of_a_file_by_seed(self, tmp_path):
         """Not the first rows, which may be sorted by anything; kept in order, as texts are."""

@@ -1,16 +1,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import threading
 import zipfile
-from collections.abc import Callable
-from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
-from urllib.parse import parse_qs
 
 import pytest
+from tests.servers import serve_folder
 
 from textgauge.core.errors import ResourceError
 from textgauge.core.registry import Registry
@@ -62,65 +56,12 @@ def publish(www, package, archive):
     page.write_text(f'<a href="../../{archive.relative_to(www)}#sha256={sha(archive.read_bytes())}">{archive.name}</a>')
 
 
-class QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-
-class Endpoint(ThreadingHTTPServer):
-    """Answers as `usual` says, or as is prescribed for the next requests: status, headers, content."""
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), EndpointHandler)
-        self.address = f"http://127.0.0.1:{self.server_port}"
-        self.requests: list[dict[str, Any]] = []
-        self.prescribed: list[tuple[int, dict[str, str], Any] | None] = []
-        self.usual: Callable[[dict[str, Any]], Any] = dict
-
-
-class EndpointHandler(BaseHTTPRequestHandler):
-    server: Endpoint
-
-    def do_POST(self):
-        sent = self.rfile.read(int(self.headers["content-length"])).decode()
-        body = json.loads(sent) if sent[:1] == "{" else {name: value for name, (value,) in parse_qs(sent).items()}
-        self.server.requests.append({"path": self.path, "key": self.headers["authorization"], **body})
-        answer = self.server.prescribed.pop(0) if self.server.prescribed else None
-        status, headers, content = answer or (200, {}, self.server.usual(body))
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content.encode() if isinstance(content, str) else json.dumps(content).encode())
-
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture
-def endpoint(monkeypatch):
-    pytest.importorskip("httpx")
-    server = Endpoint()
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
 @pytest.fixture
 def www(tmp_path, monkeypatch):
     """A folder that is served as package index (`simple/`) and as hub; the hub is switched off."""
     folder = tmp_path / "www"
     folder.mkdir()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    address = f"http://127.0.0.1:{server.server_port}"
     settings = {
-        "PIP_INDEX_URL": f"{address}/simple",
         "PIP_CONFIG_FILE": "/dev/null",
         "NO_PROXY": "127.0.0.1",
         "HF_HUB_OFFLINE": "1",
@@ -131,12 +72,11 @@ def www(tmp_path, monkeypatch):
         monkeypatch.setenv(name, value)
     for name in ("PIP_EXTRA_INDEX_URL", "HF_HUB_CACHE", "TEXTGAUGE_OFFLINE", "TEXTGAUGE_RESOURCES"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(resources, "HUB", address)
     monkeypatch.setattr(resources, "_checked", set())
-    yield folder
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serve_folder(folder) as address:
+        monkeypatch.setenv("PIP_INDEX_URL", f"{address}/simple")
+        monkeypatch.setattr(resources, "HUB", address)
+        yield folder
 
 
 @pytest.fixture

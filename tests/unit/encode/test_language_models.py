@@ -82,15 +82,6 @@ def larger_corpus():
     return [" ".join(f"w{int(20 * share**2)}" for share in draw.random(size)) for size in draw.integers(1, 9, 300)]
 
 
-def test_the_twin_without_fallback():
-    corpus = larger_corpus()
-    twin = Twin(corpus, 2)
-    assert twin.discount(1, 1) == FALLBACK[0]
-    assert twin.discount(2, 1) not in FALLBACK
-    nats, _ = train(corpus, order=2).surprise(corpus[:20])
-    np.testing.assert_allclose(nats, [twin.nats(text) for text in corpus[:20]], rtol=1e-12)
-
-
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
 @pytest.mark.parametrize("context", ["", "the", "the cat", "cat unseen", "sat on the cat"])
 def test_probabilities_sum_to_one(order, context):

@@ -144,15 +144,6 @@ def test_mistakes_are_one_clear_line(written, content, error):
         read_checks("none.toml")
 
 
-def test_same_source_passes_another_fails_and_a_tight_limit_is_undecided():
-    found = run_checks(
-        [drift(name="same", max_ratio=6), drift(OTHER, "other", max_ratio=6), drift(name="tight", max_ratio=1)]
-    )
-    assert [result.outcome for result in found] == ["pass", "fail", "undecided"]
-    assert (found.exit_code, run_checks([drift(max_ratio=6)]).exit_code) == (1, 0)
-    assert found.answer == ("Fail: 1 check fails, 1 check cannot be decided and 1 check passes (95 % confidence).")
-
-
 def test_a_value_inside_the_null_range_never_excludes_the_same_source():
     score = Score(metric="m", value=1.3, low=1.1, high=2.0, null=1.0, p_value=0.03)
     number = Measured(what="m", value=1.3, low=1.1, high=2.0, n=200)
@@ -219,14 +210,6 @@ def test_evidence_is_the_texts_that_drive_the_distance():
     assert found[0].outcome == "fail"
     assert set(found[0].evidence) <= set(OTHER)
     assert len(found[0].evidence) == 3
-
-
-def test_copies():
-    generated = [*SAME, *REFERENCE[:40]]
-    found = run_checks([Check("copies", generated=generated, train=REFERENCE, max=0.01)])[0]
-    assert found.outcome == "fail"
-    assert found.value >= 40 / len(generated)
-    assert all(" ← " in text for text in found.evidence)
 
 
 def noisy(kept, seed):

@@ -157,16 +157,6 @@ def test_balls_of_a_pair_metric_do_not_depend_on_blocks(comparison):
     np.testing.assert_array_equal(whole.candidate.detail["balls"], cut.candidate.detail["balls"])
 
 
-@pytest.mark.parametrize(("shift", "value"), [(1e3, 1.0), (0.0, 0.0)])
-def test_nobody_and_everybody_inside(shift, value):
-    X = rows(1, 20)
-    for name in ("pr@given", "dc@given"):
-        metric = get_metric(name)
-        pair = Comparison(X, X + shift)
-        assert metric.explain(pair).total == pytest.approx(metric.compute(pair)["value"], abs=EXACT)
-        assert metric.compute(pair)["value"] == pytest.approx(value)
-
-
 def test_a_density_that_is_cut_leaves_the_candidate_nothing():
     X = rows(1, 30)
     pair = Comparison(X, np.repeat(X[:2], 6, axis=0) + 1e-6)

@@ -135,11 +135,6 @@ def test_tree_says_what_it_shows():
     assert "0 of 9 judgements violated, 0 tied; accuracy 1" in perfect["title"]["subtitle"][1]
 
 
-def test_distances_that_differ_by_rounding_are_tied():
-    chart = draw_tree(group_of([0.3, 0.1 + 0.2, 0.2], k=3), "jsd@words").to_dict()
-    assert "0 of 2 judgements violated, 1 tied" in chart["title"]["subtitle"][1]
-
-
 def test_radar_shares_run_from_the_worst_to_the_best(found):
     values = collect_radar_values(found)
     rows = {(row["metric"], row["measure"]): row for row in values.iter_rows(named=True)}

@@ -214,15 +214,6 @@ def test_declared_sources_stand_in_the_place_of_sets():
     assert cross_validate(rated, resamples=100).contrasts[0].ensemble > 0.7
 
 
-def test_other_data_that_share_texts_are_left_out_with_them():
-    left, right, ratings, groups = texts()
-    rated = compute_rated_features(
-        [TrainingPairs(Pairs(left, right), ratings, name, groups) for name in "ab"], "jaccard"
-    )
-    assert rated.sources[:80].tolist() == rated.sources[80:].tolist()
-    assert rated.folds.tolist() == rated.sources.tolist()
-
-
 def test_the_card_has_names_counts_and_a_fingerprint_of_texts_ratings_and_sets():
     left, right, ratings, groups = texts()
 

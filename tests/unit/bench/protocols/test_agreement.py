@@ -78,14 +78,6 @@ def test_groups_that_cannot_be_resampled_are_refused(group, complaint):
         Agreement().check(PairSources("pairs", *sides, columns))
 
 
-def test_draws_are_the_same_for_all_metrics():
-    first, second = observed(), observed()
-    copies = [verdicts(seen)["spearman"].draws for seen in (first, second)]
-    assert copies[0] == copies[1]
-    scaled = Observations(3 * first.value + 1, first.batch, first.columns)
-    assert verdicts(scaled)["spearman"].draws == copies[0]
-
-
 @pytest.mark.parametrize("sets", [True, False])
 def test_means_of_groups(sets):
     group = np.array(["a", "b", "c", "d_random", "e_random"])[np.arange(240) % 5]
@@ -107,31 +99,6 @@ def test_means_of_groups(sets):
     random = np.array([False, False, False, True, True])
     assert found["variability"].value == pytest.approx(counts.compute_variability(mine, random))
     assert found["disqualified"].value == (ranks[0][random].min() < ranks[0][~random].max())
-
-
-def sources(n=3, **columns):
-    texts = Corpus.of([f"text {i}" for i in range(n)])
-    return PairSources("some pairs", texts, texts, columns)
-
-
-def test_what_cannot_be_judged_is_refused():
-    with pytest.raises(InputError, match="needs ratings"):
-        Agreement().check(sources())
-    with pytest.raises(InputError, match="at least two rated pairs, not 1"):
-        Agreement().check(sources(1, rating=np.ones(1)))
-    with pytest.raises(InputError, match="several ratings"):
-        Agreement(ratings="single").check(sources(rating=np.ones(3)))
-    with pytest.raises(InputError, match="ratings=odd is not one of"):
-        Agreement(ratings="odd")
-
-
-def test_one_pair_with_a_value_is_a_reason():
-    seen = Observations(np.array([1.0, np.nan, np.nan]), np.zeros(3, np.int64), {"rating": np.array([1.0, 2.0, 3.0])})
-    for verdict in verdicts(seen).values():
-        assert math.isnan(verdict.value)
-        assert verdict.reason == (
-            "a correlation needs at least two pairs, not 1; 2 of 3 pairs left out: the value is not finite"
-        )
 
 
 def test_a_metric_without_any_value_is_a_reason_at_every_level():

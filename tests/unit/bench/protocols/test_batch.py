@@ -43,15 +43,6 @@ def test_one_trial_without_a_value_says_why():
     assert reason
 
 
-@pytest.mark.parametrize(
-    ("batch", "name"),
-    [(corpora(), "jsd@words"), (corpora(), "energy@given"), (corpora(), "energy@levenshtein")]
-    + [(batch, name) for batch in (pairs(), matrix()) for name in ("rouge", "levenshtein")],
-)
-def test_the_time_of_a_trial_is_that_of_a_processor(batch, name):
-    assert 0 <= batch.seconds(get_metric(name), 1) < 60
-
-
 @pytest.mark.parametrize("make", [pairs, matrix])
 def test_models_run_on_all_texts_of_the_pool_once(make, monkeypatch):
     batch, asked = make(), []

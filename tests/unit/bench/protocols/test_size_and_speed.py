@@ -48,14 +48,6 @@ def test_the_asymptote_can_be_one_distance_of_all_texts():
     assert len(sweeps) == len(drawn(SMALL, sources(20))) - SMALL.draws
 
 
-def test_throughput_is_hundreds_of_comparisons_in_a_second():
-    seconds = np.array([0.002, 0.004, 0.004, 0.008])
-    observed = Observations(seconds, np.array([0, 0, 1, 1]), {"size": np.array([3, 6, 3, 6])})
-    rate, growth = Speed(n=3, largest=6, repetitions=2).judge(observed)
-    assert (rate.measure, rate.values) == ("throughput", (5.0, 2.5))
-    assert growth.value == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize(
     ("kind", "given", "complaint"),
     [
@@ -84,13 +76,6 @@ def observations(large, sweep, reasons=None):
     values = np.array([*large, *np.ravel(sweep)], dtype=float)
     columns = {"kind": np.array(kinds), "reason": np.array(reasons or [None] * len(values))}
     return Observations(values, np.array(batch), columns)
-
-
-def test_robustness_of_plain_numbers():
-    size, imbalance = SMALL.judge(observations([1.0, 3.0], [[1.0, 2.0], [2.0, 5.0]]))
-    assert size.values == (0.5, 1.0)
-    assert imbalance.values == (1.0, -0.5)
-    assert Size(scale="paper").judge(observations([4.0], [[4.0, 3.0]]))[1].values == (0.0,)
 
 
 def test_what_is_undefined_has_a_reason():

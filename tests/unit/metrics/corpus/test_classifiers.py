@@ -6,8 +6,7 @@ from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus import classifiers
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, decide_svm
 from textgauge.metrics.numerics import held_out as _held_out
-from textgauge.metrics.numerics.held_out import HeldOut, TrainTest
-from textgauge.metrics.uncertainty import estimate_likely_range
+from textgauge.metrics.numerics.held_out import TrainTest
 
 BOTH = [Classifier(on="given"), ClassifierTwoSample(on="given")]
 CHANCE = {"value": 0.5, "accuracy": 0.5, "balanced": 0.5, "f1": 0.5}
@@ -38,13 +37,6 @@ class TestSupportVectorMachine:
         np.testing.assert_allclose(decide_svm(self.rows, tasks), expected, atol=2e-3)
         monkeypatch.setattr(classifiers, limit, 10)
         np.testing.assert_allclose(decide_svm(self.rows, tasks), expected, atol=2e-3)
-
-    def test_other_tasks_and_rows_change_nothing(self):
-        tasks = [task_of(self.rows, seed) for seed in range(4)]
-        alone = [decide_svm(self.rows, [task])[0] for task in tasks]
-        np.testing.assert_allclose(decide_svm(self.rows, tasks), alone, atol=1e-6)
-        more = np.concatenate([self.rows, 5.0 + cloud(3, 40)])
-        np.testing.assert_allclose(decide_svm(more, tasks), alone, atol=1e-6)
 
 
 @pytest.mark.parametrize("metric", BOTH, ids=str)
@@ -108,17 +100,6 @@ class TestUncertainty:
         assert metric.interval(usual, metric.measure(usual), level=0.95, seed=0)[2] == "Wilson"
         with pytest.raises(Undefined, match=f"no interval where one corpus is over {times:g} times as large"):
             metric.interval(unequal, metric.measure(unequal), level=0.95, seed=0)
-
-    def test_interval_of_each_part(self):
-        truth, right = np.arange(40) < 10, np.arange(40) % 5 > 0
-        outcome = HeldOut(truth, np.where(right, truth, ~truth).astype(float))
-        for name, value in _held_out.average_scores([outcome]).items():
-            low, high = estimate_likely_range([outcome], name, share=0.2, reach=1.96)
-            assert low < value < high
-        widths = [
-            np.ptp(estimate_likely_range([outcome], name, share=0.2, reach=1.96)) for name in ("accuracy", "balanced")
-        ]
-        assert widths[1] > widths[0]
 
 
 def coverage(metric, shift, n, simulations):

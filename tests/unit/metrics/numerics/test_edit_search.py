@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,22 +53,3 @@ def found(queries, documents):
 def test_equals_the_plain_loop(queries, documents, most):
     with limit_sizes(most):
         assert found(queries, documents) == plain(queries, documents)
-
-
-@pytest.mark.parametrize(
-    ("query", "documents", "index"),
-    [
-        ("a b", ["b a", "a c", "a b c", "b"], 2),
-        ("a b", ["a c", "x b", "a b c d"], 0),
-        ("a b", ["x y", "b a"], 0),
-        ("a", ["b", "a a", "a b"], 1),
-        ("z", ["a b", "c"], 0),
-        ("", ["a", "b", ""], 2),
-        ("", ["a b", "b"], 0),
-        ("a a a", ["a b c", "a a", "a"], 1),
-        ("a b c", ["x", "a b c", "a b c"], 1),
-    ],
-)
-def test_ties_and_edges(query, documents, index):
-    assert found([query], documents) == plain([query], documents)
-    assert found([query, query], documents)[1][0] == index

@@ -1,32 +1,10 @@
-import math
-
 import numpy as np
 import pytest
 
 from textgauge.core.settings import limit_sizes
 from textgauge.data import Corpus, Pairs
-from textgauge.encode.token_vectors import get_token_encoder
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import embedding
-
-
-def plain(encoder, left, right, texts=None):
-    """F1, precision and recall of one pair by loops; weights from `texts` where given."""
-    if not left.split() or not right.split():
-        return (float(left.split() == right.split()),) * 3
-    found = get_token_encoder(encoder).encode([left, right])
-    X, Y = ([v / np.linalg.norm(v) for v in found[row].astype(float)] for row in range(2))
-    weights = []
-    for row in range(2):
-        words = found.tokens.strings(row)
-        special = found.special[found.offsets[row] : found.offsets[row + 1]]
-        counts = [sum(word in text.split() for text in texts or []) for word in words]
-        of = [math.log((len(texts) + 1) / (count + 1)) if texts else 1.0 for count in counts]
-        kept = [0.0 if mark else weight for mark, weight in zip(special, of, strict=True)]
-        weights.append(kept if sum(kept) else [1.0 - mark for mark in special])
-    precision = sum(w * max(float(x @ y) for y in Y) for w, x in zip(weights[0], X, strict=True)) / sum(weights[0])
-    recall = sum(w * max(float(x @ y) for x in X) for w, y in zip(weights[1], Y, strict=True)) / sum(weights[1])
-    return (2 * precision * recall / (precision + recall) if precision * recall > 0 else 0.0), precision, recall
 
 
 def texts_of(n):

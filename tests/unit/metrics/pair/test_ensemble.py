@@ -81,16 +81,6 @@ def test_values_and_the_rules_for_equal_and_blank_texts(tmp_path):
     assert f"model={load_model(path)[1]}" in metric.signature
 
 
-def test_features_are_turned_so_that_larger_is_closer():
-    pairs = Pairs(["a b c d"], ["a b x"])
-    (row,) = compute_features(METRICS, pairs)
-    turned = Pairs(["a b x"], ["a b c d"])
-    ter = [get_metric("ter").compute(both)["value"][0] for both in (pairs, turned)]
-    rouge = get_metric("rouge1").measure(pairs)
-    assert row[3] == -sum(ter) / 2
-    assert row[2] == rouge.parts["precision"][0]
-
-
 def test_the_contract(tmp_path):
     trained().save(tmp_path / "model.json")
     check_metric(get_metric(f"ensemble@{tmp_path / 'model.json'}"))

@@ -3,10 +3,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,59 +15,30 @@ from textgauge.metrics.pair.models import PROMPT, format_question, parse_rating
 KEY = "secret-key-of-the-test"
 
 
-class Server(ThreadingHTTPServer):
-    """A chat endpoint that rates by the length of the left text, unless an answer is prescribed for it."""
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.requests: list[dict[str, Any]] = []
-        self.prescribed: dict[str, tuple[int, Any]] = {}
-        self.refuses_temperature = False
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.requests.append({"path": self.path, "key": self.headers["authorization"], **body})
-        if "temperature" in body and self.server.refuses_temperature:
-            self.answer(400, {"error": {"message": "Unsupported parameter: 'temperature' is not supported here."}})
-            return
-        content = body["messages"][-1]["content"]
-        left = json.loads(content)["left"] if content.startswith("{") else content.split("|")[1]
-        time.sleep(0.001 * (20 - min(len(left), 20)))  # short texts are answered last
-        status, content = self.server.prescribed.get(left, (200, message(f"SCORE: {len(left)}")))
-        self.answer(status, content)
-
-    def answer(self, status, content):
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(content.encode() if isinstance(content, str) else json.dumps(content).encode())
-
-    def log_message(self, *args):
-        pass
-
-
 def message(content):
     return {"choices": [{"message": {"role": "assistant", "content": content}}]}
 
 
 @pytest.fixture
-def server(monkeypatch, tmp_path):
-    pytest.importorskip("httpx", reason="httpx speaks to endpoints (extra api)")
-    server = Server()
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    monkeypatch.setenv("TEXTGAUGE_API_BASE", f"http://127.0.0.1:{server.server_port}/v1/")
+def server(endpoint, monkeypatch, tmp_path):
+    """A chat endpoint that rates by the length of the left text, unless an answer is given for it."""
+    endpoint.given, endpoint.refuses_temperature = {}, False
+
+    def rate(body):
+        if "temperature" in body and endpoint.refuses_temperature:
+            return 400, {}, {"error": {"message": "Unsupported parameter: 'temperature' is not supported here."}}
+        content = body["messages"][-1]["content"]
+        left = json.loads(content)["left"] if content.startswith("{") else content.split("|")[1]
+        time.sleep(0.001 * (20 - min(len(left), 20)))  # short texts are answered last
+        status, content = endpoint.given.get(left, (200, message(f"SCORE: {len(left)}")))
+        return status, {}, content
+
+    endpoint.usual = rate
+    monkeypatch.setenv("TEXTGAUGE_API_BASE", f"{endpoint.address}/v1/")
     monkeypatch.setenv("TEXTGAUGE_API_KEY", KEY)
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TEXTGAUGE_NO_CACHE", raising=False)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    return endpoint
 
 
 def test_ratings_in_order(server):
@@ -87,7 +55,7 @@ def test_ratings_in_order(server):
 def test_answers_are_asked_for_once(server):
     metric = get_metric("judge@api:small")
     first = metric(left=["a", "bb"], right=["x", "y"]).values
-    server.prescribed = {"a": (200, message("SCORE: 99"))}
+    server.given = {"a": (200, message("SCORE: 99"))}
     again = metric(left=["bb", "a", "ccc"], right=["y", "x", "z"]).values
     assert again.tolist() == [first[1], first[0], 0.03]
     assert len(server.requests) == 3
@@ -114,7 +82,7 @@ def test_without_a_cache(server, monkeypatch, tmp_path):
 
 
 def test_an_answer_without_a_number_is_undefined(server):
-    server.prescribed = {"a": (200, message("I would rather not say.")), "bb": (200, message(None))}
+    server.given = {"a": (200, message("I would rather not say.")), "bb": (200, message(None))}
     found = get_metric("judge@api:small")(left=["a", "bb", "ccc"], right=["x", "y", "z"])
     np.testing.assert_array_equal(found.values, [np.nan, np.nan, 0.03])
     assert found.reason == "the judge's answer holds no number from 0 to 100"
@@ -136,19 +104,19 @@ def test_a_named_address_gets_no_key_of_another(server, monkeypatch):
 
 @pytest.mark.parametrize("answer", ["not json", [], {"choices": []}, {"choices": [{"message": None}]}, {"error": 1}])
 def test_wrong_answers_are_refused(server, answer):
-    server.prescribed = {"a": (200, answer)}
+    server.given = {"a": (200, answer)}
     with pytest.raises(ResourceError, match="small answered"):
         get_metric("judge@api:small")(left=["a"], right=["x"])
 
 
 def test_what_was_answered_before_an_error_is_kept(server):
-    server.prescribed = {"a" * 30: (401, f"bad key {KEY}")}
+    server.given = {"a" * 30: (401, f"bad key {KEY}")}
     left = ["a" * n for n in (1, 2, 3, 30)]
     with pytest.raises(ResourceError, match="status 401") as caught:
         get_metric("judge@api:small")(left=left, right=["x"] * 4)
     assert KEY not in str(caught.value)
     seen = len(server.requests)
-    server.prescribed = {}
+    server.given = {}
     get_metric("judge@api:small")(left=left, right=["x"] * 4)
     assert len(server.requests) < seen + 4
 
@@ -171,7 +139,7 @@ def test_an_endpoint_that_refuses_a_temperature_is_asked_without_it(server):
     ],
 )
 def test_a_failure_shows_what_the_endpoint_says_but_not_the_key(server, said):
-    server.prescribed = {"a": (404, said)}
+    server.given = {"a": (404, said)}
     with pytest.raises(ResourceError) as caught:
         get_metric("judge@api:small")(left=["a"], right=["x"])
     assert str(caught.value) == (

@@ -1,9 +1,7 @@
 """The one-sided form of ROUGE-1 and 2."""
 
-import numpy as np
 import pytest
 
-from textgauge.data import Corpus
 from textgauge.metrics import get_metric
 
 LEFT, RIGHT = "a b c d", "a b x"
@@ -15,10 +13,3 @@ def test_the_left_side_is_the_share_of_its_ngrams_that_the_right_has():
     assert metric(left=[RIGHT], right=[LEFT]).values[0] == pytest.approx((2 / 3 + 1 / 2) / 2)
     assert not metric.symmetric
     assert get_metric("rouge").symmetric
-
-
-def test_all_pairs_are_one_sided_too():
-    metric = get_metric("rouge(side=left)@whitespace")
-    corpus = Corpus.of([LEFT, RIGHT])
-    whole = metric.matrix(corpus, corpus)
-    np.testing.assert_allclose(whole, [[1.0, 5 / 12], [7 / 12, 1.0]])

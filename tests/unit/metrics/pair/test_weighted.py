@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs
-from textgauge.metrics.pair.words import sum_rows
 
 TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)
 SETS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6)
@@ -97,24 +96,3 @@ def test_matrix_takes_weights_from_rows_and_columns_by_default():
     for name in ("tfidf", "bm25plus", "bm25plus(normalise=false)"):
         metric = get_metric(name)
         np.testing.assert_array_equal(metric.matrix(rows, columns), metric.matrix(rows, columns, background=both))
-
-
-def test_documents_remember_their_weights():
-    corpus = Corpus.of(["a b c", "b c d", "a d d", "c"])
-    documents, metric = corpus.take([0, 1, 2]), get_metric("bm25plus")
-    first = metric.matrix(corpus.take([3]), documents, background=documents)
-    assert len(documents._remembered) == 2
-    np.testing.assert_array_equal(metric.matrix(corpus.take([3, 0]), documents, background=documents)[0], first[0])
-    assert len(documents._remembered) == 2
-    metric.matrix(corpus.take([3]), documents)
-    assert len(documents._remembered) == 2
-
-
-def test_row_sums_do_not_depend_on_the_order_of_columns():
-    from scipy.sparse import random_array
-
-    rng = np.random.default_rng(2)
-    bags = random_array((50, 200), density=0.3, format="csr", rng=rng)
-    shuffled = bags[:, rng.permutation(200)].tocsr()
-    assert sum_rows(bags).tolist() == sum_rows(shuffled).tolist()
-    np.testing.assert_allclose(sum_rows(bags), bags.sum(axis=1), rtol=1e-13)

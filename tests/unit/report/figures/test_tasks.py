@@ -23,8 +23,7 @@ from textgauge.report.figures.pairs import (
     draw_contribution,
     draw_task,
 )
-from textgauge.report.figures.sweeps import collect_ideal_rows, collect_sensitivity_rows, draw_sensitivity
-from textgauge.report.page import render_page
+from textgauge.report.figures.sweeps import collect_sensitivity_rows, draw_sensitivity
 
 BENT = Sensitivity(documents_drawn=6)
 TASKS = {
@@ -51,14 +50,6 @@ def found(store):
 @pytest.fixture(scope="module")
 def bent(found):
     return next(group for group in found if group.protocol == BENT)
-
-
-def test_a_page_judges_a_run_once(store, monkeypatch):
-    seen = []
-    judge_all = Robustness.judge_all
-    monkeypatch.setattr(Robustness, "judge_all", lambda self, of: seen.append(self) or judge_all(self, of))
-    assert "Scores in all tasks" in render_page([store])
-    assert len(seen) == 1
 
 
 def test_the_heat_map_is_the_leaderboard(store, found):
@@ -118,17 +109,6 @@ def test_curves_are_means_over_documents_with_students_interval(bent):
     row = rows.filter((pl.col("metric") == "jaccard") & (pl.col("place") == "middle") & (pl.col("x") == -0.25))
     low, high = stats.t.interval(0.95, 5, values.mean(), stats.sem(values))
     assert row.select("mean", "low", "high").row(0) == pytest.approx((values.mean(), low, high))
-
-
-@pytest.mark.parametrize(
-    ("ideal", "half"), [("reciprocal", 0.5), ("straight", 0.5), ("quadratic", 0.25), ("root", math.sqrt(0.5))]
-)
-def test_the_ideal_is_that_of_the_protocol(ideal, half):
-    curve = collect_ideal_rows(Sensitivity(ideal=ideal))
-    ends = dict(curve.rows())
-    assert (ends[-0.5], ends[1.0]) == pytest.approx((half, half))
-    assert curve["ideal"].max() == pytest.approx(1.0)
-    assert curve["x"].to_list()[int(curve["ideal"].arg_max())] == pytest.approx(0.0)
 
 
 def test_one_panel_per_place_with_a_line_per_metric_and_the_ideal(bent):
