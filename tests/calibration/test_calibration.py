@@ -22,12 +22,7 @@ def test_p_values_are_uniform_under_the_null(name):
 
 @pytest.mark.parametrize(
     ("name", "case", "sizes"),
-    [
-        ("energy", "near", (30, 30)),
-        ("mmd", "null", (30, 30)),
-        ("irpr", "near", (100, 100)),
-        ("jsd", "near", (30, 30)),
-    ],
+    [("energy", "near", (30, 30)), ("mmd", "null", (30, 30)), ("irpr", "near", (100, 100)), ("jsd", "near", (30, 30))],
 )
 def test_intervals_cover(name, case, sizes):
     (cell,) = coverage([name], SYNTHETIC, case, sizes, simulations=600, seed=3)

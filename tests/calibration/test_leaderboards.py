@@ -2,14 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.leaderboards import (
-    DESIGNS,
-    KINDS,
-    board_gaps,
-    data_set_coverage,
-    pool_coverage,
-    ranges_and_power,
-)
+from benchmarks.leaderboards import DESIGNS, KINDS, board_gaps, data_set_coverage, pool_coverage, ranges_and_power
 
 from textgauge.stats.rankings import find_better
 

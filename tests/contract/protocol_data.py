@@ -2,13 +2,7 @@
 
 import numpy as np
 
-from textgauge.bench.inputs import (
-    Paraphrases,
-    PlantedCorpora,
-    RatedPairs,
-    TaskTable,
-    TwoCorpora,
-)
+from textgauge.bench.inputs import Paraphrases, PlantedCorpora, RatedPairs, TaskTable, TwoCorpora
 from textgauge.bench.sources import PairSources, Sources
 from textgauge.data import Corpus
 from textgauge.testing.protocol_checks import ProtocolCase

@@ -5,19 +5,11 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from tests.toys import Letters
 
 from textgauge import load
 from textgauge.encode.embedders import EMBEDDERS
 from textgauge.encode.encoders import Encoder
-
-
-class Letters:
-    """A vector of letter counts, in place of a model."""
-
-    name, identity, dimension = "letters", "letters(1)", 26
-
-    def encode(self, texts, *, batch_size=64):
-        return np.array([[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts], dtype=np.float32)
 
 
 @pytest.fixture

@@ -82,11 +82,7 @@ class Block:
 def blocks_of(text):
     return [
         Block(
-            found["language"],
-            found["body"],
-            found["mark"],
-            (found["reason"] or "").strip() or None,
-            found.span("body"),
+            found["language"], found["body"], found["mark"], (found["reason"] or "").strip() or None, found.span("body")
         )
         for found in BLOCK.finditer(text)
     ]

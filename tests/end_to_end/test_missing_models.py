@@ -69,10 +69,7 @@ def test_the_error_is_raised_where_nothing_is_left():
 
 @pytest.mark.parametrize(
     ("command", "metrics"),
-    [
-        (("compare",), "energy@absent,jsd@words,fid@absent"),
-        (("score", "--summary"), "cosine@absent,jaccard"),
-    ],
+    [(("compare",), "energy@absent,jsd@words,fid@absent"), (("score", "--summary"), "cosine@absent,jaccard")],
 )
 def test_the_commands_say_how_to_fetch_it(run, tmp_path, command, metrics):
     for name, texts in (("a.txt", LEFT), ("b.txt", RIGHT)):

@@ -3,11 +3,11 @@
 import csv
 import io
 import json
-from dataclasses import dataclass
 
 import pytest
+from tests.toys import Constant
 
-from textgauge.metrics import Part, TokenMetric, registry
+from textgauge.metrics import registry
 
 MEASURES = ["accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity"]
 RANKS = ["rank", "rank_low", "rank_high", "tier", "tied_with"]
@@ -75,21 +75,6 @@ def test_the_tie_rule_of_the_run_holds_unless_another_is_asked_for(ksc, run, tmp
         return row["accuracy"]
 
     assert [accuracy(), accuracy("--ties", "half"), accuracy("--ties", "right")] == [0.0, 0.5, 1.0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Constant(TokenMetric):
-    name = "constant"
-    label = "constant"
-    source = "none"
-    headline = Part("value")
-
-    fails: bool = False
-
-    def compute(self, comparison):
-        if self.fails and comparison.reference.keys.min() % 3 == 0:
-            raise ZeroDivisionError("just so")
-        return {"value": 0.5}
 
 
 @pytest.fixture

@@ -49,16 +49,6 @@ def test_scores_are_equal_when_they_say_the_same():
     assert one != "jsd@words"
 
 
-def test_reports_know_what_they_hold():
-    report = textgauge.compare(LEFT, RIGHT, metrics="jsd@words")
-    assert "jsd@words" in report
-    assert report["jsd@words"] in report
-    assert "energy" not in report
-    scored = textgauge.score(LEFT, RIGHT, metrics="jaccard")
-    assert "jaccard" in scored
-    assert "bleu" not in scored
-
-
 @pytest.fixture(scope="module")
 def results():
     many = [sample(name, n=60).texts for name in ("banking", "travel")]

@@ -19,11 +19,7 @@ COMMITS = {"stats.py": "544e0fc0", "tau_optimization.py": "0b82d96b", "pce.py": 
 SYSTEMS = 6
 CASES = ("none", "sys", "item", "none-missing", "sys-missing", "item-missing")
 EPSILON = 0.3
-CORRELATIONS = [
-    (0.8, 0.72, 0.89, 26),
-    (0.3, 0.5, 0.1, 103),
-    (0.61, 0.6, 0.2, 13225),
-]
+CORRELATIONS = [(0.8, 0.72, 0.89, 26), (0.3, 0.5, 0.1, 103), (0.61, 0.6, 0.2, 13225)]
 
 
 def shared(case):

@@ -16,8 +16,7 @@ TOKEN_EDITS = [6, 0, 9, 6, 9, 4, 11, 3, 6, 7, 3, 4, 1, 0, 8, 7, 3, 1, 2, 1, 2, 2
 
 
 @pytest.mark.parametrize(
-    ("on", "split", "edits"),
-    [("characters", get_characters, CHARACTER_EDITS), ("whitespace", str.split, TOKEN_EDITS)],
+    ("on", "split", "edits"), [("characters", get_characters, CHARACTER_EDITS), ("whitespace", str.split, TOKEN_EDITS)]
 )
 def test_edits_are_those_of_nltk(on, split, edits):
     lengths = np.array([[len(split(text)) for text in side] for side in (LEFT, RIGHT)])

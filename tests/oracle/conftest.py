@@ -14,7 +14,10 @@ from textgauge.metrics import EmbeddingMetric, Part, registry
 
 
 class Oracle(EmbeddingMetric):
-    """A metric that gives `of(gap, comparison)`, where the gap is that of the shares of both sources."""
+    """A metric that gives `of(gap, comparison)`, where the gap is that of the shares of both sources.
+
+    Others of this folder compute with it in their own way.
+    """
 
     label = "oracle"
     source = "none"

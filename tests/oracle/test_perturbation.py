@@ -5,22 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from tests.oracle.conftest import make_oracle
+from tests.oracle.conftest import Oracle, make_oracle
 
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.results import Results
-from textgauge.metrics import EmbeddingMetric, Part, registry
+from textgauge.metrics import Part, registry
 from textgauge_papers.perturbation import POINTS, Perturbation, get_point_metrics
 
 EXACT = Perturbation(n=40, repetitions=4, sigma=0.0, steps=12, largest_q=3)  # without noise only the shift is left
 
 
-class Oracle(EmbeddingMetric):
-    label = "oracle"
-    source = "none"
-    default_on = "given"
-    headline = Part("value", bounds=(-math.inf, math.inf))
-
+class Moved(Oracle):
     def compute(self, comparison):
         """The group is 4 of 40 points: their shift is ten times that of the mean."""
         means = [side.embeddings("given").mean(axis=0) for side in (comparison.reference, comparison.candidate)]
@@ -28,7 +23,7 @@ class Oracle(EmbeddingMetric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shift(Oracle):
+class Shift(Moved):
     """The true size of the shift, to a power."""
 
     name = "shift"
@@ -41,9 +36,9 @@ class Shift(Oracle):
 NEARNESS = Part("value", closer="larger", bounds=(-math.inf, math.inf))
 METRICS = (
     Shift,
-    make_oracle(Oracle, "nearness", lambda delta: 5.0 - round(delta, 9), headline=NEARNESS),
-    make_oracle(Oracle, "late", lambda delta: float(delta > 4.5 + 1e-9)),  # nothing up to 4.5, 1 beyond
-    make_oracle(Oracle, "blind", lambda delta: 0.3),
+    make_oracle(Moved, "nearness", lambda delta: 5.0 - round(delta, 9), headline=NEARNESS),
+    make_oracle(Moved, "late", lambda delta: float(delta > 4.5 + 1e-9)),  # nothing up to 4.5, 1 beyond
+    make_oracle(Moved, "blind", lambda delta: 0.3),
 )
 
 

@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 from tests.oracle.conftest import make_oracle
 
-from textgauge.bench import (
-    Clustering,
-    ComparedAlignment,
-    RatedAlignment,
-    Retrieval,
-    Robustness,
-    Sensitivity,
-)
+from textgauge.bench import Clustering, ComparedAlignment, RatedAlignment, Retrieval, Robustness, Sensitivity
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.protocols.matrix_tasks import COPIES
 from textgauge.metrics import Part
@@ -76,11 +69,7 @@ def test_a_perfect_metric_gets_one(task):
 
 @pytest.mark.parametrize(
     ("task", "expected"),
-    [
-        (RatedAlignment(), 0.5),
-        (ComparedAlignment(), 0.5),
-        (Robustness(), (1 / 4 + 1 / 20 + 1 / 4) / 3),
-    ],
+    [(RatedAlignment(), 0.5), (ComparedAlignment(), 0.5), (Robustness(), (1 / 4 + 1 / 20 + 1 / 4) / 3)],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_a_random_metric_gets_what_chance_gives(task, expected):
@@ -183,10 +172,7 @@ def test_undefined_values_leave_their_document_out_and_are_counted():
     ],
 )
 def test_ideals_fall_as_their_names_say(ideal, inserted, removed):
-    columns = {
-        "change": np.repeat(["insert", "remove"], 3),
-        "share": np.array([0.0, 0.25, 1.0, 0.0, 0.25, 0.5]),
-    }
+    columns = {"change": np.repeat(["insert", "remove"], 3), "share": np.array([0.0, 0.25, 1.0, 0.0, 0.25, 0.5])}
     np.testing.assert_allclose(Sensitivity(ideal=ideal).targets(columns), [*inserted, *removed])
 
 

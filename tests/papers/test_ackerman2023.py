@@ -37,7 +37,7 @@ def paper():
                 *everything.get((options or {}).get("prototypes", "own"), []),
                 *points,
                 *groups,
-            ],
+            ]
         )
         request = Request(("own", "paper", "code"))
         return PAPERS["ackerman2023"].rows(results, request), PAPERS["ackerman2023"].ledger(results, request)

@@ -11,14 +11,7 @@ from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 from textgauge.metrics import list_metrics
 from textgauge.stats.resampling import resample_sums
-from textgauge_papers.perturbation import (
-    POINTS,
-    Perturbation,
-    draw_blobs,
-    draw_sample,
-    get_point_metrics,
-    measure_rise,
-)
+from textgauge_papers.perturbation import POINTS, Perturbation, draw_blobs, draw_sample, get_point_metrics, measure_rise
 
 TINY = Perturbation(n=30, repetitions=2, largest_q=3, steps=2)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from tests.toys import PROTOTYPES, STEPS, make_compared
 
 from textgauge.bench import Distributionality
 from textgauge.bench.protocols.base import Observations
@@ -16,35 +17,10 @@ from textgauge_papers.step_figures import (
     draw_deviation,
 )
 
-PAPER = Distributionality(n=20, k=5, repetitions=3)
-PROTOTYPES = ("energy@euclidean", "ahd@euclidean")
-
-
-def steps_of(values, *, sample=None, parts=None):
-    """Observations of k + 1 corpora: one row of values per repetition."""
-    rows = np.atleast_2d(np.asarray(values, dtype=float))
-    i, j = np.triu_indices(PAPER.k + 1, 1)
-    columns = {"i": np.tile(i, len(rows)), "j": np.tile(j, len(rows)), "sample": np.zeros(rows.size, dtype=int)}
-    columns["repetition"] = np.repeat(np.arange(len(rows)), len(i))
-    return Observations(rows.ravel(), np.repeat(np.arange(len(rows)), len(i)), columns | (parts or {}))
-
-
-def noisy(power, seed=0):
-    i, j = np.triu_indices(PAPER.k + 1, 1)
-    return (j - i) ** power + np.random.default_rng(seed).normal(0, 0.3, (3, len(i)))
-
 
 @pytest.fixture(scope="module")
 def compared():
-    shares = {name: np.random.default_rng(3).random(45) for name in ("part.precision", "part.recall")}
-    observed = {
-        PROTOTYPES[1]: steps_of(noisy(0.5)),
-        PROTOTYPES[0]: steps_of(noisy(2.0)),
-        "fid": steps_of(noisy(1.5)),
-        "pr(k=2)": steps_of(noisy(1.0), parts=shares),
-        "pr(k=3)": steps_of(noisy(1.0, 1), parts={name: 1 - share for name, share in shares.items()}),
-    }
-    return Group("pairs", PAPER, 0, "", observed)
+    return make_compared()
 
 
 def test_components_are_means_at_each_step_for_each_k(compared):
@@ -55,7 +31,7 @@ def test_components_are_means_at_each_step_for_each_k(compared):
     row = rows.filter((pl.col("component") == "pr recall") & (pl.col("k") == 3) & (pl.col("step") == 4))
     assert row["mean"].item() == pytest.approx(share.mean())
     assert row["high"].item() == pytest.approx(share.mean() + share.std(ddof=1))
-    assert draw_component(Group("d", PAPER, 0, "", {"fid": compared.observed["fid"]})) is None
+    assert draw_component(Group("d", STEPS, 0, "", {"fid": compared.observed["fid"]})) is None
 
 
 def test_deviations_are_those_of_the_verdicts_the_most_distributional_first(compared):
@@ -67,7 +43,7 @@ def test_deviations_are_those_of_the_verdicts_the_most_distributional_first(comp
     assert dict(own.select("prototype", "deviation").iter_rows()) == {
         name: fid[f"deviation_{name}"].value for name in ("energy", "ahd")
     }
-    assert draw_deviation(Group("d", PAPER, 0, "", {"fid": compared.observed["fid"]})) is None
+    assert draw_deviation(Group("d", STEPS, 0, "", {"fid": compared.observed["fid"]})) is None
 
 
 FIRST, SECOND = np.triu_indices(5, 1)

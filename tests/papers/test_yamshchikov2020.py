@@ -26,12 +26,7 @@ def fed(tmp_path_factory):
 def test_published_ranks_give_the_published_numbers_to_the_printed_digit(fed):
     rows = [row for row in fed if row["source"] == "published ranks"]
     counted = {name: sum(row["measure"] == name for row in rows) for name in {row["measure"] for row in rows}}
-    assert counted == {
-        "order_correlation": 91,
-        "order_correlation_with_human": 13,
-        "coinciding_ranks": 13,
-        "swaps": 13,
-    }
+    assert counted == {"order_correlation": 91, "order_correlation_with_human": 13, "coinciding_ranks": 13, "swaps": 13}
     for row in rows:
         assert f"{row['ours']:.2f}" == f"{row['published']:.2f}", row
 

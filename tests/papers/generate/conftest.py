@@ -1,29 +1,7 @@
 """A network like SmolLM2's with random weights, of 257 pieces: the bytes and the mark between documents."""
 
-import numpy as np
 import pytest
-
-LAYERS, WIDTH, HEADS, KEY_HEADS, WIDE = 2, 16, 4, 2, 24
-HEAD = WIDTH // HEADS
-SIZES = {
-    "llama.block_count": LAYERS,
-    "llama.embedding_length": WIDTH,
-    "llama.attention.head_count": HEADS,
-    "llama.attention.head_count_kv": KEY_HEADS,
-    "llama.attention.layer_norm_rms_epsilon": 1e-5,
-    "llama.rope.freq_base": 10_000.0,
-}
-SHAPES = {
-    "attn_q": (WIDTH, WIDTH),
-    "attn_k": (KEY_HEADS * HEAD, WIDTH),
-    "attn_v": (KEY_HEADS * HEAD, WIDTH),
-    "attn_output": (WIDTH, WIDTH),
-    "ffn_gate": (WIDE, WIDTH),
-    "ffn_up": (WIDE, WIDTH),
-    "ffn_down": (WIDTH, WIDE),
-    "attn_norm": (WIDTH,),
-    "ffn_norm": (WIDTH,),
-}
+from tests.toys import make_llama
 
 
 class TinySmolLM2:
@@ -40,12 +18,8 @@ class TinySmolLM2:
         from textgauge.encode.language_models.smollm2 import make_tokenizer
 
         tokens = [self.separator, *sorted(pre_tokenizers.ByteLevel.alphabet())]
-        draw = np.random.default_rng(0)
-        shapes = {"token_embd.weight": (len(tokens), WIDTH), "output_norm.weight": (WIDTH,)}
-        shapes |= {f"blk.{layer}.{name}.weight": shape for layer in range(LAYERS) for name, shape in SHAPES.items()}
-        weights = {name: draw.normal(size=shape).astype(np.float32) * 0.4 for name, shape in shapes.items()}
         known = {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": []}
-        return make_tokenizer(known), Llama(SIZES, weights)
+        return make_tokenizer(known), Llama(*make_llama(16, 24, len(tokens)))
 
 
 @pytest.fixture

@@ -29,10 +29,7 @@ def test_processes_that_cannot_be_started_are_one_line(monkeypatch):
         raise OSError(27, "File too large")
 
     monkeypatch.setattr(run_module, "ProcessPoolExecutor", no_room)
-    with (
-        pytest.raises(InputError, match="2 local processes cannot be started here"),
-        open_executor(jobs=2),
-    ):
+    with pytest.raises(InputError, match="2 local processes cannot be started here"), open_executor(jobs=2):
         pass
 
 

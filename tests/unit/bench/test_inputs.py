@@ -9,10 +9,7 @@ import pytest
 
 import textgauge
 from textgauge.bench import Agreement, find_protocols, list_protocols
-from textgauge.bench.inputs import (
-    load_data,
-    read_rated,
-)
+from textgauge.bench.inputs import load_data, read_rated
 from textgauge.core.errors import InputError
 from textgauge.data import Pairs
 from textgauge.metrics import get_metric

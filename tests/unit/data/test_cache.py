@@ -11,29 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.toys import Letters
 
-from textgauge.core.progress import advance
 from textgauge.core.settings import limit_sizes
 from textgauge.data import cache
 from textgauge.data.cache import EmbeddingStore, compute_text_keys, encode_cached
-
-
-class Letters:
-    """A stand-in for a model: counts of letters, and a list of what it was asked."""
-
-    name = "letters"
-    dimension = 26
-
-    def __init__(self, identity="letters-1"):
-        self.identity = identity
-        self.asked: list[str] = []
-
-    def encode(self, texts, *, batch_size=64):
-        self.asked += texts
-        advance(len(texts), len(texts))
-        counts = [[text.count(letter) + len(text) / 7 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
-        return np.array(counts, dtype=np.float32).reshape(len(texts), 26)
-
 
 TEXTS = [f"text number {number} {'x' * (number % 5)}" for number in range(40)] + [
     "",

@@ -274,17 +274,6 @@ def test_bad_files_get_one_clear_line(file, name):
     assert reason in line
 
 
-def test_too_many_bytes(file, monkeypatch):
-    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "10")
-    assert "too large; the limit is 10 bytes; take a part, or set TEXTGAUGE_MAX_BYTES" in complaint(
-        read_texts, file("a.txt", "x\n" * 20)
-    )
-    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "30")
-    assert "too large; the limit is 30 bytes" in complaint(
-        read_texts, file("a.txt.gz", gzip.compress(b"x\n" * 20, mtime=0))
-    )
-
-
 @pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.jsonl", "a.json", "a.parquet", "a.arrow"])
 def test_many_small_texts_are_limited_by_what_they_take_in_memory(tmp_path, monkeypatch, name):
     texts, path = ["x"] * 500, tmp_path / name

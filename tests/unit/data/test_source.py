@@ -6,15 +6,7 @@ import pytest
 from tests.unit.data.conftest import Rows
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.data import (
-    Comparison,
-    Corpus,
-    Pairs,
-    load_aligned,
-    load_corpus,
-    load_pairs,
-    load_texts,
-)
+from textgauge.data import Comparison, Corpus, Pairs, load_aligned, load_corpus, load_pairs, load_texts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*holds numbers")  # numbers are the shortest texts
 
@@ -70,18 +62,6 @@ def test_published_name_wins_over_a_folder(tmp_path, monkeypatch):
 
 
 class TestLoadCorpus:
-    def test_limit_draws_embeddings_of_a_file_by_seed(self, tmp_path):
-        """Not the first rows, which may be sorted by anything; kept in order, as texts are."""
-        np.save(tmp_path / "a.npy", np.arange(1000.0).repeat(2).reshape(1000, 2))
-        drawn = [
-            load_corpus(tmp_path / "a.npy", limit=100, seed=seed).embeddings("given")[:, 0].tolist()
-            for seed in (1, 1, 2)
-        ]
-        assert drawn[0] == sorted(set(drawn[0]))
-        assert max(drawn[0]) > 900
-        assert drawn[0] == drawn[1] != drawn[2]
-        assert len(load_corpus(tmp_path / "a.npy", limit=5000)) == 1000
-
     def test_rows_of_the_source_are_kept_in_views_and_joined_pools(self):
         texts = ["a", " ", "b", None, "c", "d"]
         with pytest.warns(UserWarning, match="blank texts left out: 2 of 6"):

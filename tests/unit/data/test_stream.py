@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from textgauge.core.errors import InputError
 from textgauge.core.settings import limit_sizes
 from textgauge.data import Pool, load_corpus
-from textgauge.data.large import (
-    GROUPS,
-    count_groups,
-    load_comparison,
-    open_batches,
-    sample_comparison,
-)
+from textgauge.data.large import GROUPS, count_groups, load_comparison, open_batches, sample_comparison
 from textgauge.data.pool import StoredTexts, iterate_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*holds numbers")  # numbers are the shortest texts

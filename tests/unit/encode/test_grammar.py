@@ -151,14 +151,7 @@ def test_other_languages_and_addresses(server):
 
 @pytest.mark.parametrize(
     "answer",
-    [
-        (500, "oops"),
-        (200, "<html>"),
-        (200, "[" * 100_000),
-        (200, []),
-        (200, {"matches": 3}),
-        (200, {"matches": [{}]}),
-    ],
+    [(500, "oops"), (200, "<html>"), (200, "[" * 100_000), (200, []), (200, {"matches": 3}), (200, {"matches": [{}]})],
 )
 def test_a_server_that_fails(server, answer):
     status, content = answer

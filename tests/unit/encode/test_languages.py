@@ -5,13 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.encode import languages
-from textgauge.encode.languages import (
-    find_nouns_of_text,
-    split_sentence,
-    stem_porter,
-    tag,
-    tell_language,
-)
+from textgauge.encode.languages import find_nouns_of_text, split_sentence, stem_porter, tag, tell_language
 from textgauge.encode.tokenizers import split_folded_words
 
 SENTENCES = {

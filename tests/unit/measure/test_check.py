@@ -39,8 +39,7 @@ def test_a_bound_and_its_mirror_decide_alike(value, below, above, limit):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "outcome"),
-    [(0.1, 0.5, Outcome.passed), (0.5, 0.6, Outcome.undecided), (0.51, 0.6, Outcome.failed)],
+    ("low", "high", "outcome"), [(0.1, 0.5, Outcome.passed), (0.5, 0.6, Outcome.undecided), (0.51, 0.6, Outcome.failed)]
 )
 def test_the_ends_decide(low, high, outcome):
     assert Bound("max", 0.5).decide(low, high) is outcome

@@ -8,14 +8,7 @@ import pytest
 from textgauge import compare, get_metric
 from textgauge.data import Comparison
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut
-from textgauge.metrics.uncertainty import (
-    GROUPS,
-    HELD_OUT,
-    PERMUTATION,
-    NullValues,
-    adjust_p_values,
-    exchange_labels,
-)
+from textgauge.metrics.uncertainty import GROUPS, HELD_OUT, PERMUTATION, NullValues, adjust_p_values, exchange_labels
 from textgauge.stats.resampling import adjust_by_holm, adjust_by_max_t
 
 RNG = np.random.default_rng(0)

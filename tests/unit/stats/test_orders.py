@@ -30,13 +30,7 @@ from textgauge.stats.orders import (
     set_means,
     share_draws,
 )
-from textgauge_papers.orders import (
-    compute_variability,
-    count_coinciding,
-    count_inversions,
-    count_swaps,
-    set_deviations,
-)
+from textgauge_papers.orders import compute_variability, count_coinciding, count_inversions, count_swaps, set_deviations
 
 epsilons = st.one_of(st.just(0.0), st.integers(1, 30).map(lambda tenths: tenths / 10))
 

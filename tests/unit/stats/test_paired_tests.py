@@ -12,12 +12,7 @@ from scipy.stats import t as student
 
 from textgauge.stats.correlation import average_over_groups, draw_correlations, pearson, spearman
 from textgauge.stats.orders import accuracy_eq, kendall_b
-from textgauge.stats.paired_tests import (
-    exchange_values,
-    run_bootstrap_test,
-    run_permutation_test,
-    run_williams_test,
-)
+from textgauge.stats.paired_tests import exchange_values, run_bootstrap_test, run_permutation_test, run_williams_test
 from textgauge.stats.resampling import compute_percentile_interval
 
 NAN = float("nan")

@@ -8,15 +8,7 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.bench import (
-    CorpusBatch,
-    Measure,
-    Protocol,
-    Sources,
-    find_protocols,
-    list_protocols,
-    register_protocol,
-)
+from textgauge.bench import CorpusBatch, Measure, Protocol, Sources, find_protocols, list_protocols, register_protocol
 from textgauge.bench.inputs import TwoCorpora
 from textgauge.bench.protocols import base
 from textgauge.bench.protocols.base import summarise_repetitions

@@ -56,8 +56,7 @@ def test_the_mean_of_hidden_states_where_nothing_is_said(write):
 
 
 @pytest.mark.parametrize(
-    ("mode", "expected"),
-    [("cls_token", TABLE[1]), ("max_tokens", TABLE[3]), ("lasttoken", TABLE[3])],
+    ("mode", "expected"), [("cls_token", TABLE[1]), ("max_tokens", TABLE[3]), ("lasttoken", TABLE[3])]
 )
 def test_pooling_of_the_configuration(write, mode, expected):
     pooling = {"word_embedding_dimension": 3, "pooling_mode_mean_tokens": False, f"pooling_mode_{mode}": True}

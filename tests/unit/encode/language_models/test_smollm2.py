@@ -4,32 +4,14 @@ import struct
 
 import numpy as np
 import pytest
+from tests.toys import make_llama
 
 from textgauge.encode.language_models import get_language_model
 from textgauge.encode.language_models.smollm2 import Llama, make_tokenizer, read_gguf
 
-LAYERS, WIDTH, HEADS, KEY_HEADS, WIDE, TOKENS = 2, 32, 4, 2, 64, 48
+LAYERS, WIDTH, HEADS, KEY_HEADS, TOKENS = 2, 32, 4, 2, 48
 HEAD = WIDTH // HEADS
-SIZES = {
-    "general.architecture": "llama",
-    "llama.block_count": LAYERS,
-    "llama.embedding_length": WIDTH,
-    "llama.attention.head_count": HEADS,
-    "llama.attention.head_count_kv": KEY_HEADS,
-    "llama.attention.layer_norm_rms_epsilon": 1e-5,
-    "llama.rope.freq_base": 10_000.0,
-}
-SHAPES = {
-    "attn_q": (WIDTH, WIDTH),
-    "attn_k": (KEY_HEADS * HEAD, WIDTH),
-    "attn_v": (KEY_HEADS * HEAD, WIDTH),
-    "attn_output": (WIDTH, WIDTH),
-    "ffn_gate": (WIDE, WIDTH),
-    "ffn_up": (WIDE, WIDTH),
-    "ffn_down": (WIDTH, WIDE),
-    "attn_norm": (WIDTH,),
-    "ffn_norm": (WIDTH,),
-}
+SIZES, WEIGHTS = make_llama(WIDTH, 64, TOKENS)
 
 # By transformers 5.22.2 on torch 2.13.0, with gguf 0.19.0, all of it in float32 and the sums in float64:
 #   model = AutoModelForCausalLM.from_pretrained(FOLDER, gguf_file=FILE, dtype=torch.float32).eval()
@@ -69,16 +51,9 @@ def gguf(metadata, tensors):
     return head + b"\0" * (-len(head) % 32) + body
 
 
-def weights():
-    draw = np.random.default_rng(0)
-    shapes = {"token_embd.weight": (TOKENS, WIDTH), "output_norm.weight": (WIDTH,)}
-    shapes |= {f"blk.{i}.{name}.weight": shape for i in range(LAYERS) for name, shape in SHAPES.items()}
-    return {name: draw.normal(size=shape).astype(np.float32) * 0.4 for name, shape in shapes.items()}
-
-
 def twin(ids):
     """−ln P of every token but the first, one text at a time, in float64; pairs of rows lie side by side."""
-    known = {name: array.astype(np.float64) for name, array in weights().items()}
+    known = {name: array.astype(np.float64) for name, array in WEIGHTS.items()}
     hidden = known["token_embd.weight"][ids[:-1]]
     places = np.arange(len(hidden))
     angle = np.outer(places, 10_000.0 ** (-np.arange(0, HEAD, 2) / HEAD))
@@ -91,18 +66,19 @@ def twin(ids):
         return np.stack([both.real, both.imag], axis=-1).reshape(rows.shape)
 
     for layer in range(LAYERS):
-        part = {name: known[f"blk.{layer}.{name}.weight"] for name in SHAPES}
-        near = norm(hidden, f"blk.{layer}.attn_norm.weight")
+        own = f"blk.{layer}."
+        part = {name[len(own) : -7]: array for name, array in known.items() if name.startswith(own)}
+        near = norm(hidden, f"{own}attn_norm.weight")
         mixed = []
         for head in range(HEADS):
-            own, shared = slice(head * HEAD, (head + 1) * HEAD), head * KEY_HEADS // HEADS
+            mine, shared = slice(head * HEAD, (head + 1) * HEAD), head * KEY_HEADS // HEADS
             keys = slice(shared * HEAD, (shared + 1) * HEAD)
-            scores = turned(near @ part["attn_q"][own].T) @ turned(near @ part["attn_k"][keys].T).T / np.sqrt(HEAD)
+            scores = turned(near @ part["attn_q"][mine].T) @ turned(near @ part["attn_k"][keys].T).T / np.sqrt(HEAD)
             scores[places[:, None] < places] = -np.inf
             shares = np.exp(scores - scores.max(-1, keepdims=True))
             mixed.append(shares / shares.sum(-1, keepdims=True) @ (near @ part["attn_v"][keys].T))
         hidden = hidden + np.concatenate(mixed, axis=1) @ part["attn_output"].T
-        near = norm(hidden, f"blk.{layer}.ffn_norm.weight")
+        near = norm(hidden, f"{own}ffn_norm.weight")
         gate = near @ part["ffn_gate"].T
         hidden = hidden + (gate / (1 + np.exp(-gate)) * (near @ part["ffn_up"].T)) @ part["ffn_down"].T
     scores = norm(hidden, "output_norm.weight") @ known["token_embd.weight"].T
@@ -110,7 +86,7 @@ def twin(ids):
 
 
 def test_the_network_as_its_twin():
-    network = Llama(SIZES, weights())
+    network = Llama(SIZES, WEIGHTS)
     draw = np.random.default_rng(1)
     for length in (2, 5, 17):
         ids = draw.integers(0, TOKENS, length)

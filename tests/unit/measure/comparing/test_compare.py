@@ -71,15 +71,6 @@ def test_a_small_raw_p_value_is_no_answer():
     assert report.answer.startswith("No difference found: none of 6 metrics")
 
 
-def test_too_few_texts_have_no_interval_and_a_reason():
-    (score,) = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="irpr", ci=True)
-    row = score.to_dict()
-    assert (row["low"], row["high"], row["interval"]) == (None, None, None)
-    assert row["no_interval"].startswith("irpr@given has no interval below 100 texts; a corpus has")
-    assert math.isfinite(score.value)
-    assert row["no_interval"] in compare(reference=REFERENCE, candidate=CANDIDATE, metrics="irpr", ci=True).warnings
-
-
 def test_the_usual_metrics_of_embeddings_need_no_texts():
     found = {score.metric for score in compare(REFERENCE, CANDIDATE, test=False)}
     assert {"energy@given", "pr@given", "mauve@given"} <= found

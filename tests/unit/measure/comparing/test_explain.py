@@ -44,13 +44,6 @@ def test_of_a_part_where_larger_is_closer_the_texts_that_add_less_are_on_top():
     assert found.top(99, "reference") == []
 
 
-def test_texts_that_add_the_same_are_ordered_by_distance():
-    found = explain(reference=REFERENCE, candidate=CANDIDATE, metric="pr(k=1)@levenshtein")
-    gaps = [row["distance"] for row in found.top(99, "candidate")]
-    assert len({row["contribution"] for row in found.top(99, "candidate")}) == 1
-    assert gaps == sorted(gaps, reverse=True)
-
-
 def test_nearest_texts_of_token_metrics_are_by_their_counts():
     found = explain(reference=Corpus.of([*REFERENCE, " "]), candidate=CANDIDATE, metric="chi@words")
     rows = found.to_dicts()

@@ -35,16 +35,6 @@ def test_a_known_share_is_found(name, share):
     assert result.high - result.low < 0.4
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_mixing_in_the_candidates_own_texts_gives_100_percent_whatever_the_metric(name):
-    """With two corpora the question answers itself: this is why a third one is asked for."""
-    reference, candidate = rows(0, 160), rows(1, 160, shift=0.5)
-    metric = get_metric(f"{name}@given")
-    assert estimate_share(metric, Comparison(reference, candidate), Corpus.of(candidate)).share == pytest.approx(
-        1.0, abs=0.05
-    )
-
-
 def test_farther_than_foreign_is_100_percent():
     metric = get_metric("energy@given")
     result = estimate_share(metric, Comparison(rows(0, 100), -9 * rows(1, 100)), Corpus.of(rows(2, 100, shift=0.5)))

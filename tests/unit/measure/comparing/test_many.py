@@ -116,17 +116,6 @@ def test_one_corpus_given_twice_is_tied_with_itself():
     assert found.low[0, 1] == found.high[0, 1] == 0.0
 
 
-def test_the_error_is_that_of_fresh_corpora():
-    values, widths = [], []
-    for seed in range(60):
-        comparisons = points([0.3, 0.6], seed=seed)
-        found = ranked(comparisons)
-        values.append(found.values[1] - found.values[0])
-        widths.append((found.high[0, 1] - found.low[0, 1]) / 2)
-    true = np.std(values, ddof=1)
-    assert 1.7 * true < np.median(widths) < 3.2 * true
-
-
 def test_pairs_that_share_a_parent_have_narrower_intervals():
     comparisons = points([0.3, 0.6], noise=0.05)
     alone, paired = (ranked(comparisons, paired=paired) for paired in (False, True))

@@ -58,8 +58,3 @@ def test_words_come_from_the_candidate_down_to_the_reference():
 )
 def test_without_two_words_there_are_no_terms(reference, candidate):
     assert len(find_separating_terms(Comparison(reference, candidate))) == 0
-
-
-def test_a_corpus_without_words_beside_one_with_words():
-    terms = find_separating_terms(Comparison([" ", "\t"], ["a cat", "a dog"]))
-    assert np.isfinite(terms.z).all()

@@ -18,7 +18,6 @@ from textgauge.data import Corpus
 from textgauge.encode import embedders
 from textgauge.encode.encoders import Encoder
 from textgauge.measure.comparing import choose_metrics
-from textgauge.metrics import get_corpus_metrics, list_metrics
 
 COUNTED = (
     "jsd@words,kl@words,chi@words,chi(padding=source)@words,cbdf@words,zipf@words,vocab_overlap@words,ttr_gap@words"
@@ -180,16 +179,6 @@ def test_long_phases_say_how_far_they_are(texts, letters, small, monkeypatch):
         counted.setdefault(step.kind, []).append((step.done, step.total))
     assert counted["texts embedded with letters"][-1][1] == 521
     assert {"texts split by words", "jsd@words: permutations", "vendi_gap@letters: permutations"} <= set(counted)
-
-
-def test_how_each_metric_grows():
-    grows = {metric.name: metric.grows for metric in list_metrics() if metric.scope == "corpus"}
-    sums = {"fid", "energy", "medoid", "ttest", "chi", "cbdf", "zipf", "jsd", "kl", "vocab_overlap", "ttr_gap"}
-    assert {name for name, how in grows.items() if how == "sums"} == sums
-    assert {grows[name] for name in ("pr", "dc", "irpr", "ahd", "hausdorff", "mmd", "kid", "median")} == {"blocks"}
-    assert {grows[name] for name in ("mauve", "classifier", "c2st")} == {"fitted"}
-    by_angle, by_edits = get_corpus_metrics("energy@angular,energy@levenshtein")
-    assert (by_angle.grows, by_edits.grows) == ("blocks", "fitted")
 
 
 def broken_parquet(folder):

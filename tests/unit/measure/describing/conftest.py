@@ -5,19 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.toys import Letters
 
 from textgauge.encode.embedders import EMBEDDERS
 from textgauge.encode.encoders import Encoder
-
-
-class Letters:
-    """A vector of letter counts."""
-
-    name, identity, dimension = "letters", "letters(1)", 26
-
-    def encode(self, texts, *, batch_size=64):
-        counts = [[text.lower().count(chr(97 + place)) for place in range(26)] for text in texts]
-        return np.array(counts, dtype=np.float32).reshape(-1, 26)
 
 
 class Marks:

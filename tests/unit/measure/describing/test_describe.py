@@ -88,13 +88,6 @@ def test_intervals_hold_the_value_and_can_be_left_out():
     assert wide.low < narrow.low
 
 
-def test_a_copy_of_train_is_all_copied():
-    found = describe(generated=TRAIN)
-    assert found["unique"].value == found["distinct"].value == found["vocab"].value == 0
-    assert found["syntactic_f1"].value == found["near_copies"].value == 1
-    assert any("4 of 4 texts equal train texts" in text for text in found.warnings)
-
-
 def test_one_text():
     found = describe(generated=["a new cat"])
     assert found["unique"].value == 1

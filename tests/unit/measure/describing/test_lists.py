@@ -67,12 +67,6 @@ def test_modes_have_size_share_and_an_example(found):
     assert len(found.modes(least=1)) == 3
 
 
-def test_modes_join_texts_one_word_apart(backends):
-    texts = ["i like this phone very much", "i like this case very much", "i like this case very much", "no"]
-    frame = run(generated=texts, train=["x"], embedder=None).modes()
-    assert frame.rows() == [("generated", 3, 0.75, 2, "i like this case very much")]
-
-
 def test_picked_texts_are_near_test_and_far_from_train_and_no_form_comes_twice(found):
     picked = found.pick(10)
     assert len(picked) == 3

@@ -191,13 +191,6 @@ def test_a_column_that_repeats_is_noticed_until_it_is_named():
     assert score(frame, right, metrics="jaccard", group="doc").sign is None
 
 
-def test_a_system_does_not_differ_from_itself():
-    better, _, references = _systems(40, (0.9, 0.5), 1)
-    row = score(left=better, baseline=better, right=references, metrics="chrf")[0]
-    assert (row.difference, row.low, row.high) == (0.0, 0.0, 0.0)
-    assert row.p_bootstrap == row.p_randomisation == 1.0
-
-
 @pytest.mark.long
 def test_p_values_are_uniform_when_systems_are_alike():
     found = [

@@ -5,13 +5,7 @@ from hypothesis import strategies as st
 
 from textgauge.data import Corpus, Draws
 from textgauge.metrics import get_metric
-from textgauge.metrics.corpus.frequency import (
-    Chi,
-    ChiByDf,
-    Zipf,
-    fit_zipf_slopes,
-    mark_top_tokens,
-)
+from textgauge.metrics.corpus.frequency import Chi, ChiByDf, Zipf, fit_zipf_slopes, mark_top_tokens
 
 TOWN = ["the tram sees the bus", "a bus and a tram", "the taxi", "cow on the bus"]
 

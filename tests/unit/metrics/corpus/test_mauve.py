@@ -7,12 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.corpus import mauve
-from textgauge.metrics.corpus.mauve import (
-    Mauve,
-    cluster,
-    compute_area,
-    compute_divergence_curve,
-)
+from textgauge.metrics.corpus.mauve import Mauve, cluster, compute_area, compute_divergence_curve
 
 METRIC = Mauve(on="given")
 

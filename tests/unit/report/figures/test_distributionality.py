@@ -6,9 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from tests.toys import PROTOTYPES, STEPS, make_compared, steps_of
 
-from textgauge.bench import Distributionality
-from textgauge.bench.protocols.base import Observations
 from textgauge.bench.protocols.distributionality import compute_trajectory
 from textgauge.bench.results import Group
 from textgauge.report import figures as draw
@@ -23,35 +22,11 @@ from textgauge.report.figures.distributionality import (
 from textgauge.stats.density import CELLS, HIGH, LOW, STEP
 
 GRID = np.linspace(LOW, HIGH, CELLS + 1)
-PAPER = Distributionality(n=20, k=5, repetitions=3)
-PROTOTYPES = ("energy@euclidean", "ahd@euclidean")
-
-
-def steps_of(values, *, sample=None, parts=None):
-    """Observations of k + 1 corpora: one row of values per repetition."""
-    rows = np.atleast_2d(np.asarray(values, dtype=float))
-    i, j = np.triu_indices(PAPER.k + 1, 1)
-    columns = {"i": np.tile(i, len(rows)), "j": np.tile(j, len(rows)), "sample": np.zeros(rows.size, dtype=int)}
-    columns["repetition"] = np.repeat(np.arange(len(rows)), len(i))
-    return Observations(rows.ravel(), np.repeat(np.arange(len(rows)), len(i)), columns | (parts or {}))
-
-
-def noisy(power, seed=0):
-    i, j = np.triu_indices(PAPER.k + 1, 1)
-    return (j - i) ** power + np.random.default_rng(seed).normal(0, 0.3, (3, len(i)))
 
 
 @pytest.fixture(scope="module")
 def compared():
-    shares = {name: np.random.default_rng(3).random(45) for name in ("part.precision", "part.recall")}
-    observed = {
-        PROTOTYPES[1]: steps_of(noisy(0.5)),
-        PROTOTYPES[0]: steps_of(noisy(2.0)),
-        "fid": steps_of(noisy(1.5)),
-        "pr(k=2)": steps_of(noisy(1.0), parts=shares),
-        "pr(k=3)": steps_of(noisy(1.0, 1), parts={name: 1 - share for name, share in shares.items()}),
-    }
-    return Group("pairs", PAPER, 0, "", observed)
+    return make_compared()
 
 
 def test_trajectories_are_standardised_over_all_steps(compared):
@@ -101,7 +76,7 @@ def test_degenerate_distances_are_drawn_or_named():
         PROTOTYPES[0]: steps_of(np.arange(15.0)),
         "fid": steps_of(np.where(np.arange(15) == 3, np.nan, np.arange(15.0))),
     }
-    group = Group("pairs", PAPER, 0, "", observed)
+    group = Group("pairs", STEPS, 0, "", observed)
     chart = draw_trajectory(group).to_dict()
     assert chart["title"]["subtitle"][-1] == "not shown (constant or undefined): ahd@euclidean"
     assert "fid, ahd@euclidean" in draw_density(group, "fid").to_dict()["title"]["subtitle"][-1]

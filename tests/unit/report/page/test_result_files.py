@@ -218,11 +218,9 @@ NEAR_COPIES = [
         "high": 0.62,
         "test": 0.115,
         "worse_than": "test",
-    },
+    }
 ]
-TESTED = [
-    {"metric": "jsd@words", "value": 0.25, "p_value": 0.01, "n_reference": 30, "n_candidate": 30, "reason": None},
-]
+TESTED = [{"metric": "jsd@words", "value": 0.25, "p_value": 0.01, "n_reference": 30, "n_candidate": 30, "reason": None}]
 
 
 def test_near_copies_come_first_and_no_sentence_twice(tmp_path):
