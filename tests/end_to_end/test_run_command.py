@@ -61,22 +61,6 @@ def test_the_leaderboard_in_every_format(ksc, run, tmp_path):
         assert "1 (1–" in printed[form].replace("--", "–")
 
 
-def test_the_tie_rule_of_the_run_holds_unless_another_is_asked_for(ksc, run, tmp_path, constant):
-    ksc("-p", "ties=wrong", metrics="constant@words")
-
-    def accuracy(*options):
-        code, out, err = run("leaderboard", tmp_path / "run", "-f", "json", *options)
-        assert (
-            "monotonicity, separability and linearity of constant@words (sample:cooking,sample:travel): all distances"
-            in err
-        )
-        (row,) = json.loads(out)["rows"]
-        assert (code, row["monotonicity"]) == (0, None)
-        return row["accuracy"]
-
-    assert [accuracy(), accuracy("--ties", "half"), accuracy("--ties", "right")] == [0.0, 0.5, 1.0]
-
-
 @pytest.fixture
 def constant(monkeypatch):
     monkeypatch.setitem(registry.get_known_metrics(), "constant", Constant)

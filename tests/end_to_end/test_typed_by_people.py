@@ -66,11 +66,3 @@ def test_every_result_is_short_to_look_at(results):
         assert 1 <= len(lines) <= 21
         assert max(map(len, lines)) <= 160
         assert not repr(result).startswith(type(result).__name__)
-
-
-def test_what_is_shown(results):
-    compared, scored = results[0], results[-3]
-    assert repr(compared).splitlines()[0] == compared.answer
-    assert [line.split()[0] for line in repr(scored).splitlines()[3:]] == ["jaccard", "chrf"]
-    assert repr(compared["jsd@words"]).startswith("jsd@words 0.")
-    assert repr(results[-2]).endswith("of 60 pairs")

@@ -4,9 +4,6 @@ import json
 
 import pytest
 
-from textgauge_papers import zwerdling_suite as zwerdling2021
-from textgauge_papers.zwerdling_suite import Backends
-
 TRAIN = [
     "the cat sat on a mat",
     "my new phone broke in a week",
@@ -58,16 +55,3 @@ def test_a_run_prints_its_table_and_goes_on(run, folder):
     again = run("run", "zwerdling2021", "--out", "kept", *QUICK, "-f", "json")
     assert again[1] == out
     assert "phone: was there" in again[2]
-
-
-def test_the_paper_beside_ours(run, folder, monkeypatch):
-    monkeypatch.setattr(
-        zwerdling2021, "Backends", lambda **_: Backends(embedder="none", grammar="none", plausibility="none", draws=2)
-    )
-    code, out, _ = run("reproduce", "zwerdling2021", "--out", "kept", "-f", "json")
-    assert code == 0
-    rows = {row["claim"]: row for row in json.loads(out)["rows"]}
-    terms = rows["only EDA and the language model make new terms (amazon)"]
-    assert (terms["outcome"], terms["data"]) == ("does not hold", "phone")
-    assert terms["ours"].startswith("eda ")
-    assert rows["EDA has the most grammatical errors of the three (amazon)"]["outcome"] == "not testable here"

@@ -77,13 +77,6 @@ def test_powers_of_the_shift_rise_late_or_early(verdicts):
     assert found["shift(power=0.5)"]["saturation"].value == pytest.approx(0.5**0.5)
 
 
-def test_a_jump_is_where_it_is(verdicts):
-    found = verdicts("late")["late"]
-    assert found["tenth_rise"].value == pytest.approx(4.55 / 6)
-    assert found["early_rise"].value == pytest.approx(1 - 4.75 / 6)
-    assert found["saturation"].value == 0.0
-
-
 def test_a_metric_that_sees_no_shift_never_leaves(verdicts):
     found = verdicts("blind")["blind"]
     assert found["early_rise"].value == 0.0

@@ -1,7 +1,6 @@
 """Kour et al.'s table: which of our numbers stands beside which of theirs."""
 
 import json
-import math
 from functools import partial
 from types import SimpleNamespace
 
@@ -102,12 +101,6 @@ def test_classifier_of_mixtures_has_a_split_for_every_pair_and_is_resumed(tmp_pa
     ((group, _, verdicts),) = kour2022_tables._read_classifier_pairs(SimpleNamespace(store=store), 0)
     assert (group.protocol.k, len(verdicts["accuracy"].values)) == (3, 2)
     assert list(kour2022_tables._read_classifier_pairs(SimpleNamespace(store=store), 1)) == []
-
-
-def test_a_number_that_is_missing_is_none(tmp_path):
-    found, _ = rows("definition", tmp_path, [])
-    assert {row["ours"] for row in found} == {None}
-    assert not any(math.isnan(row["published"]) for row in found)
 
 
 def ledger_of(accuracy, samples=None):

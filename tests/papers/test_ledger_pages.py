@@ -45,18 +45,3 @@ def test_the_table_has_every_paper_and_keeps_pages_without_a_run(docs):
     assert "\nold\n" not in page
     assert page.startswith("# Results")
     assert page.endswith("More.\n")
-
-
-def test_table_3_says_first_how_near_the_authors_variant_is():
-    about = {"table": "3", "source_a": "a", "source_b": "b", "k": 7, "measure": "accuracy", "repetitions": 40}
-    cells = [("DC", "paper", 0.9, 0.92), ("CHI", "paper", 0.9, 0.5), ("CHI", "conjecture", 0.9, 0.89)]
-    rows = [
-        {**about, "metric": m, "variant": v, "published": p, "ours": o, "difference": o - p, "error": 0.01, "z": 1.5}
-        for m, v, p, o in cells
-    ]
-    page = ledgers.table3_page(rows)
-    assert page.split("\n")[2].startswith(
-        "With the authors' variants, 1 of the eight metrics come within 0.020 on a, b"
-    )
-    assert "| a, b | CHI |  | 0.400 | 0.010 |" in page
-    assert "| a, b | 7 | CHI | accuracy | 0.900 |  | 0.500 | 0.010 | +1.5 | 0.890 | +1.5 |" in page

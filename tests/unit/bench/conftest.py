@@ -10,15 +10,12 @@ from textgauge.metrics import get_corpus_metrics
 
 
 @pytest.fixture
-def make_plan():
+def make_plan(make_two_sources):
     def make(metrics="jsd@words,cbdf@words", *, seed=0, name="a,b", order=None, **parameters):
-        rng = np.random.default_rng(5)
-        corpora = {}
-        for role, words in (("a", "red green blue cat dog bird"), ("b", "pay card bank loan fee cat")):
-            texts = [f"{' '.join(rng.choice(words.split(), 5))} {i}" for i in range(40)]
-            vectors = rng.normal(size=(40, 6)) + (role == "b")
-            rows = np.arange(40) if order is None else np.random.default_rng(order).permutation(40)
-            corpora[role] = Corpus.of([texts[row] for row in rows], embeddings=vectors[rows])
+        corpora = make_two_sources(40).corpora
+        if order is not None:
+            rows = np.random.default_rng(order).permutation(40)
+            corpora = {role: corpus.take(rows) for role, corpus in corpora.items()}
         protocol = Ksc(**{"k": 4, "n": 8, "repetitions": 3} | parameters)
         return Plan(protocol, Sources(name, corpora), get_corpus_metrics(metrics), seed)
 

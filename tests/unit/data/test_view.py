@@ -7,26 +7,12 @@ from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pairs, Pool
 
 
-def test_a_view_of_a_view_points_at_the_pool():
-    corpus = Corpus.of(["a", "b", "c", "d"])
-    inner = corpus.take([3, 1, 0]).take([0, 2])
-    assert inner.texts == ("d", "a")
-    assert inner.pool is corpus.pool
-
-
 def test_a_view_cannot_be_written_to():
     corpus = Corpus.of(np.eye(3))
     with pytest.raises(ValueError, match="read-only"):
         corpus.index[0] = 2
     with pytest.raises(ValueError, match="read-only"):
         corpus.pool.embeddings(GIVEN)[0, 0] = 5
-
-
-def test_joining_stacks_rows_and_keeps_one_pool():
-    first, second = Corpus.of(np.eye(3)), Corpus.of(np.eye(3)[:2] * 2)
-    comparison = Comparison(first, second)
-    assert comparison.reference.pool is comparison.candidate.pool
-    np.testing.assert_array_equal(comparison.joint.embeddings(GIVEN), np.vstack([np.eye(3), np.eye(3)[:2] * 2]))
 
 
 def test_equal_texts_have_equal_keys_in_every_pool():

@@ -41,17 +41,6 @@ def test_pair_level_is_as_scipy_has_it():
         assert 0 < verdict.chance < verdict.value
 
 
-def test_bootstrap_intervals_are_those_of_resamples_drawn_one_by_one():
-    seen = observed(90)
-    near, rating, found = -seen.value, seen.columns["rating"], verdicts(seen)
-    rng = np.random.default_rng(5)
-    drawn = [rng.integers(90, size=90) for _ in range(600)]
-    for name, of in (("pearson", pearson), ("spearman", spearman), ("kendall", kendall_b)):
-        plain = np.array([of(rating[rows_], near[rows_]) for rows_ in drawn])
-        assert np.std(found[name].draws) == pytest.approx(plain.std(), rel=0.15)
-        assert np.mean(found[name].draws) == pytest.approx(plain.mean(), abs=0.01)
-
-
 def test_pairs_of_an_item_are_drawn_together():
     rng = np.random.default_rng(1)
     item = np.repeat(np.arange(30), 8)

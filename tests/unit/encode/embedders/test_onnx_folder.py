@@ -104,20 +104,30 @@ def test_numbers_scaled_by_a_whole_run_do_not_depend_on_other_texts(write):
     assert np.abs(together - make_onnx(write()).encode(["red", "dog"])).max() > 1e-3
 
 
+# Each token counts its number, three times in the right text.
+COUNTS = [
+    ("Add", ["token_type_ids", "token_type_ids"], ["twice"], {}),
+    ("Mul", ["twice", "input_ids"], ["more"], {}),
+    ("Add", ["more", "input_ids"], ["counts"], {}),
+    ("Cast", ["counts"], ["numbers"], {"to": 1}),
+]
+
+
+def read_pairs(folder):
+    """Let the tokenizer of a folder put two texts one after the other."""
+    library = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    library.post_processor = TemplateProcessing("[CLS] $A", "[CLS] $A $B:1", special_tokens=[("[CLS]", 1)])
+    library.save(str(folder / "tokenizer.json"))
+
+
 def test_a_cross_encoder_reads_both_texts_with_their_kinds(write, tmp_path):
-    """Each token counts its number, three times in the right text."""
     nodes = [
-        ("Add", ["token_type_ids", "token_type_ids"], ["twice"], {}),
-        ("Mul", ["twice", "input_ids"], ["more"], {}),
-        ("Add", ["more", "input_ids"], ["counts"], {}),
-        ("Cast", ["counts"], ["numbers"], {"to": 1}),
+        *COUNTS,
         ("ReduceMean", ["numbers", "axis"], ["hidden"], {"keepdims": 1}),
     ]
     axis = {"axis": np.array([1], dtype=np.int64)}
     folder = write(extra=["token_type_ids"], nodes=nodes, given=axis, tokenizer_config={"model_max_length": 4})
-    library = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    library.post_processor = TemplateProcessing("[CLS] $A", "[CLS] $A $B:1", special_tokens=[("[CLS]", 1)])
-    library.save(str(tmp_path / "tokenizer.json"))
+    read_pairs(tmp_path)
     found = get_metric(f"cross_encoder@onnx:{folder}")(
         left=["red", "dog cat", "red cat", ""], right=["cat", "red red red", "red cat", "dog"]
     )
@@ -131,19 +141,14 @@ def test_a_cross_encoder_reads_both_texts_with_their_kinds(write, tmp_path):
 def test_nli_is_the_mean_over_sentences_of_the_largest_entailment(write, tmp_path):
     """The logit of entailment is the mean number of the tokens, those of the right text counted three times."""
     nodes = [
-        ("Add", ["token_type_ids", "token_type_ids"], ["twice"], {}),
-        ("Mul", ["twice", "input_ids"], ["more"], {}),
-        ("Add", ["more", "input_ids"], ["counts"], {}),
-        ("Cast", ["counts"], ["numbers"], {"to": 1}),
+        *COUNTS,
         ("ReduceMean", ["numbers", "axis"], ["mean"], {"keepdims": 1}),
         ("Concat", ["mean", "zero"], ["hidden"], {"axis": 1}),
     ]
     given = {"axis": np.array([1], dtype=np.int64), "zero": np.zeros((1, 1), dtype=np.float32)}
     labels = {"0": "ENTAILMENT", "1": "contradiction"}
     folder = write(extra=["token_type_ids"], nodes=nodes, given=given, config={"id2label": labels})
-    library = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    library.post_processor = TemplateProcessing("[CLS] $A", "[CLS] $A $B:1", special_tokens=[("[CLS]", 1)])
-    library.save(str(tmp_path / "tokenizer.json"))
+    read_pairs(tmp_path)
     metric = get_metric(f"nli@onnx:{folder}")
 
     def chance(premise, hypothesis):

@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from textgauge.bench import Distributionality, Ksc, Size, Speed
+from textgauge.bench import Distributionality, Ksc, Size
 from textgauge.bench.leaderboard import group_boards
 from textgauge.bench.protocols.base import Verdict, summarise_repetitions
 from textgauge.bench.results import Group
-from textgauge.core.show import format_interval
-from textgauge.report.page.tables import format_board, list_averaged_columns, make_board_table
+from textgauge.report.page.tables import format_board, list_averaged_columns
 
 MEASURES = [measure.name for measure in Ksc.measures]
 
@@ -47,12 +46,6 @@ def test_metrics_without_an_overall_score_are_named():
     assert "`ahd` has no overall score here." in text
 
 
-def test_measures_without_two_ends_are_not_ranked():
-    verdicts = tuple(summarise_repetitions(measure.name, [0.5, 0.6]) for measure in Speed.measures)
-    items = [Group("a,b", Speed(), 0, judged={"energy": verdicts, "fid": verdicts})]
-    assert "Nothing is ranked" in " ".join(format_board(first_board(items)))
-
-
 def sized(metric, value):
     verdicts = tuple(summarise_repetitions(measure.name, [value, value + 0.01]) for measure in Size.measures)
     return Group("a,b", Size(repetitions=2), 0, judged={metric: verdicts})
@@ -81,17 +74,3 @@ def test_a_board_names_the_measures_that_its_overall_score_is_a_mean_of():
     row = next(row for row in together if row.metric == "fid")
     assert row.overall == pytest.approx(np.mean([m.share(row.measures[m.name]) for m in Ksc.measures]))
     assert list_averaged_columns(first_board(likes)) == ["distributionality"]
-
-
-def test_several_data_sets_have_an_interval_for_new_ones():
-    items = [
-        judged(metric, centre + 0.01 * n, data=f"data {n}")
-        for n in range(3)
-        for metric, centre in (("a", 0.9), ("b", 0.2))
-    ]
-    board = first_board(items)
-    table = make_board_table(board)
-    place = [column.name for column in table.columns].index("new data sets")
-    row = board.rows[0]
-    assert table.rows[0][place].shown == format_interval(row.new_data_low, row.new_data_high)
-    assert all(len(cells) == len(table.columns) for cells in table.rows)
