@@ -23,7 +23,7 @@ from textgauge.bench import (
     make_plans,
     run,
 )
-from textgauge.core import Floats, InputError, ResourceError, Row, UnknownName, write_table
+from textgauge.core import Floats, InputError, ResourceError, Row, UnknownName, tell_note, write_table
 from textgauge.data import Corpus, load_corpus, load_published_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge_papers.generate import AdapterSettings, ifc_corpora
@@ -115,15 +115,13 @@ class Kour2022Ifc:
             if name not in known:
                 raise UnknownName.among("study", name, known)
 
-    def run_rows(
-        self, folder: Path, *, seed: int, on_step: Callable[[str], None], on_note: Callable[[str], None]
-    ) -> list[Row]:
+    def run_rows(self, folder: Path, *, seed: int) -> list[Row]:
         """Write the steps that are missing, compare all of them, and return one row for each study and metric."""
         chosen = [study for study in STUDIES if study.name in self.studies.split(",")]
         plans = []
         for study in chosen:
             place = Path(self.corpora or folder) / "ifc"
-            plans += study.plan(write_steps(study, place, self.steps, seed, on_step, on_note), self.steps, seed)
+            plans += study.plan(write_steps(study, place, self.steps, seed), self.steps, seed)
         store = Store(folder)
         with measure_time(store):
             failures = run(plans, store).failures
@@ -139,8 +137,6 @@ def write_steps(
     folder: Path,
     steps: int,
     seed: int,
-    on_step: Callable[[str], None],
-    on_note: Callable[[str], None],
 ) -> Path:
     """Return the folder of the corpora, after writing those that are missing."""
     texts, labels = study.read()
@@ -149,7 +145,7 @@ def write_steps(
     place.mkdir(parents=True, exist_ok=True)
     missing = sum(not (place / _name(step)).exists() for step in range(1, steps + 1))
     if missing:
-        on_note(f"{study.name}: {missing} steps to write, about {4 * missing} minutes of processor time")
+        tell_note(f"{study.name}: {missing} steps to write, about {4 * missing} minutes of processor time")
         made = ifc_corpora(
             texts,
             labels=labels,
@@ -162,13 +158,11 @@ def write_steps(
             settings=_MODEL,
             seed=1_000 * seed,  # steps write with the seeds that follow
             checkpoint=place / "checkpoint",
-            on_step=on_step,
-            on_note=on_note,
         )
         with one_thread():
             for number, written in made:
                 write_table(place / _name(number), [{"text": text} for text in written], exact=True)
-                on_note(f"{study.name}: step {number} of {steps} is written")
+                tell_note(f"{study.name}: step {number} of {steps} is written")
     return place
 
 

@@ -194,8 +194,8 @@ def _compute(paper: Paper, request: Request, store: Store, jobs: int, *, say: bo
     if say:
         note(_estimate([paper]))
     if paper.program is not None:
-        with show_progress() as step:
-            paper.program.run_rows(store.folder, seed=request.seed, on_step=step, on_note=note)
+        with show_progress():
+            paper.program.run_rows(store.folder, seed=request.seed)
         return False
     with show_progress(is_left=True):
         failures = compute(plans, store, jobs=jobs).failures

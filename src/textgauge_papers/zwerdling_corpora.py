@@ -9,13 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from textgauge.core import InputError, MissingExtra, write_table
+from textgauge.core import InputError, MissingExtra, begin_step, tell_note, write_table
 from textgauge.data import load_texts, read_table
 from textgauge_papers.datasets import find_path
 from textgauge_papers.generate import AdapterSettings, VaeSettings, eda, train_language_model, train_vae
 from textgauge_papers.generate.settings import hash_text, make_generator, one_thread
-
-Say = Callable[[str], None]
 
 _FEWEST, _MOST = 3, 40  # words of a sentence
 _TENTH = 10
@@ -59,27 +57,27 @@ class Source:
     read: Callable[[], Iterable[str]]
 
 
-Study = Callable[[Path, Making, Say, Say], Corpora]
+Study = Callable[[Path, Making], Corpora]
 
 
-def make_corpora(source: Source, folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpora:
+def make_corpora(source: Source, folder: Path, making: Making) -> Corpora:
     """Train, test and what is generated of train; kept in `folder`/corpora, and taken from there if it is there."""
     place = folder / "corpora" / source.name
     place.mkdir(parents=True, exist_ok=True)
-    train, test = _split(source, place, making, on_note)
+    train, test = _split(source, place, making)
     found = {}
     for name in ("eda", "vae", "lm"):
         n = (making.lm if name == "lm" else 0) or making.n or len(train)
-        on_step(f"{source.name}: {name}")
+        begin_step(f"{source.name}: {name}")
         path = place / f"{name}.txt"
         if not path.exists():
             try:
-                texts = _generated(name, train, folder / "checkpoints" / source.name / name, n, making, on_step)
+                texts = _generated(name, train, folder / "checkpoints" / source.name / name, n, making)
             except MissingExtra as error:
-                on_note(f"{source.name}: {name} is left out: {error}, or put its texts into {path}")
+                tell_note(f"{source.name}: {name} is left out: {error}, or put its texts into {path}")
                 continue
             write_table(path, [{"text": text} for text in texts], exact=True)
-        found[name] = _as_many(load_texts(path).texts, n, f"{source.name}: {name}", on_note)
+        found[name] = _as_many(load_texts(path).texts, n, f"{source.name}: {name}")
     return Corpora(train, test, found)
 
 
@@ -88,10 +86,10 @@ def is_finished(folder: Path, name: str) -> bool:
     return all((folder / "corpora" / name / f"{part}.txt").exists() for part in ("train", "test", "eda", "vae", "lm"))
 
 
-def captions(folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpora:
+def captions(folder: Path, making: Making) -> Corpora:
     """Captions of images by people and by Texygen's six generators (Zhu et al. 2018); samples, but all of train."""
-    del folder, on_note
-    on_step("texygen_coco: reading")
+    del folder
+    begin_step("texygen_coco: reading")
     found = load_texts(find_path(_CAPTIONS, "source, text"), labels="source")
     by_source: dict[str, list[str]] = {}
     for text, label in zip(found.texts, found.labels or (), strict=True):
@@ -146,7 +144,7 @@ def cut_first_sentence(text: str) -> str:
     return found.group(0) if found else text
 
 
-def _split(source: Source, place: Path, making: Making, on_note: Say) -> tuple[Sequence[str], Sequence[str]]:
+def _split(source: Source, place: Path, making: Making) -> tuple[Sequence[str], Sequence[str]]:
     paths = {part: place / f"{part}.txt" for part in ("train", "test")}
     if not any(path.exists() for path in paths.values()):
         ready = sorted(path.name for path in place.glob("*.txt"))
@@ -156,15 +154,15 @@ def _split(source: Source, place: Path, making: Making, on_note: Say) -> tuple[S
         for path, texts in zip(paths.values(), texts_of, strict=True):
             write_table(path, [{"text": text} for text in texts], exact=True)
     else:
-        on_note(f"{source.name}: train and test are those of {place}, whatever seed and limit say")
+        tell_note(f"{source.name}: train and test are those of {place}, whatever seed and limit say")
     return load_texts(paths["train"]).texts, load_texts(paths["test"]).texts
 
 
-def _generated(name: str, train: Sequence[str], kept: Path, n: int, making: Making, on_step: Say) -> list[str]:
+def _generated(name: str, train: Sequence[str], kept: Path, n: int, making: Making) -> list[str]:
     seed = making.seed
     if name == "eda":
         return eda(train, n=n, seed=seed, compat="eda")
-    how: dict[str, Any] = {"seed": seed, "checkpoint": kept, "on_step": on_step}
+    how: dict[str, Any] = {"seed": seed, "checkpoint": kept}
     with one_thread():
         if name == "vae":
             epochs = max(VAE_EPOCHS, round(_VAE_LEARNED / len(train)))
@@ -172,9 +170,9 @@ def _generated(name: str, train: Sequence[str], kept: Path, n: int, making: Maki
         return train_language_model(train, epochs=LM_EPOCHS, settings=_LM, **how).generate(n, seed=seed)
 
 
-def _as_many(texts: Sequence[str], n: int, name: str, on_note: Say) -> Sequence[str]:
+def _as_many(texts: Sequence[str], n: int, name: str) -> Sequence[str]:
     if len(texts) < n:
-        on_note(f"{name} has {len(texts)} texts, not {n}")
+        tell_note(f"{name} has {len(texts)} texts, not {n}")
     return texts if len(texts) <= n else draw(texts, n, 0)
 
 

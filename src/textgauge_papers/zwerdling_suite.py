@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from shutil import which
@@ -24,13 +24,13 @@ from textgauge.core import (
     UnknownName,
     drop_nonfinite_values,
     listen,
+    tell_note,
     write_atomically,
     write_table,
 )
 from textgauge.encode import get_cached_folder
 from textgauge_papers.generate.settings import hash_texts
-from textgauge_papers.generate.training import ignore_message
-from textgauge_papers.zwerdling_corpora import CAPTIONS, STUDIES, Corpora, Making, Say, Study, draw, is_finished
+from textgauge_papers.zwerdling_corpora import CAPTIONS, STUDIES, Corpora, Making, Study, draw, is_finished
 
 _FORMAT = 2
 _TRAIN = "train drawn"
@@ -79,22 +79,20 @@ class Described:
     warnings: list[str]
 
 
-def describe_corpora(
-    name: str, corpora: Corpora, backends: Backends, folder: Path, on_step: Callable[[str], None]
-) -> tuple[Described, bool]:
+def describe_corpora(name: str, corpora: Corpora, backends: Backends, folder: Path) -> tuple[Described, bool]:
     """Return the description that is kept, or a new one, and whether it is new."""
     path = _locate(name, corpora, backends, folder)
     kept = _read(path, name)
     if kept is not None:
         return kept, False
     sampled = backends.judged > 0 and not backends.plausibility.startswith(_FAST)
-    whole = _describe(corpora, backends, on_step, plausibility=_NONE if sampled else backends.plausibility)
+    whole = _describe(corpora, backends, plausibility=_NONE if sampled else backends.plausibility)
     rows = whole.to_dicts()
     if sampled:
-        rows = [row for row in rows if row["property"] != _PLAUSIBLE] + _plausible(corpora, backends, on_step)
+        rows = [row for row in rows if row["property"] != _PLAUSIBLE] + _plausible(corpora, backends)
     sizes = {role: len(texts) for role, texts in _sets(corpora).items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    found = Described(name, sizes, rows, _describe_draws(corpora, backends, on_step), list(whole.warnings))
+    found = Described(name, sizes, rows, _describe_draws(corpora, backends), list(whole.warnings))
     write_table(path.with_suffix(".parquet"), whole.per_text)
     content = {"format": _FORMAT, "backends": asdict(backends), **asdict(found)}
     write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False))
@@ -104,7 +102,6 @@ def describe_corpora(
 def _describe(
     corpora: Corpora,
     backends: Backends,
-    on_step: Callable[[str], None],
     *,
     ci: bool = True,
     **changed: Any,
@@ -113,26 +110,25 @@ def _describe(
 
     asked = {"embedder": backends.embedder, "grammar": backends.grammar, "plausibility": backends.plausibility}
     named = {role: None if backend == _NONE else backend for role, backend in (asked | changed).items()}
-    with listen(on_step):
-        return describe(
-            generated=corpora.generated,
-            train=corpora.train,
-            held_out=corpora.test,
-            ci=ci,
-            seed=backends.seed,
-            **named,  # type: ignore[arg-type]
-        )
+    return describe(
+        generated=corpora.generated,
+        train=corpora.train,
+        held_out=corpora.test,
+        ci=ci,
+        seed=backends.seed,
+        **named,  # type: ignore[arg-type]
+    )
 
 
-def _plausible(corpora: Corpora, backends: Backends, on_step: Callable[[str], None]) -> list[Row]:
+def _plausible(corpora: Corpora, backends: Backends) -> list[Row]:
     """Plausibility of draws of every corpus: a language model takes a twentieth of a second for a text."""
     some = {role: draw(texts, backends.judged, backends.seed) for role, texts in _sets(corpora).items()}
     drawn = Corpora(some.pop("train"), some.pop("test"), some)
-    found = _describe(drawn, backends, on_step, embedder=_NONE, grammar=_NONE)
+    found = _describe(drawn, backends, embedder=_NONE, grammar=_NONE)
     return [row for row in found.to_dicts() if row["property"] == _PLAUSIBLE]
 
 
-def _describe_draws(corpora: Corpora, backends: Backends, on_step: Callable[[str], None]) -> list[Row]:
+def _describe_draws(corpora: Corpora, backends: Backends) -> list[Row]:
     """Return means over draws at one size for all: that of test, or of the smallest corpus."""
     everything = {**corpora.generated, _TRAIN: corpora.train}
     size = min(len(corpora.test), *map(len, everything.values()))
@@ -143,9 +139,7 @@ def _describe_draws(corpora: Corpora, backends: Backends, on_step: Callable[[str
         for number in numbers
     }
     test = draw(corpora.test, size, backends.seed)
-    found = _describe(
-        Corpora(corpora.train, test, drawn), backends, on_step, ci=False, grammar=_NONE, plausibility=_NONE
-    )
+    found = _describe(Corpora(corpora.train, test, drawn), backends, ci=False, grammar=_NONE, plausibility=_NONE)
     return [
         _mean(name, [found[wanted, f"{name}/{number}"] for number in numbers], size)
         for name in everything
@@ -212,23 +206,21 @@ class Zwerdling2021:
         if min(self.n, self.lm, self.limit, self.judged) < 0 or min(self.captions, self.draws) < 1:
             raise InputError("n, lm, limit and judged are 0 or more, captions and draws 1 or more")
 
-    def run(
-        self, folder: Path, *, seed: int, on_step: Say, on_note: Say, studies: Mapping[str, Study] = STUDIES
-    ) -> list[Described]:
+    def run(self, folder: Path, *, seed: int, studies: Mapping[str, Study] = STUDIES) -> list[Described]:
         """Describe every source that is to be had; what the folder has of it is not done again."""
         chosen, (making, backends) = self._chosen(studies), self._settings(seed)
         if backends.plausibility != self.plausibility:
-            on_note("plausibility is left out: the model smollm2, which has not seen train, is not on this machine")
+            tell_note("plausibility is left out: the model smollm2, which has not seen train, is not on this machine")
         found, missing = [], []
         for name in chosen:
             try:
-                corpora = studies[name](folder, making, on_step, on_note)
+                corpora = studies[name](folder, making)
             except ResourceError as error:
                 missing.append(f"{name} is left out: {error}")
-                on_note(missing[-1])
+                tell_note(missing[-1])
                 continue
-            description, new = describe_corpora(name, corpora, backends, folder, on_step)
-            on_note(f"{name}: {'described' if new else 'was there'}, kept in {folder / 'descriptions'}")
+            description, new = describe_corpora(name, corpora, backends, folder)
+            tell_note(f"{name}: {'described' if new else 'was there'}, kept in {folder / 'descriptions'}")
             found.append(description)
         if not found:
             raise ResourceError(missing[0])
@@ -240,7 +232,8 @@ class Zwerdling2021:
         found = []
         for name in self._chosen(STUDIES):
             if name == CAPTIONS or is_finished(folder, name):
-                corpora = STUDIES[name](folder, making, ignore_message, ignore_message)
+                with listen(lambda _: None):
+                    corpora = STUDIES[name](folder, making)
                 found.append(_read(_locate(name, corpora, backends, folder), name))
         return [one for one in found if one is not None]
 
@@ -256,13 +249,11 @@ class Zwerdling2021:
         )
         return Making(n=self.n, lm=self.lm, limit=self.limit, captions=self.captions, seed=seed), backends
 
-    def run_rows(
-        self, folder: Path, *, seed: int, on_step: Callable[[str], None], on_note: Callable[[str], None]
-    ) -> list[Row]:
+    def run_rows(self, folder: Path, *, seed: int) -> list[Row]:
         """Run, and give one row per source and property; warnings are notes."""
-        found = self.run(folder, seed=seed, on_step=on_step, on_note=on_note)
+        found = self.run(folder, seed=seed)
         for text, names in _alike(found).items():
-            on_note(f"warning: {text} ({', '.join(names)})")
+            tell_note(f"warning: {text} ({', '.join(names)})")
         return side_by_side(found)
 
     def _chosen(self, studies: Mapping[str, Study]) -> list[str]:

@@ -38,7 +38,7 @@ def trained(monkeypatch):
 def test_a_run_goes_on_where_it_was_killed_and_measures_the_steps_that_are_asked_for(trained, tmp_path):
     def go(**options):
         program = Kour2022Ifc(studies="headlines", **options)
-        return program.run_rows(tmp_path, seed=0, on_step=print, on_note=print)
+        return program.run_rows(tmp_path, seed=0)
 
     with pytest.raises(KeyboardInterrupt):
         go(steps=5)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from textgauge.bench import Results, Store
-from textgauge.core import InputError, MissingExtra, ResourceError, UnknownName
+from textgauge.core import InputError, MissingExtra, ResourceError, UnknownName, listen
 from textgauge_papers import PAPERS, zwerdling_corpora
 from textgauge_papers import zwerdling2021 as paper
 from textgauge_papers.ledger import ledger
@@ -50,7 +50,8 @@ def run(tmp_path):
         said.clear()
         studies = studies or {"tiny": partial(make_corpora, TINY)}
         chosen = Zwerdling2021(**QUICK | options)
-        return chosen.run(tmp_path / folder, seed=0, on_step=lambda _: None, on_note=said.append, studies=studies)
+        with listen(lambda stage: said.append(stage) if stage.kind == "note" else None):
+            return chosen.run(tmp_path / folder, seed=0, studies=studies)
 
     go.said, go.folder = said, tmp_path / "kept"
     return go

@@ -169,9 +169,7 @@ def _convert(kind: type[Any], value: Any) -> Any:
 class Program(typing.Protocol):
     """A suite that has no cells: a dataclass whose fields are its parameters, and which runs itself."""
 
-    def run_rows(
-        self, folder: Path, *, seed: int, on_step: Callable[[str], None], on_note: Callable[[str], None]
-    ) -> list[Row]:
+    def run_rows(self, folder: Path, *, seed: int) -> list[Row]:
         """Run into a folder, resuming what is there, and give the table to print."""
 
 

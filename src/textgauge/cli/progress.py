@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from textgauge.cli.output import DETAIL, note
-from textgauge.core.progress import Stage, listen
+from textgauge.core.progress import NOTE, Stage, listen
 from textgauge.core.show import Row, build_table, format_duration, make_printable
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ class Watch:
     doing: str = ""
     rows: list[Row] = field(default_factory=list)
 
-    def __call__(self, step: str) -> None:
+    def __call__(self, step: Stage) -> None:
         """Say what is being done from now on; counts within a step are for terminals."""
-        if isinstance(step, Stage) and step.part:
+        if step.part:
             return
-        kind = step.kind or str(step) if isinstance(step, Stage) else step.partition(":")[0]
+        kind = step.kind or step
         if kind != self.doing and time.perf_counter() - self.start >= QUIET_SECONDS:
             note(f"{kind} …")
         self.doing = kind
@@ -41,8 +41,8 @@ class Watch:
 
 
 class _Verbose(Watch):
-    def __call__(self, step: str) -> None:
-        if isinstance(step, Stage) and step.part:
+    def __call__(self, step: Stage) -> None:
+        if step.part:
             return
         self.doing = step
         note(f"{time.perf_counter() - self.start:8.2f} s  {step}")
@@ -74,8 +74,8 @@ class _Terminal(Watch):
         self.live = Live(get_renderable=self._shown, console=self.console, transient=True)
         self.live.start()
 
-    def __call__(self, step: str) -> None:
-        if isinstance(step, Stage) and step.part:
+    def __call__(self, step: Stage) -> None:
+        if step.part:
             if step.kind != self.counted:
                 self.bar.reset(self.part)  # another time left
             self.counted = step.kind
@@ -83,15 +83,15 @@ class _Terminal(Watch):
             return
         self.bar.update(self.part, visible=False)
         self.counted = ""
-        kind = step.kind or str(step) if isinstance(step, Stage) else step.partition(":")[0]
+        kind = step.kind or step
         if kind != self.doing:
             self.bar.reset(self.task, total=None, count="")
         self.doing = kind
         self._show(self.task, step, step)
 
-    def _show(self, task: TaskID, text: str, step: str) -> None:
+    def _show(self, task: TaskID, text: str, step: Stage) -> None:
         self.bar.update(task, description=make_printable(text), visible=True)
-        if isinstance(step, Stage) and step.total:
+        if step.total:
             count = "" if step.kind.startswith("downloading") else f"{step.done:,} of {step.total:,}"
             self.bar.update(task, completed=step.done, total=step.total, count=count)
 
@@ -114,7 +114,7 @@ def progress(on_interrupt: Callable[[], None] | None = None, *, is_left: bool = 
     watch = _Verbose() if DETAIL.verbose else _Terminal() if is_shown else Watch()
     try:
         try:
-            with listen(watch):
+            with listen(lambda stage: note(stage) if stage.kind == NOTE else watch(stage)):
                 yield watch
         finally:
             watch.stop()

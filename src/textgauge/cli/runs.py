@@ -145,8 +145,8 @@ def _run_program(suite: Any, parameters: dict[str, Any], given: dict[str, Any], 
     if any(value for name, value in given.items() if name not in plain):
         raise InputError(f"the suite {suite.name} sets its own data and has no metrics; it takes -n and -p")
     kept = f"interrupted: what is finished is kept in {out}; run the same command again to resume"
-    with progress(on_interrupt=lambda: note(kept)) as step:
-        rows = suite.make_program(parameters).run_rows(out, seed=given["seed"], on_step=step, on_note=note)
+    with progress(on_interrupt=lambda: note(kept)):
+        rows = suite.make_program(parameters).run_rows(out, seed=given["seed"])
     shown = [{name: format_cell(value) for name, value in row.items()} for row in rows]
     print_result(TableResult("run", rows, shown=shown), form)
 

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-Step: TypeAlias = Callable[[str], None]
+NOTE = "note"  # the kind of what stays to be read
 SECONDS_BETWEEN = 0.1  # counts that are told
 _handles: dict[str, Any] = {}
 
@@ -84,6 +84,11 @@ def begin_step(what: str, done: int = 0, total: int = 0, kind: str = "") -> None
     (listener.callback if listener is not None else show_in_notebook)(Stage(what, done, total, kind))
 
 
+def tell_note(what: str) -> None:
+    """Tell what stays to be read, such as the loss of an epoch."""
+    begin_step(what, kind=NOTE)
+
+
 def advance(done: int, total: int, what: str = "") -> None:
     """Tell how far a loop within the present step is; called as often as is convenient."""
     listener = _listener.get()
@@ -113,7 +118,7 @@ def _change_counts(change: Callable[[Stage], Stage]) -> Iterator[None]:
         yield
 
 
-def show_in_notebook(step: str) -> None:
+def show_in_notebook(step: Stage) -> None:
     """Show in one line below the cell of a notebook what is being done; elsewhere nothing."""
     shell = sys.modules.get("IPython")
     running = shell.get_ipython() if shell is not None else None
@@ -121,7 +126,7 @@ def show_in_notebook(step: str) -> None:
         return
     from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
 
-    text = f"{step} ({step.done} of {step.total})" if isinstance(step, Stage) and step.total else str(step)
+    text = f"{step} ({step.done} of {step.total})" if step.total else str(step)
     shown = {"text/plain": text}
     if "step" in _handles:
         _handles["step"].display(shown, raw=True, update=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import App
 
 from textgauge.cli import ColumnOption, SeedOption, argument, command, note, option, show_progress
-from textgauge.core import InputError, Step, check_table_path, write_table
+from textgauge.core import InputError, begin_step, check_table_path, write_table
 from textgauge.data import describe_accepted, load_texts
 from textgauge_papers.generate import (
     Sampling,
@@ -73,18 +73,17 @@ class _Training:
         """Return a model and its settings."""
         return {"model": model, "settings": parse_settings(get_settings_class(model), self.settings or [])}
 
-    def given(self, step: Step) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
         """Return what functions that train take of it."""
-        common: dict[str, Any] = {"seed": self.seed, "checkpoint": self.checkpoint, "sampling": self.sampling}
-        return common | {"on_step": step, "on_note": note}
+        return {"seed": self.seed, "checkpoint": self.checkpoint, "sampling": self.sampling}
 
     def learn_and_write(self, learn: Callable[..., Any], train: str, out: Path, n: int | None) -> None:
         """Train a model and write texts of it."""
         check_table_path(out)
         texts = load_texts(train, column=self.column).texts
-        with show_progress() as step:
-            model = learn(texts, checkpoint=self.checkpoint, seed=self.seed, on_step=step, on_note=note)
-            step("writing texts")
+        with show_progress():
+            model = learn(texts, checkpoint=self.checkpoint, seed=self.seed)
+            begin_step("writing texts")
             made = model.generate(n or len(texts), seed=self.seed, sampling=self.sampling)
         _write(out, [{"text": text} for text in made])
 
@@ -183,9 +182,9 @@ def conditional_command(
     found = load_texts(train, column=how.column, labels=label)
     if found.labels is None:
         raise InputError(f"{train} has no labels: name their column with --label")
-    with show_progress() as step:
+    with show_progress():
         given: dict[str, Any] = {"candidates": candidates, "embedder": embedder, **chosen}
-        made = conditional(found.texts, found.labels, n=n, epochs=epochs, **given, **how.given(step))
+        made = conditional(found.texts, found.labels, n=n, epochs=epochs, **given, **how.given())
     _write(out, [{"text": row.text, "label": row.label, "confidence": row.confidence} for row in made])
 
 
@@ -228,9 +227,9 @@ def steps_command(
     if labels is not None and found.labels is None:
         raise InputError(f"{train} has no labels: --labels names their column in a table")
     out.mkdir(parents=True, exist_ok=True)
-    with show_progress() as step:
+    with show_progress():
         given: dict[str, Any] = {"passes": passes, "n": n, "candidates": candidates, **chosen}
-        given |= {"labels": found.labels if labels else None, **how.given(step)}
+        given |= {"labels": found.labels if labels else None, **how.given()}
         for number, corpus in ifc_corpora(found.texts, steps=steps, per_step=per_step, **given):
             _write(out / f"step-{number:03d}.txt", [{"text": text} for text in corpus])
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core import InputError, warn
+from textgauge.core import InputError, begin_step, warn
 from textgauge.data import Corpus
 from textgauge_papers.generate.language_model import ADAPTED, Settings, train_language_model
 from textgauge_papers.generate.sampling import Sampling
 from textgauge_papers.generate.settings import hash_text
-from textgauge_papers.generate.training import Say, ignore_message
 
 # From texts to the probabilities of all labels, one row a text.
 Classifier = Callable[[Sequence[str]], NDArray[np.float64]]
@@ -45,8 +44,6 @@ def conditional(
     settings: Settings | None = None,
     sampling: Sampling | None = None,
     checkpoint: str | Path | None = None,
-    on_step: Say = ignore_message,
-    on_note: Say = ignore_message,
 ) -> list[Labelled]:
     """Return `n` new texts for each label: those of `candidates`·n that the classifier is surest of.
 
@@ -62,12 +59,10 @@ def conditional(
         model=model,
         settings=settings,
         checkpoint=checkpoint,
-        on_step=on_step,
-        on_note=on_note,
     )
-    on_step("training the classifier")
+    begin_step("training the classifier")
     classify = classifier(texts, labels, embedder=embedder)
-    on_step(f"writing texts of {len(known)} labels")
+    begin_step(f"writing texts of {len(known)} labels")
 
     def write(seeds: Mapping[str, int], count: int) -> Mapping[str, list[str]]:
         return writer.generate_of_labels(seeds, count, sampling)

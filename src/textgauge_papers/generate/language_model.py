@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from textgauge.core import InputError
 from textgauge_papers.generate.sampling import BATCH, Sampling, continue_texts, draw_uniforms, join_tokens
 from textgauge_papers.generate.settings import hash_texts, import_torch
-from textgauge_papers.generate.training import Ids, Recipe, Say, Training, ignore_message, pad_rows, train
+from textgauge_papers.generate.training import Ids, Recipe, Training, pad_rows, train
 
 _NOTHING = -100  # the target of what is no token
 ADAPTED, READY = "smollm2", "hf:"
@@ -200,8 +200,6 @@ def train_language_model(
     model: str = ADAPTED,
     settings: Settings | None = None,
     checkpoint: str | Path | None = None,
-    on_step: Say = ignore_message,
-    on_note: Say = ignore_message,
 ) -> GeneratorModel:
     """Train a causal language model; a `checkpoint` folder lets the same call resume.
 
@@ -217,8 +215,6 @@ def train_language_model(
         seed=seed,
         data=hash_texts([*texts, *(labels or [])]),
         folder=None if checkpoint is None else Path(checkpoint),
-        on_step=on_step,
-        on_note=on_note,
     )
     train(training, learner.examples(texts, labels), epochs=epochs)
     return learner

@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from textgauge.core import InputError
+from textgauge.core import InputError, begin_step
 from textgauge_papers.generate.conditional import check_labels, classifier, filter_texts
 from textgauge_papers.generate.language_model import ADAPTED, READY, GeneratorModel, Settings, language_model
 from textgauge_papers.generate.ngrams import write_ngram_corpora
 from textgauge_papers.generate.sampling import Sampling
 from textgauge_papers.generate.settings import hash_texts, make_generator
-from textgauge_papers.generate.training import Say, Training, ignore_message
+from textgauge_papers.generate.training import Training
 
 NGRAM = "ngram"
 _ORDER = 41
@@ -33,8 +33,6 @@ def ifc_corpora(
     sampling: Sampling | None = None,
     seed: int = 0,
     checkpoint: str | Path | None = None,
-    on_step: Say = ignore_message,
-    on_note: Say = ignore_message,
 ) -> Iterator[tuple[int, list[str]]]:
     """Increasingly fine-tuned corpora: a model learns `per_step` texts, `passes` times over, then writes `n` texts
     (by default as many as it learned); and so on. Once all texts were used, they come again from the start.
@@ -63,8 +61,6 @@ def ifc_corpora(
         seed=seed,
         data=hash_texts([*texts, *(labels or []), f"{per_step} {passes}"]),
         folder=None if checkpoint is None else Path(checkpoint),
-        on_step=on_step,
-        on_note=on_note,
     )
     order, examples = make_generator(seed, _ORDER).permutation(len(texts)), learner.examples(texts, labels)
     begun = training.epoch + (training.batch > 0)
@@ -76,7 +72,7 @@ def ifc_corpora(
         rows = [int(order[place % len(order)]) for place in range((step - 1) * per_step, step * per_step)]
         while training.epoch < step * passes:
             training.run([examples[row] for row in rows])
-        on_step(f"writing the texts of step {step}")
+        begin_step(f"writing the texts of step {step}")
         yield step, write(seed + step)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,20 +17,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from textgauge.core import InputError, Stage, replace_file
+from textgauge.core import InputError, begin_step, replace_file, tell_note
 from textgauge_papers.generate.settings import import_torch, make_generator
 
 Ids = list[int]
-Say = Callable[[str], None]
 _CLIP = 1.0  # largest norm of a step's gradient
 _TOGETHER = 32  # batches whose texts are sorted by length together
 _ORDER, _STEP, _START = 11, 12, 13  # purposes of random numbers
 FILE = "checkpoint.safetensors"
 _FORMAT = 1
-
-
-def ignore_message(_: str) -> None:
-    """Say nothing."""
 
 
 class Trainable(Protocol):
@@ -82,12 +77,10 @@ class Training:
         data: str,
         folder: Path | None = None,
         every: float = 60.0,
-        on_step: Say = ignore_message,
-        on_note: Say = ignore_message,
     ) -> None:
         torch = import_torch("training")
         self.model, self.recipe, self.seed, self.data = model, recipe, seed, data
-        self.folder, self.every, self.on_step, self.on_note = folder, every, on_step, on_note
+        self.folder, self.every = folder, every
         self.epoch, self.batch, self.steps = 0, 0, 0
         self.losses: list[float] = []
         self._sum = 0.0
@@ -105,14 +98,14 @@ class Training:
         while self.batch < len(batches):
             self._step([examples[row] for row in batches[self.batch]])
             epoch = f"epoch {self.epoch + 1}"
-            self.on_step(Stage(f"{epoch}, loss {self._mean:.3f}", self.batch, len(batches), epoch))
+            begin_step(f"{epoch}, loss {self._mean:.3f}", self.batch, len(batches), epoch)
             if time.monotonic() - saved > self.every and self.batch < len(batches):
                 self.save()
                 saved = time.monotonic()
         self.losses.append(self._mean)
         self.epoch, self.batch, self._sum = self.epoch + 1, 0, 0.0
         self.save()
-        self.on_note(f"epoch {self.epoch}: loss {self.losses[-1]:.3f}, {time.monotonic() - start:.0f} s")
+        tell_note(f"epoch {self.epoch}: loss {self.losses[-1]:.3f}, {time.monotonic() - start:.0f} s")
         return self.losses[-1]
 
     def save(self) -> None:
@@ -160,7 +153,7 @@ class Training:
                 self._optimizer.state[parameter] = kept
         self.epoch, self.batch, self.steps = (int(found.about[key]) for key in ("epoch", "batch", "steps"))
         self.losses, self._sum = list(found.about["losses"]), float(found.about["sum"])
-        self.on_note(f"resumes from {self.folder}: {self.epoch} epochs and {self.batch} batches are done")
+        tell_note(f"resumes from {self.folder}: {self.epoch} epochs and {self.batch} batches are done")
 
 
 def restore(named: dict[str, Any], found: Checkpoint, where: str) -> None:

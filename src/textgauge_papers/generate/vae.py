@@ -10,7 +10,7 @@ from typing import Any
 from textgauge.core import InputError
 from textgauge_papers.generate.sampling import Sampling, continue_texts, draw_uniforms, join_tokens
 from textgauge_papers.generate.settings import hash_texts, import_torch
-from textgauge_papers.generate.training import Ids, Recipe, Say, Training, ignore_message, pad_rows, seed_weights, train
+from textgauge_papers.generate.training import Ids, Recipe, Training, pad_rows, seed_weights, train
 from textgauge_papers.generate.word_level import END, PAD, START, UNKNOWN, Vocabulary
 
 
@@ -144,8 +144,6 @@ def train_vae(
     seed: int = 0,
     settings: VaeSettings | None = None,
     checkpoint: str | Path | None = None,
-    on_step: Say = ignore_message,
-    on_note: Say = ignore_message,
 ) -> Vae:
     """Train a sentence VAE; a `checkpoint` folder lets the same call resume (extra `generate`)."""
     chosen = settings or VaeSettings()
@@ -160,8 +158,6 @@ def train_vae(
         seed=seed,
         data=hash_texts(texts),
         folder=None if checkpoint is None else Path(checkpoint),
-        on_step=on_step,
-        on_note=on_note,
     )
     train(training, examples, epochs=epochs)
     return model

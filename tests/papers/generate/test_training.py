@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `generate` is not installed")
 
-from textgauge.core import InputError  # noqa: E402
+from textgauge.core import InputError, listen  # noqa: E402
 from textgauge.encode.tokenizers import split_folded_words  # noqa: E402
 from textgauge_papers.generate import (  # noqa: E402
     AdapterSettings,
@@ -54,7 +54,8 @@ def test_training_goes_on_exactly_where_it_was_left(trained, tmp_path, monkeypat
     assert not same(whole, weights(trained(3, seed=1)))
     trained(1, tmp_path / "a")
     said = []
-    assert same(whole, weights(trained(3, tmp_path / "a", on_note=said.append)))
+    with listen(lambda stage: said.append(stage) if stage.kind == "note" else None):
+        assert same(whole, weights(trained(3, tmp_path / "a")))
     assert "1 epochs and 0 batches are done" in said[0]
     step, calls = Training._step, []
 

@@ -94,10 +94,10 @@ def test_a_notebook_has_one_line_that_changes(monkeypatch):
         return Handle()
 
     monkeypatch.setattr(progress, "_handles", {})
-    progress.show_in_notebook("outside")
+    progress.show_in_notebook(Stage("outside"))
     kernel = types.SimpleNamespace(kernel=1)
     monkeypatch.setitem(progress.sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: kernel))
     monkeypatch.setitem(progress.sys.modules, "IPython.display", types.SimpleNamespace(display=display))
-    progress.show_in_notebook("reading")
+    progress.show_in_notebook(Stage("reading"))
     progress.show_in_notebook(Stage("energy", 1, 3))
     assert told == [("reading", False), ("energy (1 of 3)", True)]
