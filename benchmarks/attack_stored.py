@@ -21,7 +21,7 @@ from textgauge.encode.endpoint import Answers
 from textgauge.metrics import get_corpus_metrics
 
 Case = Callable[[], str]
-RESOURCE = "ovos-skill-date-time"  # a small one
+RESOURCE = "wordpiece"  # a small one
 
 
 def _cases(kept: list[tuple[Path, Callable[[], str]]], rng: np.random.Generator, count: int) -> Iterator[Case]:

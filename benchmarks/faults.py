@@ -47,7 +47,7 @@ from textgauge.encode.resources import get_cached_folder, locate
 
 WORDS = "red blue old new cat dog bird train sees likes near far house tree"
 MODELS = get_cache_root() / "resources"
-RESOURCE = "ovos-skill-date-time"  # a small one
+RESOURCE = "wordpiece"  # a small one
 HEAVY = ["polars", "scipy.stats", "scipy.sparse", "sklearn.svm", "sklearn.ensemble", "altair", "jinja2", "httpx"]
 CHANGING = ("seconds", "version", "checksum", "cost")  # members of results that no two runs share
 

@@ -161,7 +161,7 @@ def test_captions_are_sampled_but_train_is_whole(tmp_path, monkeypatch):
     rows = [f"{name},caption {i} of {name}" for name in ("human_train", "human_test", "GAN") for i in range(9)]
     table = tmp_path / "texygen_coco" / "texygen_coco.csv"
     table.write_text("\n".join(["source,text", *rows]))
-    found = captions(tmp_path, Making(captions=4), print, print)
+    found = captions(tmp_path, Making(captions=4))
     assert (len(found.train), len(found.test), {name: len(part) for name, part in found.generated.items()}) == (
         9,
         4,
@@ -169,7 +169,7 @@ def test_captions_are_sampled_but_train_is_whole(tmp_path, monkeypatch):
     )
     table.write_text("source,text\nhuman_train,a\nGAN,b")
     with pytest.raises(InputError, match="human_test"):
-        captions(tmp_path, Making(), print, print)
+        captions(tmp_path, Making())
 
 
 @pytest.mark.parametrize("corpus", ["amazon", "news", "yahoo"])

@@ -2,15 +2,12 @@
 
 import hashlib
 import itertools
-import random
-import re
 from pathlib import Path
 
 import pytest
 
 from textgauge.core.errors import InputError
 from textgauge.data.samples import DOMAINS, list_samples, packaged, sample, sample_pairs
-from textgauge.data.samples.packaged import normalize, parse, write_template
 from textgauge.encode.resources import is_available
 
 
@@ -48,43 +45,6 @@ def test_asking_for_too_many_or_too_few(n, word):
         sample("banking", n=n)
 
 
-def write_all(source, rules=None, slots=None):
-    rules = {name: parse(text) for name, text in (rules or {}).items()}
-    slots = {name: [parse(text) for text in texts] for name, texts in (slots or {}).items()}
-    rng = random.Random(0)
-    return {write_template(parse(source), slots, rules, rng) for _ in range(300)}
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("plain", {"plain"}),
-        ("(a|b) c", {"a c", "b c"}),
-        ("a [b] c", {"a b c", "a c"}),
-        ("x [a|b]", {"x", "x a", "x b"}),
-        ("(a;b)", {"a b", "b a"}),
-        ("5( |-)minute[s]", {"5 minute", "5 minutes", "5-minute", "5-minutes"}),
-        ("[([ ]%)| percent]", {"", "%", "percent"}),
-    ],
-)
-def test_every_reading_of_a_template_is_written(source, expected):
-    assert write_all(source) == expected
-
-
-def test_rules_and_slots_of_templates():
-    assert write_all("<hi> {who}", {"hi": "(hi|hey)"}, {"who": ["Ann", "Bob"]}) == {
-        "hi Ann", "hi Bob", "hey Ann", "hey Bob"
-    }  # fmt: skip
-    assert write_all("{x} {x}", slots={"x": ["1", "2"]}) == {"1 1", "2 2"}
-    assert not [pair for pair in write_all("{x:a} {x:b}", slots={"x": list("123456789")}) if pair[0] == pair[-1]]
-
-
-@pytest.mark.parametrize("source", ["(a", "a)", "[a", "a]", "(a]", "<a", "a}", "a|b", "{a"])
-def test_unbalanced_templates_are_refused(source):
-    with pytest.raises(InputError, match="bracket"):
-        parse(source)
-
-
 @pytest.mark.parametrize("card", [card for card in list_samples() if card.needs], ids=lambda card: card.name)
 def test_size_and_determinism(card):
     needs(*card.needs)
@@ -93,14 +53,6 @@ def test_size_and_determinism(card):
     assert len(whole) == card.size
     assert draw(card.name, n=50, seed=3) == draw(card.name, n=50, seed=3)
     assert draw(card.name, n=50, seed=3) != draw(card.name, n=50, seed=4)
-
-
-def test_assistant_utterances():
-    needs("home-assistant-intents", "ovos-skill-weather", "ovos-skill-date-time")
-    corpus = sample("assistant")
-    assert len({normalize(text) for text in corpus.texts}) == len(corpus) >= 3000
-    assert len(set(corpus.labels)) == 73
-    assert not [text for text in corpus.texts if re.search(r"[<>{}\[\]|]|  ", text) or not text.strip()]
 
 
 def test_verses_are_distinct_and_labelled_by_book():
@@ -123,7 +75,7 @@ def test_versions_are_aligned():
     }
     for left, right in zip(pairs.left, pairs.right, strict=True):
         assert where["kjv"][left] == where["ylt"][right]
-        assert normalize(left) != normalize(right)
+        assert packaged.normalize(left) != packaged.normalize(right)
 
 
 def test_grades_are_what_they_say():
