@@ -14,7 +14,7 @@ FAST := $(addprefix tests/unit/,stats measure data cli) tests/contract/test_tree
 DEMO := demo
 RESULTS ?= runs
 PAPERS := ackerman2023 yamshchikov2020 beyond usmb kour2022 zwerdling2021
-TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt wordnet pos-en bge-small-int8 ms-marco-int8
+TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm wordnet pos-en bge-small-int8 ms-marco-int8
 
 .PHONY: bench-scale demo test test-fast test-slow test-lowest check quality mutation wheel bench results docs clean
 

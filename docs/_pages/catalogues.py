@@ -36,7 +36,7 @@ def properties_page() -> str:
 def datasets_page() -> str:
     """Return samples and published datasets."""
     intro = (
-        "Samples are built in, or made from a [resource](resources.md); published datasets are read from the folders "
+        "Samples are built in; published datasets are read from the folders "
         "of `TEXTGAUGE_DATA`, or fetched and checked by sha256 with `textgauge datasets fetch NAME`. Any of the names "
         "stands wherever a file may stand; `textgauge datasets show NAME` prints a few texts."
     )

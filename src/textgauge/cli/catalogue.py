@@ -142,7 +142,8 @@ def fetch_datasets(
     for name in names:
         if name not in known:
             raise UnknownName.among("dataset", name, known)
-    rows: list[Row] = [{"name": name, "files": _fetch_dataset(known[name], name), "available": True} for name in names]
+    files = {name: 0 if name.startswith(PREFIX) else len(fetch_dataset(name)) for name in names}
+    rows: list[Row] = [{"name": name, "files": count, "available": True} for name, count in files.items()]
     print_result(TableResult("datasets fetch", rows, f"On this machine: {join_words(names)}."), form)
 
 
@@ -181,7 +182,7 @@ def list_dataset_rows() -> list[Row]:
             "kind": card.kind,
             "texts": card.size,
             "licence": card.licence,
-            "available": all(map(store.is_available, card.needs)) if name.startswith(PREFIX) else is_here(card.name),
+            "available": name.startswith(PREFIX) or is_here(card.name),
             "about": card.about,
         }
         for name, card in _get_named_cards()
@@ -191,13 +192,6 @@ def list_dataset_rows() -> list[Row]:
 def _get_named_cards() -> list[tuple[str, DatasetCard]]:
     samples = [(PREFIX + card.name, card) for card in list_samples()]
     return samples + [(card.name, card) for card in list_published()]
-
-
-def _fetch_dataset(card: DatasetCard, name: str) -> int:
-    if not name.startswith(PREFIX):
-        return len(fetch_dataset(card.name))
-    needs = {need for known, other in _get_named_cards() if known == name for need in other.needs}
-    return len([store.locate(need) for need in sorted(needs)])
 
 
 @resources.command(name="ls")

@@ -36,8 +36,7 @@ _HUB_FILE = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision
 class DatasetCard:
     """What is known of a dataset without reading it.
 
-    `kind` is "texts" or "pairs"; `size` counts them; `parts` are the names that may follow a slash in `NAME/PART`;
-    `needs` names the resources (samples) a reader asks for.
+    `kind` is "texts" or "pairs"; `size` counts them; `parts` are the names that may follow a slash in `NAME/PART`.
     """
 
     name: str
@@ -47,7 +46,6 @@ class DatasetCard:
     source: str
     about: str
     parts: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,12 +97,7 @@ class _Dataset:
                 yield DatasetItem("all", left, right=right, grade=grade, raters=rated)
 
 
-DATASETS: Registry[_Dataset] = Registry(
-    "dataset",
-    modules=("textgauge.data.samples",),
-    group="textgauge.datasets",
-    plug_in=lambda _, register: register(),
-)
+DATASETS: Registry[_Dataset] = Registry("dataset", group="textgauge.datasets", plug_in=lambda _, register: register())
 
 
 def register_dataset(

@@ -1,8 +1,8 @@
 """Built-in sample data by name, the same on every machine for the same seed.
 
 Four domains (`banking`, `cooking`, `support`, `travel`) are files of sentences written for this package, free of rights
-(CC0), and need nothing. Those of `packaged` are made from other packages of the index. Other packages bring samples by
-`register_sample`, from the function that they name under the entry point group `textgauge.datasets`.
+(CC0), and need nothing. Other packages bring samples by `register_sample`, from the function that they name under the
+entry point group `textgauge.datasets`.
 """
 
 from __future__ import annotations
