@@ -230,7 +230,7 @@ leaderboard run --tests → on rated pairs
 leaderboard rated --tests → two metrics
 leaderboard rated --tests --on taste → one of pearson
 leaderboard rated --ceiling → several ratings of each pair
-DRAW --kind pie → no figure 'pie'; choose among order, bump
+DRAW --kind pie → no figure 'pie'; choose among order, scatter
 DRAW --kind , → choose among order
 DRAW --type gif → no format 'gif'; choose among html, svg, png
 DRAW -m zipf → no metric 'zipf'; it has cbdf@words, jsd@words

@@ -104,7 +104,7 @@ class Agreement(Protocol):
     of = "pairs"
     data = RatedPairs()
     default_metrics = PAIR_METRICS
-    figures = ("order", "bump", "scatter")
+    figures = ("order", "scatter")
     rated = True
     measures = (
         _declare_correlation("pearson", about="pairs: Pearson's r"),

@@ -110,7 +110,6 @@ def _make_slug(*words: str) -> str:
 
 _KINDS = (
     FigureKind("order", draw_each_group(pairs.order_figure)),
-    FigureKind("bump", draw_each_group(pairs.draw_bump)),
     FigureKind("scatter", draw_each_group(pairs.draw_scatter), "spearman"),
     FigureKind("trajectory", draw_each_group(distributionality.draw_trajectory), "distributionality"),
     FigureKind("density", distributionality.draw_densities),

@@ -22,7 +22,6 @@ from textgauge.core.show import BLUE, VERMILION, make_printable
 from textgauge.report.figures.style import (
     COLUMNS,
     DARK,
-    PAGE,
     PANEL,
     Drawn,
     draw_heat_map,
@@ -99,53 +98,6 @@ def order_figure(group: Group) -> alt.ConcatChart | None:
         known, "other", "rho", [number], title="ρ", domain=(lowest, 1.0), size=(_CELL, _CELL), angle=-60
     )
     return join_panels([squares], "How alike metrics and people order the sets", group, line, missing)
-
-
-def collect_bump_ranks(group: Group) -> pl.DataFrame:
-    """Return one row per set and metric, people first, then metrics by how alike they order the sets to people."""
-    labels, found = set_orders(group)
-    people = found[PEOPLE]
-    known = {name: order for name, order in found.items() if not np.isnan(order).any()}
-    names = sorted(known, key=lambda name: float(((known[name] - people) ** 2).sum()))
-    tail = getattr(group.protocol, "random", "")
-    rows = [
-        (label, name, float(known[name][place]), bool(tail) and label.endswith(tail))
-        for name in sorted(names, key=lambda name: name != PEOPLE)
-        for place, label in enumerate(labels)
-    ]
-    schema = {"set": pl.String, "metric": pl.String, "rank": pl.Float64, "random": pl.Boolean}
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def draw_bump(group: Group) -> alt.ConcatChart | None:
-    """Return one line per set over people and metrics, the best set on top; None where pairs come in no sets."""
-    if not _has_sets(group):
-        return None
-    rows = collect_bump_ranks(group)
-    shown = set(rows["metric"])
-    missing = name_left_out([metric for metric in group.observed if metric not in shown], "a set without a value")
-    line = "Rank 1: the set whose pairs are nearest on average. Metrics from left to right: less and less like people."
-    return join_panels([_draw_bump_panel(rows)], "Ranks of sets by people and metrics", group, line, missing)
-
-
-def _draw_bump_panel(rows: pl.DataFrame) -> alt.LayerChart:
-    names = [make_printable(name) for name in dict.fromkeys(rows["metric"])]
-    sets = rows["set"].n_unique()
-    axis = alt.Axis(title=None, labelAngle=-45, labelLimit=160, ticks=False, domain=False, grid=True)
-    x = alt.X("metric:N", sort=None, scale=alt.Scale(domain=names, type="point", padding=0.3), axis=axis)
-    ticks = alt.Axis(values=list(range(1, sets + 1)), format="d", grid=False, domain=False, ticks=False, orient="right")
-    y = alt.Y("rank:Q", title="rank", scale=alt.Scale(domain=[sets + 0.5, 0.5], nice=False, zero=False), axis=ticks)
-    kind = alt.Scale(domain=[False, True], range=[BLUE, VERMILION])
-    labels = alt.Legend(title=None, labelExpr="datum.value ? 'random pairs' : 'related pairs'", orient="top")
-    colour = alt.Color("random:N", scale=kind, legend=labels)
-    base = make_chart(rows).encode(
-        x, y, alt.Detail("set:N"), color=colour, tooltip=make_tooltips("set:N", "metric:N", "rank:Q")
-    )
-    lines, dots = base.mark_line(strokeWidth=1.5, opacity=0.6), base.mark_circle(size=40, opacity=1)
-    first = make_chart(rows.filter(pl.col("metric") == PEOPLE)).encode(x, y, alt.Text("set:N"))
-    words = first.mark_text(align="right", dx=-8, fontSize=9)
-    width = min(PAGE - 150, 40 * len(names))
-    return draw_panel([lines, dots, words], "", width=width, height=max(20 * sets, 80))
 
 
 def collect_scatter_points(group: Group, metric: str) -> pl.DataFrame:
