@@ -1,16 +1,13 @@
 """Synonyms from WordNet: its files are read once into a compact table, which loads quickly from then on.
 
-The files are those of the resource `wordnet` (WordNet 3.0), or of another version in `$TEXTGAUGE_RESOURCES/wordnet`:
-`index.*`, `data.*` and `*.exc` for noun, verb, adj, adv.
+The files are those of the resource `wordnet` (WordNet 3.0): `index.*`, `data.*` and `*.exc` for noun, verb, adj, adv.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gzip
-import hashlib
 import json
-import os
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,11 +17,10 @@ from pathlib import Path
 from textgauge.core.errors import ResourceError
 from textgauge.core.files import replace_file
 from textgauge.core.settings import get_cache_root, make_cache_folder, read_stored_bytes
-from textgauge.encode.resources import compute_sha256, get_cached_folder, locate
+from textgauge.encode.resources import get_cached_folder, locate
 
 _FORMAT = 2
 _SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
-_FILES = tuple(name for part in _SPEECH.values() for name in (f"data.{part}", f"index.{part}", f"{part}.exc"))
 # The endings that WordNet's own lookup takes off a word (morphy), by part of speech; first the letters they end in.
 _ENDINGS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = {
     "n": (
@@ -89,28 +85,12 @@ def load_thesaurus() -> SynonymTable:
 
     Raises ResourceError, in one line that says what to do, where WordNet cannot be had.
     """
-    folder = _find_own_folder() or locate("wordnet")
-    return _load_or_make_table(folder, identify_wordnet())
+    return _load_or_make_table(locate("wordnet"), identify_wordnet())
 
 
 def identify_wordnet() -> str:
     """Return which WordNet is used: a short digest of its files."""
-    own = _find_own_folder()
-    if own is None:
-        return get_cached_folder("wordnet").name.rpartition("-")[2]
-    return _compute_digest(own, tuple((own / name).stat().st_mtime_ns for name in _FILES))
-
-
-def _find_own_folder() -> Path | None:
-    root = os.environ.get("TEXTGAUGE_RESOURCES")
-    folder = Path(root) / "wordnet" if root else None
-    return folder if folder and all((folder / name).is_file() for name in _FILES) else None
-
-
-@lru_cache(maxsize=4)
-def _compute_digest(folder: Path, times: tuple[int, ...]) -> str:
-    digests = "".join(compute_sha256(folder / name) for name in _FILES)
-    return hashlib.sha256(digests.encode()).hexdigest()[:8]
+    return get_cached_folder("wordnet").name.rpartition("-")[2]
 
 
 @lru_cache(maxsize=2)

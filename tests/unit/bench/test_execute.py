@@ -117,7 +117,7 @@ class _Gone(BaseException):
 
 def test_a_worker_keeps_every_metric_of_a_batch_as_soon_as_it_is_there(tmp_path, make_plan, monkeypatch):
     plan, store = make_plan("jsd@words,zipf@words"), Store(tmp_path)
-    work = next(run_module._list_work([plan], set(), lambda *_: None))
+    work = next(run_module._list_work([plan], set()))
     real = run_module.observe
 
     def killed(batch, metric, **how):

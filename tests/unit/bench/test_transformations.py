@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.encode import wordnet
+from textgauge.encode.resources import locate
 
 ORDINARY = {
     "storm": "When the storm came, Mary Miller closed 12 windows. She didn't call John because the phone was dead. "
@@ -52,7 +53,7 @@ def small_wordnet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         (folder / f"index.{part}").write_text("\n".join(index))
         (folder / f"{part}.exc").write_text("")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TEXTGAUGE_RESOURCES", str(folder.parent))
+        patch.setattr(wordnet, "locate", lambda _: folder)
         patch.setenv("TEXTGAUGE_CACHE", str(folder.parent / "cache"))
         wordnet._load_or_make_table.cache_clear()
         yield
@@ -120,7 +121,7 @@ def test_synonyms_by_the_small_wordnet() -> None:
 
 
 def test_synonyms_without_wordnet_say_what_to_do(tmp_path: os.PathLike[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TEXTGAUGE_RESOURCES")
+    monkeypatch.setattr(wordnet, "locate", locate)
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     with pytest.raises(ResourceError, match="resources fetch wordnet"):
