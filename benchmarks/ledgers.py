@@ -18,7 +18,7 @@ import numpy as np
 
 from textgauge.core.show import Row
 from textgauge_papers import PAPERS
-from textgauge_papers.kour2022_tables import MIXED, SEVEN, average_differences
+from textgauge_papers.kour2022_tables import MIXED, SEVEN
 from textgauge_papers.ledger import OUTCOMES, counts, summary
 
 COLUMNS = ("claim", "paper", "ours", "interval", "why", "deviation", "data")
@@ -129,6 +129,25 @@ def table3_page(rows: list[Row]) -> str:
     columns = ("sources", "k", "metric", "measure", "published", "defined", "coded", "error", "z coded", "conjectured")
     parts += ["\n## Every number\n", table((*columns, "z conjectured"), list(cells.values()))]
     return "\n".join(parts) + "\n"
+
+
+def average_differences(rows: list[Row], by: str, *, skip: tuple[str, ...] = ()) -> list[Row]:
+    """Return the mean absolute difference from the published numbers by metric or measure: of metrics over mixtures.
+
+    One row for each pair of sources, with a column for each variant; `skip` are metrics that are left out.
+    """
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in rows:
+        if row["metric"] in skip:
+            continue
+        sources = f"{row['source_a']}, {row['source_b']}"
+        for name in (row[by], "all"):
+            if by == "measure" or row["measure"] in MIXED:
+                found.setdefault((sources, name), {}).setdefault(row["variant"], []).append(abs(row["difference"]))
+    return [
+        {"sources": sources, by: name, **{variant: float(np.mean(values)) for variant, values in of.items()}}
+        for (sources, name), of in found.items()
+    ]
 
 
 def _list_unexplained(rows: list[Row]) -> str:

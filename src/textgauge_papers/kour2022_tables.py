@@ -205,22 +205,3 @@ def _get_our_numbers(results: Results, variant: str, seed: int) -> dict[tuple[An
             for place in (7, 12) if measure == "time_100ops" else (k,):
                 found[*theirs[group.data], place, get_metric(metric).name.upper(), measure] = values
     return found
-
-
-def average_differences(rows: Sequence[Row], by: str, *, skip: Sequence[str] = ()) -> list[Row]:
-    """Return the mean absolute difference from the published numbers by metric or measure: mixtures, and all but time.
-
-    One row for each pair of sources, with a column for each variant; `skip` are metrics that are left out.
-    """
-    found: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for row in rows:
-        if row["measure"] in _OUR_MEASURE or row["difference"] is None or row["metric"] in skip:
-            continue
-        sources = f"{row['source_a']}, {row['source_b']}"
-        for name in (row[by], "all"):
-            if by == "measure" or row["measure"] in MIXED:
-                found.setdefault((sources, name), {}).setdefault(row["variant"], []).append(abs(row["difference"]))
-    return [
-        {"sources": sources, by: name, **{variant: float(np.mean(values)) for variant, values in of.items()}}
-        for (sources, name), of in found.items()
-    ]

@@ -33,7 +33,6 @@ from textgauge_papers.ledger import (
     ledger,
     on_side,
 )
-from textgauge_papers.orders import count_swaps
 from textgauge_papers.paper import Paper, PaperFigure, Request
 from textgauge_papers.yamshchikov2020_tables import (
     DATA,
@@ -46,6 +45,7 @@ from textgauge_papers.yamshchikov2020_tables import (
     Numbers,
     best_end,
     compute_our_numbers,
+    count_swaps,
     get_our_keys,
     get_printed_value,
     load_published_numbers,

@@ -19,7 +19,6 @@ from textgauge.bench import Group, Results, get_pair_columns, select_rated_group
 from textgauge.core import Floats, Row, drop_nonfinite_values
 from textgauge.metrics import get_metric
 from textgauge.stats import orders, pearson, spearman
-from textgauge_papers.orders import compute_variability, count_coinciding, count_swaps, set_deviations
 from textgauge_papers.paper import Request, load_published, make_row
 
 DATA = "yamshchikov14"
@@ -78,7 +77,8 @@ def rows(results: Results, request: Request) -> list[Row]:
     one, so that printed means tell little of it: `low` and `high` are the ends of what means that round to the printed
     ones can give.
     """
-    found = _of_run(results, request)
+    groups = [group for group in select_rated_groups(results.groups()) if group.data == DATA and group.observed]
+    found = compute_our_numbers(groups[-1], request) if groups else None
     made = [] if found is None else [_add_note(row, request) for row in _our_rows(load_published_numbers(), found)]
     theirs = load_published_numbers(corrected=True)
     made += [row | _reach(row, theirs) | {"note": _fed_note(row)} for row in _fed_rows(theirs)]
@@ -161,11 +161,6 @@ def get_our_keys(request: Request) -> dict[str, str]:
     return {name: get_metric(text.format(**params)).key for name, text in named.items()}
 
 
-def _of_run(results: Results, request: Request) -> Numbers | None:
-    groups = [group for group in select_rated_groups(results.groups()) if group.data == DATA and group.observed]
-    return compute_our_numbers(groups[-1], request) if groups else None
-
-
 def compute_our_numbers(group: Group, request: Request) -> Numbers:
     """Return means, deviations and ranks of a run."""
     numbers, labels, columns = Numbers(), list(SETS.values()), get_pair_columns(group)
@@ -241,6 +236,42 @@ TABLE4: dict[str, tuple[str, Callable[[str, Numbers], float]]] = {
     "order": ("order_correlation_with_human", order_correlation),
     "variability": ("variability_on_random_pct", _variability),
 }
+
+
+def count_coinciding(a: Floats, b: Floats) -> float:
+    """Return how many sets have the same rank in both orders; NaN where a set has no rank, as a set without a mean.
+
+    >>> count_coinciding(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]))
+    1.0
+    """
+    return float((a == b).sum()) if np.isfinite(a + b).all() else float("nan")
+
+
+def count_swaps(a: Floats, b: Floats) -> float:
+    """Half of Spearman's footrule, Σ|a − b|/2: what the paper publishes as the number of swaps; NaN as above.
+
+    >>> count_swaps(np.array([1.0, 2, 3, 4]), np.array([4.0, 2, 3, 1]))
+    3.0
+    """
+    return float(np.abs(a - b).sum()) / 2.0
+
+
+def compute_variability(means: Floats, random: NDArray[np.bool_]) -> float:
+    """Range of the means on random sets over their range on all sets, in percent; NaN where all means are equal.
+
+    >>> compute_variability(np.array([0.0, 0.1, 0.5, 1.0]), np.array([True, True, False, False]))
+    10.0
+    """
+    whole = float(np.ptp(means)) if len(means) else 0.0
+    if not random.any() or not np.isfinite(whole) or whole == 0.0:
+        return float("nan")
+    return 100.0 * float(np.ptp(means[random])) / whole
+
+
+def set_deviations(values: Floats, sets: NDArray[np.str_], labels: list[str]) -> Floats:
+    """Return the standard deviation of each set over its values that are finite; NaN where none is."""
+    parts = [values[(sets == label) & np.isfinite(values)] for label in labels]
+    return np.array([float(part.std()) if len(part) else np.nan for part in parts])
 
 
 def _table5(name: str, numbers: Numbers, source: str) -> Iterator[Row]:

@@ -6,12 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from benchmarks.ledgers import average_differences
 
 from textgauge.bench import Group, Ksc, Observations, Size, Sources, Speed, Store, summarise_repetitions
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge_papers import PAPERS, kour2022_tables
-from textgauge_papers.kour2022_tables import KOUR_METRICS, VARIANT_METRICS, average_differences
+from textgauge_papers.kour2022_tables import KOUR_METRICS, VARIANT_METRICS
 from textgauge_papers.paper import Request
 
 KSC = partial(Ksc, n=100, repetitions=5, draw="disjoint")

@@ -12,8 +12,8 @@ from textgauge.metrics import get_pair_metrics
 from textgauge_papers import PAPERS
 from textgauge_papers import yamshchikov2020 as paper
 from textgauge_papers import yamshchikov2020_tables as tables
-from textgauge_papers.orders import compute_variability
 from textgauge_papers.paper import Request, load_published
+from textgauge_papers.yamshchikov2020_tables import compute_variability
 
 
 @pytest.fixture(scope="module")

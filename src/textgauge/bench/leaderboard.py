@@ -197,7 +197,11 @@ def _rank_groups(
     check_measures(weights, names)
     if any(not (weight >= 0 and math.isfinite(weight)) for weight in weights.values()):
         raise InputError("weights are finite numbers, zero or more")
-    shown_only = _list_descriptive_columns(tables, weights)
+    # What is shown and not averaged: nothing where nothing else could be averaged.
+    counting = [table for table in tables if table.measure.best == "larger" and np.isfinite(table.measure.high)]
+    found = {table.column for table in counting if not table.measure.quality and table.column not in weights}
+    others = {table.column for table in counting} - found
+    shown_only = sorted(found) if others else []
     counted = weigh_tables(tables, {**dict.fromkeys(shown_only, 0.0), **weights})
     chosen = _choose_scope(counted, scope)
     unknown = np.full((len(metrics) + 1, len(metrics) + 1), np.nan)
@@ -325,14 +329,6 @@ def _average_column(tables: list[MeasureTable]) -> Floats:
     for table in tables:
         groups.setdefault(table.measure.name, []).append(average_known(table.values, axis=1))
     return average_known(np.array([average_known(np.array(group), axis=0) for group in groups.values()]), axis=0)
-
-
-def _list_descriptive_columns(tables: list[MeasureTable], weights: Mapping[str, float]) -> list[str]:
-    """Return columns that are shown and not averaged; none where nothing else could be averaged."""
-    counting = [table for table in tables if table.measure.best == "larger" and np.isfinite(table.measure.high)]
-    found = {table.column for table in counting if not table.measure.quality and table.column not in weights}
-    others = {table.column for table in counting} - found
-    return sorted(found) if others else []
 
 
 def group_boards(groups: Sequence[Group]) -> list[tuple[Leaderboard, tuple[Leaderboard, ...]]]:

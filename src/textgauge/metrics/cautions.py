@@ -202,7 +202,9 @@ def make_sketch(texts: Corpus, sources: Ints, seed: int = 0) -> TextSketch | Non
         others = np.concatenate([other for number, other in enumerate(parts) if number != place])
         gap = to_unit(part.astype(np.float64)).mean(axis=0) - to_unit(others.astype(np.float64)).mean(axis=0)
         spread = max(spread, float(gap @ gap))
-    return TextSketch(_round_robin(parts), spread)
+    # Rows of all parts by turns, so that each part is among the first MAX_TEXTS.
+    order = sorted((row, place) for place, part in enumerate(parts) for row in range(len(part)))
+    return TextSketch(np.stack([parts[place][row] for row, place in order[:MAX_TEXTS]]), spread)
 
 
 def parse_sketch(content: Any) -> TextSketch | None:
@@ -242,9 +244,3 @@ def _draw_rows(texts: Corpus, most: int, seed: int) -> NDArray[np.int8]:
     chosen = np.random.default_rng([seed, 21]).permutation(first)[:most]
     rows = to_unit(Corpus.of([texts.pool.texts[row] for row in texts.index[chosen]]).embeddings(EMBEDDER))
     return np.rint(127.0 * rows / max(float(np.abs(rows).max()), 1e-9)).astype(np.int8)
-
-
-def _round_robin(parts: list[NDArray[np.int8]]) -> NDArray[np.int8]:
-    """Return rows of all parts by turns, up to MAX_TEXTS."""
-    order = sorted((row, place) for place, part in enumerate(parts) for row in range(len(part)))
-    return np.stack([parts[place][row] for row, place in order[:MAX_TEXTS]])

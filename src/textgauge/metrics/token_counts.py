@@ -86,7 +86,10 @@ class CountMetric(TokenMetric):
         """Headline and parts of one comparison."""
         P, Q = (count_tokens(corpus, self.token_rows) for corpus in comparison.sides)
         require_tokens({"reference": float(P.sum()), "candidate": float(Q.sum())})
-        values = self.of_counts(*_order_by_count(P, Q))
+        # In an order that the counts alone decide, so that sums round alike in every pool.
+        order = np.lexsort((P[0], Q[0]))
+        order = order[(P + Q)[0, order] > 0]
+        values = self.of_counts(P[:, order], Q[:, order])
         if np.isnan(values[VALUE][0]):
             raise Undefined(self.undefined)
         return {name: float(column[0]) for name, column in values.items()}
@@ -126,13 +129,6 @@ def require_tokens(sizes: dict[str, float]) -> None:
     for role, size in sizes.items():
         if size == 0:
             raise Undefined(f"the {role} has no tokens")
-
-
-def _order_by_count(P: Floats, Q: Floats) -> tuple[Floats, Floats]:
-    """Return the tokens in use, in an order that their counts alone decide, so that sums round alike in every pool."""
-    order = np.lexsort((P[0], Q[0]))
-    order = order[(P + Q)[0, order] > 0]
-    return P[:, order], Q[:, order]
 
 
 def _place_values(values: Floats, where: NDArray[np.bool_]) -> Floats:

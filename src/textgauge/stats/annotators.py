@@ -52,7 +52,12 @@ def krippendorff_alpha(ratings: Floats, *, scale: Scale = "interval") -> float:
     if len(values) < 2 or bool((values == values[0]).all()):
         return float("nan")
     if scale == "nominal":
-        return _compute_alpha_of_kinds(item, values)
+        m, kinds = np.bincount(item), np.unique(values, return_inverse=True)[1]
+        cells, alike = np.unique(item * (int(kinds.max()) + 1) + kinds, return_counts=True)
+        of_kind, n = np.bincount(kinds), len(values)
+        agreed = float((alike * (alike - 1) / (m[cells // (int(kinds.max()) + 1)] - 1)).sum())
+        by_chance = float((of_kind * (of_kind - 1)).sum()) / (n - 1)
+        return 1.0 - (n - agreed) / (n - by_chance)
     return _compute_alpha_of_squares(item, rankdata(values) if scale == "ordinal" else values - values.mean())
 
 
@@ -79,15 +84,6 @@ def _compute_alpha_of_squares(item: NDArray[np.intp], values: Floats) -> float:
     observed = float(((m * q - s**2) / (m - 1)).sum())
     expected = float(len(values) * q.sum() - s.sum() ** 2) / (len(values) - 1)
     return 1.0 - observed / expected
-
-
-def _compute_alpha_of_kinds(item: NDArray[np.intp], values: Floats) -> float:
-    m, kinds = np.bincount(item), np.unique(values, return_inverse=True)[1]
-    cells, alike = np.unique(item * (int(kinds.max()) + 1) + kinds, return_counts=True)
-    of_kind, n = np.bincount(kinds), len(values)
-    agreed = float((alike * (alike - 1) / (m[cells // (int(kinds.max()) + 1)] - 1)).sum())
-    by_chance = float((of_kind * (of_kind - 1)).sum()) / (n - 1)
-    return 1.0 - (n - agreed) / (n - by_chance)
 
 
 def kappa(first: Floats, second: Floats, *, squared: bool = False) -> float:

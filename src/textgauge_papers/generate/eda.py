@@ -189,7 +189,8 @@ def _variant(text: str, earlier: list[str], seed: int, operations: list[Operatio
     first = int(make_generator(seed, key, 1).integers(turns)) + number
     rng = make_generator(seed, key, 2, number)
     if compat == "eda":
-        return str(operations[first % turns](SplitText.of(_letters(text)), rng))
+        lower = text.lower().replace("’", "").replace("'", "")
+        return str(operations[first % turns](SplitText.of(" ".join(_NOT_LETTERS.sub(" ", lower).split())), rng))
     parsed, changed = SplitText.of(text), text
     for turn in range(turns):
         for _ in range(_TRIES):
@@ -215,12 +216,6 @@ def _cased(word: str, like: str) -> str:
     if like.isupper() and len(like) > 1:
         return word.upper()
     return word[:1].upper() + word[1:] if like[:1].isupper() else word
-
-
-def _letters(text: str) -> str:
-    """Clean a text as the authors do: in lower case, without apostrophes, with a space for every other sign."""
-    lower = text.lower().replace("’", "").replace("'", "")
-    return " ".join(_NOT_LETTERS.sub(" ", lower).split())
 
 
 def _is_sign(character: str) -> bool:

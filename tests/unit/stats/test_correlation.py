@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from tests.unit.stats.columns import NAN, columns, related, rows
+from tests.unit.stats.columns import NAN, columns, count_inversions, related, rows
 
 from textgauge.core.settings import limit_sizes
 from textgauge.stats.correlation import (
@@ -29,7 +29,6 @@ from textgauge.stats.correlation import (
     spearman,
 )
 from textgauge.stats.orders import accuracy_eq, kendall_b
-from textgauge_papers.orders import count_inversions
 
 
 def test_groups_without_a_correlation_are_left_out_of_the_mean():

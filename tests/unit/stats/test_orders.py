@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from tests.unit.stats.columns import NAN, columns, related, rows
+from tests.unit.stats.columns import NAN, columns, count_inversions, related, rows
 
 from textgauge.bench.protocols.agreement import measure_soft_accuracy
 from textgauge.stats.correlation import average_over_groups, find_complete_rows, pearson, spearman
@@ -30,7 +30,12 @@ from textgauge.stats.orders import (
     set_means,
     share_draws,
 )
-from textgauge_papers.orders import compute_variability, count_coinciding, count_inversions, count_swaps, set_deviations
+from textgauge_papers.yamshchikov2020_tables import (
+    compute_variability,
+    count_coinciding,
+    count_swaps,
+    set_deviations,
+)
 
 epsilons = st.one_of(st.just(0.0), st.integers(1, 30).map(lambda tenths: tenths / 10))
 

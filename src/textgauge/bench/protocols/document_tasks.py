@@ -301,7 +301,8 @@ class Sensitivity(Task):
         # As many as a quarter of the documents are set aside for needles: no document is both.
         drawn = sources.data.draw(self.documents_drawn + max(1, self.documents_drawn // 4), seed)
         usable = sorted(
-            {text for text in drawn.texts if fits(text, INSERTED[0])}, key=lambda text: _make_sort_key(text, seed)
+            {text for text in drawn.texts if fits(text, INSERTED[0])},
+            key=lambda text: hashlib.blake2b(f"{seed}|{text}".encode("utf-8", "surrogatepass"), digest_size=8).digest(),
         )
         count = max(1, len(usable) - min(self.documents_drawn, round(0.8 * len(usable))))
         texts, hay = sorted(usable[count:]), sorted(usable[:count])
@@ -355,7 +356,3 @@ def _make_needle(text: str, hay: list[str], rng: np.random.Generator) -> str:
         if found >= wanted:
             break
     return " ".join(parts)
-
-
-def _make_sort_key(text: str, seed: int) -> bytes:
-    return hashlib.blake2b(f"{seed}|{text}".encode("utf-8", "surrogatepass"), digest_size=8).digest()

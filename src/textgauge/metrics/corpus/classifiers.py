@@ -10,12 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Floats32
+from textgauge.core.arrays import Floats
 from textgauge.core.errors import ParameterError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut, Index, TrainTest, Trial, average_scores
+from textgauge.metrics.numerics.moments import squared_euclidean
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
 from textgauge.metrics.uncertainty import NullValues, compute_normal_reach, estimate_likely_range, exchange_labels
@@ -44,7 +45,8 @@ def decide_svm(rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
     X = rows.astype(np.float64) / get_magnitude(rows)
     shared = len(X) <= _SHARED_ROWS and 2 * sum(len(task.train) ** 2 for task in tasks) > len(X) ** 2
     centred = X - X.mean(axis=0)  # distances are the same and keep their digits
-    squares = _compute_square_distances(centred, centred) if shared else None
+    # Rounded so that a task has the same numbers whichever tasks share them.
+    squares = squared_euclidean(centred, centred).astype(np.float32) if shared else None
     decisions: list[Floats] = []
     for task in tasks:
         train, test = X[task.train], X[task.test]
@@ -55,22 +57,14 @@ def decide_svm(rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
         gamma = 1.0 / (X.shape[1] * variance) if variance > _NO_VARIANCE else 1.0  # as scikit-learn's "scale"
         if squares is None:
             within, across = (
-                _compute_square_distances(centred[some], centred[task.train]) for some in (task.train, task.test)
+                squared_euclidean(centred[some], centred[task.train]).astype(np.float32)
+                for some in (task.train, task.test)
             )
         else:
             within, across = squares[np.ix_(task.train, task.train)], squares[np.ix_(task.test, task.train)]
         model = SVC(kernel="precomputed", random_state=0).fit(np.exp(-gamma * within), task.labels)
         decisions.append(model.decision_function(np.exp(-gamma * across)))
     return decisions
-
-
-def _compute_square_distances(A: Floats, B: Floats) -> Floats32:
-    """Return ‖a − b‖², rounded so that a task has the same numbers whichever tasks share them."""
-    squares = A @ B.T
-    squares *= -2.0
-    squares += np.einsum("ij,ij->i", A, A)[:, None]
-    squares += np.einsum("ij,ij->i", B, B)
-    return np.maximum(squares, 0.0, out=squares).astype(np.float32)
 
 
 def get_magnitude(rows: Rows) -> float:

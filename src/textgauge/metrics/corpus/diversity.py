@@ -242,6 +242,8 @@ class NgramTable:
 
 def list_orders(corpus: Corpus, tokenizer: str, order: int) -> NgramTable:
     """Assign numbers to the n-grams of a corpus, orders 1 to `order`."""
+    from scipy.sparse import csr_matrix
+
     tokens = corpus.tokens(tokenizer)
     lengths = np.diff(tokens.offsets).astype(np.int64)
     text = np.repeat(np.arange(len(lengths)), lengths + 1)
@@ -255,18 +257,11 @@ def list_orders(corpus: Corpus, tokenizer: str, order: int) -> NgramTable:
         if back:
             context = number_pairs(context, np.where(place >= back, np.roll(token, back), begin))
         shorter, gram = gram, number_pairs(context, token)
-        orders.append(_order(count_per_text(text, gram, len(lengths)), gram, context, shorter))
+        shape = (len(lengths), int(gram.max(initial=-1)) + 1)
+        counts = csr_matrix((np.ones(len(gram)), (text, gram)), shape=shape)
+        counts.sum_duplicates()
+        orders.append(_order(counts, gram, context, shorter))
     return NgramTable(lengths, tuple(orders))
-
-
-def count_per_text(text: Ints, gram: Ints, texts: int) -> csr_matrix:
-    """Return how often each text has each n-gram, given one (text, n-gram) pair per occurrence."""
-    from scipy.sparse import csr_matrix
-
-    shape = (texts, int(gram.max(initial=-1)) + 1)
-    counts = csr_matrix((np.ones(len(gram)), (text, gram)), shape=shape)
-    counts.sum_duplicates()
-    return counts
 
 
 def _order(counts: csr_matrix, gram: Ints, context: Ints, shorter: Ints) -> Order:

@@ -337,13 +337,6 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
         return partial(polynomial, self.degree)
 
 
-def draw_directions(dimension: int, count: int, seed: int) -> Floats:
-    """Random unit vectors as columns."""
-    columns = np.random.default_rng(seed).standard_normal((dimension, count))
-    unit: Floats = columns / np.linalg.norm(columns, axis=0)
-    return unit
-
-
 def plan_quantiles(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """Which order statistics of two samples of n and m meet in the optimal plan on a line, and with what mass."""
     # Whole numbers (multiples of 1/(n·m)) so that equal steps of both samples coincide exactly.
@@ -406,4 +399,5 @@ class SlicedWasserstein(EmbeddingMetric):
     def _project(self, corpus: Corpus) -> Floats:
         rows = corpus.embeddings(self.embedder).astype(np.float64)
         rows -= 0.5 * rows.min(axis=0) + 0.5 * rows.max(axis=0)  # distances stay, and large common numbers go
-        return rows @ draw_directions(rows.shape[1], self.projections, self.seed)
+        columns = np.random.default_rng(self.seed).standard_normal((rows.shape[1], self.projections))
+        return np.asarray(rows @ (columns / np.linalg.norm(columns, axis=0)))

@@ -61,13 +61,6 @@ def compute_student_p(
     return 2.0 * stdtr(freedom, -t)
 
 
-def compute_mean_and_variance(sides: Subsets, sums: Floats, squares: Floats) -> tuple[Floats, Floats, Floats]:
-    """Means, variances (n − 1) and sizes of all sides, from sums and squares of their texts or groups."""
-    weights, sizes = sides.masks.astype(np.float64), sides.sizes[:, None].astype(np.float64)
-    means = weights @ sums / sizes
-    return means, np.maximum(weights @ squares / sizes - means**2, 0.0) * sizes / (sizes - 1), sizes
-
-
 def sum_of_squares(X: Embeddings, centre: Floats) -> Floats:
     """Return the sums of the squares of coordinates about a centre."""
     sums = [((rows - centre) ** 2).sum(axis=0) for _, rows in iterate_rows(X, _AT_ONCE)]
@@ -254,7 +247,9 @@ class TTest(EmbeddingMetric):
         sides = Subsets.of(draws)
         small = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
         with np.errstate(divide="ignore", invalid="ignore"):
-            of_sides = compute_mean_and_variance(sides, sums, squares)
+            weights, sizes = sides.masks.astype(np.float64), sides.sizes[:, None].astype(np.float64)
+            means = weights @ sums / sizes
+            of_sides = means, np.maximum(weights @ squares / sizes - means**2, 0.0) * sizes / (sizes - 1), sizes
             (a, va, n), (b, vb, m) = ([found[which] for found in of_sides] for which in (sides.left, sides.right))
             values = 1.0 - compute_student_p((a, b), (va, vb), (n, m)).mean(axis=1)
         return {VALUE: np.where(small, np.nan, values)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
@@ -85,15 +85,11 @@ class Levenshtein(GridMetric):
         sizes = _get_lengths(left), _get_lengths(right)
         if np.array_equal(grid.left.index, grid.right.index) and sizes[0].sum() > _SHORT * len(left):
             right = left  # the same object tells rapidfuzz that a matrix is symmetric
-        edits = compare_sequences(left, right, _get_scorer(self.kind), crossed=grid.crossed)
+        from rapidfuzz import distance
+
+        modules = {"levenshtein": "Levenshtein", "indel": "Indel", "osa": "OSA", "damerau": "DamerauLevenshtein"}
+        edits = compare_sequences(left, right, getattr(distance, modules[self.kind]).distance, crossed=grid.crossed)
         return {VALUE: compute_similarity(edits, *grid.spread(*sizes), norm=self.norm)}
-
-
-def _get_scorer(kind: Kind) -> Callable[..., Any]:
-    from rapidfuzz import distance
-
-    modules = {"levenshtein": "Levenshtein", "indel": "Indel", "osa": "OSA", "damerau": "DamerauLevenshtein"}
-    return getattr(distance, modules[kind]).distance  # type: ignore[no-any-return]
 
 
 def _get_lengths(items: Sequences) -> Floats:

@@ -25,11 +25,6 @@ def with_data(bags: csr_matrix, data: NDArray[Any]) -> csr_matrix:
     return type(bags)((data, bags.indices, bags.indptr), shape=bags.shape)
 
 
-def repeat_per_place(bags: csr_matrix, values: Floats) -> Floats:
-    """Return one value per text, repeated for each of its tokens."""
-    return np.repeat(values, np.diff(bags.indptr))
-
-
 def sum_rows(bags: csr_matrix) -> Floats:
     """Return the sum of each row, added from the smallest number up.
 
@@ -153,13 +148,6 @@ def compute_cosine(common: Floats, left: Floats, right: Floats) -> Floats:
     return np.where(whole > 0, np.minimum(common / np.where(whole > 0, whole, 1.0), 1.0), (left == right) * 1.0)
 
 
-def compute_gains(counts: csr_matrix, *, mean_length: float, k1: float, b: float, delta: float) -> Floats:
-    """Return what a token of a document adds to the BM25+ score of a query that has it once, before its rarity."""
-    lengths = np.asarray(counts.sum(axis=1)).reshape(-1) / mean_length
-    damping = repeat_per_place(counts, k1 * (1.0 - b + b * lengths))
-    return np.asarray(delta + counts.data * (k1 + 1.0) / (damping + counts.data))
-
-
 @register
 @dataclass(frozen=True, kw_only=True)
 class Tfidf(GridMetric):
@@ -255,7 +243,9 @@ class Bm25Plus(GridMetric):
 
     def _weights(self, counts: csr_matrix, background: Background) -> csr_matrix:
         delta = self.delta if self.normalise else 0.0
-        gain = compute_gains(counts, mean_length=background.mean_length, k1=self.k1, b=self.b, delta=delta)
+        lengths = np.asarray(counts.sum(axis=1)).reshape(-1) / background.mean_length
+        damping = np.repeat(self.k1 * (1.0 - self.b + self.b * lengths), np.diff(counts.indptr))
+        gain = np.asarray(delta + counts.data * (self.k1 + 1.0) / (damping + counts.data))
         return with_data(counts, compute_rarity(background, unseen=self.normalise)[counts.indices] * gain)
 
     def _whole(self, queries: csr_matrix, background: Corpus) -> Floats:

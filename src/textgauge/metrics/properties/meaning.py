@@ -26,7 +26,7 @@ from textgauge.core.settings import split_into_blocks
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import list_versions
 from textgauge.metrics.corpus.diversity import compute_left_out_vendi, compute_vendi
-from textgauge.metrics.numerics.moments import scale_to_units
+from textgauge.metrics.numerics.moments import scale_to_units, to_unit
 from textgauge.metrics.numerics.search import find_best_matches
 from textgauge.metrics.properties.base import (
     NEAR_COPY,
@@ -174,7 +174,7 @@ def perplexity(surprise: Floats, tokens: Floats, *units: Ints, level: float = 0.
     rest = surprise[known] - rate * tokens[known]
     error, freedom = compute_standard_error(rest, *(unit[known] for unit in units))
     found = add_student_interval(rate, error * n / total, freedom, level)
-    return PropertyValue(*(_exp(end) for end in (found.value, found.low, found.high)))
+    return PropertyValue(*(math.exp(min(end, 700.0)) for end in (found.value, found.low, found.high)))
 
 
 def compute_errors_per_word(measured: MeasuredCorpus) -> Floats:
@@ -204,10 +204,6 @@ def _divide(columns: tuple[Floats, Floats] | None) -> Floats:
         return np.empty(0)
     top, below = columns
     return np.asarray(np.divide(top, below, out=np.full(len(top), np.nan), where=below > 0))
-
-
-def _exp(value: float) -> float:
-    return math.exp(min(value, 700.0))  # beyond, there is no such float
 
 
 _declare = partial(declare, better="lower", bounds=(0.0, math.inf), by_group=True)
@@ -247,7 +243,7 @@ def find_nearest_meaning(queries: Vectors, documents: Vectors, *, within: bool =
     >>> found.index.tolist(), found.similarity.round(4).tolist()
     ([0, 1], [0.7071, 1.0])
     """
-    sought, given = _to_unit(queries), _to_unit(documents)
+    sought, given = (to_unit(side).astype(np.float32) for side in (queries, documents))
     index = np.zeros(len(sought), dtype=np.int64)
     similarity = np.zeros(len(sought))
     for block in split_into_blocks(len(sought), _CELLS, len(given)):
@@ -300,11 +296,6 @@ def f1(
     freedom = _compute_freedom(errors, [freedom for _, freedom in known])
     found = add_student_interval(2 * p * r / (p + r), math.hypot(*errors), freedom, level)
     return PropertyValue(found.value, max(found.low, 0.0), min(found.high, 1.0))
-
-
-def _to_unit(rows: Vectors) -> NDArray[np.float32]:
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
-    return np.asarray(rows / np.where(norms > 0, norms, 1.0), dtype=np.float32)
 
 
 def _compute_cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints) -> Floats:
