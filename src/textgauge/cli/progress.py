@@ -31,24 +31,17 @@ class Watch:
         """Say what is being done from now on; counts within a step are for terminals."""
         if step.part:
             return
-        kind = step.kind or step
-        if kind != self.doing and time.perf_counter() - self.start >= QUIET_SECONDS:
+        kind, spent = step.kind or step, time.perf_counter() - self.start
+        if DETAIL.verbose:
+            note(f"{spent:8.2f} s  {step}")
+        elif kind != self.doing and spent >= QUIET_SECONDS:
             note(f"{kind} …")
         self.doing = kind
 
     def stop(self) -> None:
         """Nothing more follows."""
-
-
-class _Verbose(Watch):
-    def __call__(self, step: Stage) -> None:
-        if step.part:
-            return
-        self.doing = step
-        note(f"{time.perf_counter() - self.start:8.2f} s  {step}")
-
-    def stop(self) -> None:
-        note(f"{time.perf_counter() - self.start:8.2f} s  done")
+        if DETAIL.verbose:
+            note(f"{time.perf_counter() - self.start:8.2f} s  done")
 
 
 @dataclass(eq=False)
@@ -110,8 +103,8 @@ def progress(on_interrupt: Callable[[], None] | None = None, *, is_left: bool = 
 
     Where that `is_left` to the command, the interrupt is raised again.
     """
-    is_shown = sys.stderr.isatty() and not DETAIL.quiet
-    watch = _Verbose() if DETAIL.verbose else _Terminal() if is_shown else Watch()
+    is_shown = sys.stderr.isatty() and not (DETAIL.quiet or DETAIL.verbose)
+    watch = _Terminal() if is_shown else Watch()
     try:
         try:
             with listen(lambda stage: note(stage) if stage.kind == NOTE else watch(stage)):
