@@ -169,10 +169,6 @@ def _average_printed(theirs: tuple[str, str], k: int, name: str) -> float:
     return float(np.mean([_printed(theirs, None if m in SIZED else k, m)[name] for m in SEVEN]))
 
 
-def _deviations(variant: str, theirs: tuple[str, str]) -> str:
-    return "; ".join([_AS[variant]] + (["other questions in place of Yahoo's"] if "yahoo" in theirs else []))
-
-
 def _make_claim(
     variant: str,
     theirs: tuple[str, str],
@@ -181,7 +177,7 @@ def _make_claim(
     criterion: str,
     test: Callable[[KourEvidence], Outcome],
 ) -> Claim[KourEvidence]:
-    said = _deviations(variant, theirs)
+    said = _AS[variant] + ("; other questions in place of Yahoo's" if "yahoo" in theirs else "")
     return Claim(claim, paper, OUR_DATA[theirs], criterion, test, said, way=_WAY[variant])
 
 

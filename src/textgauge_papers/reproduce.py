@@ -103,7 +103,8 @@ def reproduce(
         if not every and (tables or table is not None or form.for_people):
             _print_ledger(ledgers, took, form)
             rows = [row for row in one.rows(results, request) if table in (None, row["table"])]
-            print_result(TableResult("reproduce", rows, _of(one, rows), shown=[_readable(row) for row in rows]), form)
+            shown = [{name: format_cell(value) for name, value in _known(row).items()} for row in rows]
+            print_result(TableResult("reproduce", rows, _of(one, rows), shown=shown), form)
             ledgers = []
         if figures is not None:
             _draw(one, results, figures / one.name if every else figures)
@@ -164,7 +165,8 @@ def _print_ledger(rows: list[Row], took: dict[str, float], form: Format) -> None
     own: dict[str, list[Row]] = {}
     for row in rows:
         own.setdefault(row["source"], []).append(row)
-    answers = [f"{source}: {counts(part)}{_time(took[source])}" for source, part in own.items()]
+    times = {source: f", {seconds / 60:.1f} minutes of processor time" for source, seconds in took.items() if seconds}
+    answers = [f"{source}: {counts(part)}{times.get(source, '')}" for source, part in own.items()]
     if not form.for_people:
         known = {source: round(seconds, 1) for source, seconds in took.items() if seconds}
         print_result(
@@ -178,10 +180,6 @@ def _print_ledger(rows: list[Row], took: dict[str, float], form: Format) -> None
             print_answer(source, form)
         print_table([_known(row) for row in summary(part)], form)
         print_table([_known({name: row[name] for name in _SHORT}) for row in part], form)
-
-
-def _time(seconds: float) -> str:
-    return f", {seconds / 60:.1f} minutes of processor time" if seconds else ""
 
 
 def _known(row: Row) -> Row:
@@ -222,7 +220,3 @@ def _plans(paper: Paper, request: Request) -> list[Plan]:
             raise
         note(f"warning: {error}; only published numbers are fed through our formulas")
         return []
-
-
-def _readable(row: Row) -> Row:
-    return {name: format_cell(value) for name, value in _known(row).items()}

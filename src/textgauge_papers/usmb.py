@@ -157,7 +157,8 @@ def _our_rows(results: Results, instead: str) -> Iterator[Row]:
     ours, sets = scores(groups), _data(groups)
     for table, measures in _MEASURES.items():
         data = {column: sets.get(measure, "") for column, measure in measures.items()}
-        yield from _table(table, {name: _renamed(found, measures) for name, found in ours.items()}, data, instead)
+        named = {name: {of: found[one] for of, one in measures.items() if one in found} for name, found in ours.items()}
+        yield from _table(table, named, data, instead)
     tasks = {task: "; ".join(filter(None, (sets.get(part) for part in parts))) for task, parts in _PARTS.items()}
     tasks["overall"] = "; ".join(filter(None, tasks.values()))
     yield from _table("4", {name: task_scores(found) for name, found in ours.items()}, tasks, instead)
@@ -253,10 +254,6 @@ def _metric_of(key: str) -> str:
     return get_pair_metrics(key)[0].name
 
 
-def _renamed(found: Mapping[str, float], measures: Mapping[str, str]) -> dict[str, float]:
-    return {column: found[measure] for column, measure in measures.items() if measure in found}
-
-
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if len(values) else float("nan")
 
@@ -330,6 +327,7 @@ def claims() -> list[Claim[UsmbEvidence]]:
     def others(name: str) -> list[str]:
         return [one for one in singles if one != name]
 
+    table7 = "weights of the ensemble of comparisons (table 7)"
     cosine = (_extreme(_COSINE, "overall", others(_COSINE), best=True, whole=whole) for whole in (False, True))
     return [
         *about("the ensemble is above all on each task", *(_extreme(_ENSEMBLE, t, singles, best=True) for t in _PARTS)),
@@ -346,7 +344,7 @@ def claims() -> list[Claim[UsmbEvidence]]:
             )
         ),
         *about("other ideal curves give similar orders", *_similar_orders(singles)),
-        *about("weights of the ensemble of comparisons (table 7)", _axis_weights()),
+        *about(table7, Claim(table7, "as table 6", "none", "none", why=f"{_MISPRINT}; what was meant is not known")),
     ]
 
 
@@ -469,11 +467,6 @@ def _similar_orders(singles: Sequence[str]) -> Iterator[Claim[UsmbEvidence]]:
 
 
 _SIMILAR = 0.5
-
-
-def _axis_weights() -> Claim[UsmbEvidence]:
-    why = f"{_MISPRINT}; what was meant is not known"
-    return Claim("weights of the ensemble of comparisons (table 7)", "as table 6", "none", "none", why=why)
 
 
 _FIGURES = (

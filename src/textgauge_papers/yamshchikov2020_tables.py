@@ -213,17 +213,9 @@ def _table4(name: str, numbers: Numbers, source: str, which: tuple[str, ...]) ->
         yield make_row("4", about, get_printed_value(name, measure), value(name, numbers), source)
 
 
-def _correlation(name: str, numbers: Numbers) -> float:
-    return abs(pearson(numbers.means[name], numbers.means[HUMAN]))
-
-
 def order_correlation(name: str, numbers: Numbers) -> float:
     """Return Spearman of the ranks of sets by a metric and by people."""
     return spearman(numbers.ranks[name], numbers.ranks[HUMAN])
-
-
-def _variability(name: str, numbers: Numbers) -> float:
-    return compute_variability(numbers.means[name], mark_random_sets())
 
 
 def mark_random_sets() -> NDArray[np.bool_]:
@@ -232,9 +224,12 @@ def mark_random_sets() -> NDArray[np.bool_]:
 
 
 TABLE4: dict[str, tuple[str, Callable[[str, Numbers], float]]] = {
-    "correlation": ("correlation_with_human", _correlation),
+    "correlation": ("correlation_with_human", lambda name, of: abs(pearson(of.means[name], of.means[HUMAN]))),
     "order": ("order_correlation_with_human", order_correlation),
-    "variability": ("variability_on_random_pct", _variability),
+    "variability": (
+        "variability_on_random_pct",
+        lambda name, of: compute_variability(of.means[name], mark_random_sets()),
+    ),
 }
 
 
