@@ -85,7 +85,7 @@ def find_closest_lengths(candidate: Floats, reference: Floats, items: Ints) -> F
 @register
 @dataclass(frozen=True, kw_only=True)
 class Bleu(NgramMetric):
-    """How many of the n-grams of left are in right, for n = 1 … `order`, with a penalty if left is shorter.
+    """How many of the n-grams of left are in right, for n from 1 to `order`, with a penalty if left is shorter.
 
     Value = 100 · min(1, exp(1 − |right| / |left|)) · (Π precision_n)^(1/order); an n-gram matches as often as it is in
     right. `smoothing` of an order without matches: `exp` counts 1/2, 1/4, … match, `floor` counts `floor`, `add-k` adds

@@ -311,7 +311,7 @@ def _make_space_table() -> NDArray[np.bool_]:
 @register
 @dataclass(frozen=True, kw_only=True)
 class Chrf(NgramMetric):
-    """Character n-grams that two texts share, for n = 1 … `order`.
+    """Character n-grams that two texts share, for n from 1 to `order`.
 
     Precision and recall = means over n of shared n-grams / n-grams of left and of right; value = (1 + β²) · precision ·
     recall / (β² · precision + recall), all times 100: recall counts `beta` times as much. Orders that a text is too
