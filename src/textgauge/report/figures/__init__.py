@@ -110,19 +110,17 @@ def _make_slug(*words: str) -> str:
 
 _KINDS = (
     FigureKind("order", draw_each_group(pairs.order_figure)),
-    FigureKind("scatter", draw_each_group(pairs.draw_scatter), "spearman"),
-    FigureKind("trajectory", draw_each_group(distributionality.draw_trajectory), "distributionality"),
+    FigureKind("scatter", draw_each_group(pairs.draw_scatter)),
+    FigureKind("trajectory", draw_each_group(distributionality.draw_trajectory)),
     FigureKind("density", distributionality.draw_densities),
-    FigureKind("distance", draw_each_group(ksc.draw_distance), "linearity"),
+    FigureKind("distance", draw_each_group(ksc.draw_distance)),
     FigureKind("tree", ksc.draw_trees),
     FigureKind("radar", measures.draw_radars),
-    FigureKind("box", draw_each_group(measures.draw_box), "accuracy"),
-    FigureKind("size", draw_each_group(partial(sweeps.draw_convergence, sweep="size")), "size_robustness"),
-    FigureKind(
-        "imbalance", draw_each_group(partial(sweeps.draw_convergence, sweep="imbalance")), "imbalance_robustness"
-    ),
+    FigureKind("box", draw_each_group(measures.draw_box)),
+    FigureKind("size", draw_each_group(partial(sweeps.draw_convergence, sweep="size"))),
+    FigureKind("imbalance", draw_each_group(partial(sweeps.draw_convergence, sweep="imbalance"))),
     FigureKind("tasks", pairs.draw_task_scores),
-    FigureKind("sensitivity", sweeps.draw_sensitivities, "sensitivity"),
+    FigureKind("sensitivity", sweeps.draw_sensitivities),
     FigureKind("contributions", pairs.draw_contributions),
 )
 KINDS = Registry("figure", {kind.name: kind for kind in _KINDS}, group="textgauge.figures")

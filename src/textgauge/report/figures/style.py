@@ -42,11 +42,10 @@ Draw = Callable[[Sequence[Group], int], Iterator[Drawn]]
 
 @dataclass(frozen=True)
 class FigureKind:
-    """A kind of figure: its name, which protocols list among their figures, how it is drawn, the measure it shows."""
+    """A kind of figure: its name, which protocols list among their figures, and how it is drawn."""
 
     name: str
     draw: Draw
-    measure: str = ""
 
     @property
     def title(self) -> str:

@@ -9,7 +9,6 @@ import base64
 import hashlib
 import inspect
 import json
-import math
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,8 +23,8 @@ from textgauge.bench.results import Group, Results, list_verdict_warnings, sum_t
 from textgauge.bench.store import Store
 from textgauge.core.charts import get_drawing_library
 from textgauge.core.errors import InputError
-from textgauge.core.show import format_decimals, make_printable
-from textgauge.report.figures import KINDS, Figure, FigureKind, draw_figures
+from textgauge.core.show import make_printable
+from textgauge.report.figures import KINDS, Figure, draw_figures
 from textgauge.report.page.cards import (
     AnswerCard,
     list_untrained,
@@ -78,7 +77,7 @@ def render_page_and_summary(
     found = [group for run in runs for group in run.groups()]
     groups = sorted(group_boards(found), key=lambda group: group[0].groups[0].protocol.of)
     single = [board for _, of in groups for board in of]
-    kinds = list(draw_kinds(found, single))
+    kinds = list(draw_kinds(found))
     results = sorted(results, key=lambda result: not result.findings)
     spent = sum_times(runs)
     rows = [row for result in results for row in result.rows]
@@ -221,11 +220,10 @@ class Drawing:
 
 @dataclass(frozen=True)
 class DrawingGroup:
-    """All figures of one kind: a reader chooses among them. `finding` says what they show."""
+    """All figures of one kind: a reader chooses among them."""
 
     title: str
     drawings: tuple[Drawing, ...]
-    finding: str
 
     def choices(self) -> list[str]:
         """Return what a reader chooses by: titles, with what is drawn where several have the same."""
@@ -233,26 +231,12 @@ class DrawingGroup:
         return [f"{d.title} ({d.about or d.name})" if titles.count(d.title) > 1 else d.title for d in self.drawings]
 
 
-def draw_kinds(found: Sequence[Group], boards: Sequence[Leaderboard]) -> Iterator[DrawingGroup]:
-    """Yield all figures that groups give, kind by kind, with what they show of the boards of single protocols."""
+def draw_kinds(found: Sequence[Group]) -> Iterator[DrawingGroup]:
+    """Yield all figures that groups give, kind by kind."""
     for name, kind in KINDS.items():
         made = prepare_drawings(draw_figures(found, kinds=[name]))
         if made:
-            yield DrawingGroup(kind.title, made, _format_finding(kind, boards) or made[0].title)
-
-
-def _format_finding(kind: FigureKind, boards: Sequence[Leaderboard]) -> str:
-    """Return the ends of the measure that a kind of figure shows; whether they differ, the leaderboard says."""
-    board = next((b for b in boards if kind.measure in b.by_column and kind.name in b.groups[0].protocol.figures), None)
-    if board is None:
-        return ""
-    (measure, *_) = board.by_column[kind.measure]
-    values = {row.metric: row.measures[kind.measure] for row in board}
-    known = sorted((m for m in values if not math.isnan(values[m])), key=lambda m: measure.share(values[m]))
-    if len(known) < 2:
-        return ""
-    first, last = (f"{format_decimals(values[metric])} ({metric})" for metric in (known[-1], known[0]))
-    return f"{capitalise(measure.name.replace('_', ' '))}: from {first} to {last}"
+            yield DrawingGroup(kind.title, made)
 
 
 def prepare_drawings(made: Iterable[Figure]) -> tuple[Drawing, ...]:
