@@ -159,10 +159,6 @@ def _read_glove() -> Iterator[Block]:
         yield [word.encode() for word in words[some]], matrix[some]
 
 
-def _read_large_glove() -> Iterator[Block]:
-    yield from read_blocks(locate("glove-840b") / "glove.840B.300d_filtered.txt")
-
-
 WORD_VECTORS = Registry(
     "word vectors (or file)",
     {
@@ -170,7 +166,12 @@ WORD_VECTORS = Registry(
             _read_whole_words, "input vectors of all-MiniLM-L6-v2, whole words, centred", 384, ("minilm",)
         ),
         "glove-50d": Encoder(_read_glove, "GloVe 6B, 400,000 words", 50, ("glove-50d",)),
-        "glove-840b": Encoder(_read_large_glove, "GloVe 840B, the commonest 33,860 words", 300, ("glove-840b",)),
+        "glove-840b": Encoder(
+            lambda: read_blocks(locate("glove-840b") / "glove.840B.300d_filtered.txt"),
+            "GloVe 840B, the commonest 33,860 words",
+            300,
+            ("glove-840b",),
+        ),
     },
 )
 

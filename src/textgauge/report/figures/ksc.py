@@ -135,7 +135,9 @@ def collect_tree_edges(distances: Floats, k: int) -> pl.DataFrame:
 
 def draw_tree(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatChart:
     """Corpora on the base, a node for every pair above the two it spans, a line for every judgement that fails."""
-    k = _name_corpora(group)
+    k: int = require_protocol(group, "judgements").k
+    if k > LARGEST:
+        raise InputError(f"a judgement tree is drawn for up to {LARGEST} corpora, not {k}")
     distances = merge_rounding_ties(drop_infinite(_of(group, metric, repetition).value))
     edges = collect_tree_edges(distances, k)
     height = min(60 * k, 560)
@@ -149,13 +151,6 @@ def draw_tree(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatCh
     key = "Squares: corpora, with their share of texts from the first source; circles: pairs, with their value."
     lines = (group, f"Repetition {repetition + 1}: {_judge_edge(distances, edges, k)}.", key)
     return join_panels([chart], f"Judgement tree of {metric}", *lines)
-
-
-def _name_corpora(group: Group) -> int:
-    k: int = require_protocol(group, "judgements").k
-    if k > LARGEST:
-        raise InputError(f"a judgement tree is drawn for up to {LARGEST} corpora, not {k}")
-    return k
 
 
 def _of(group: Group, metric: str, repetition: int) -> Observations:

@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -24,7 +24,7 @@ from textgauge.bench.store import Store
 from textgauge.core.charts import get_drawing_library
 from textgauge.core.errors import InputError
 from textgauge.core.show import make_printable
-from textgauge.report.figures import KINDS, Figure, draw_figures
+from textgauge.report.figures import KINDS, draw_figures
 from textgauge.report.page.cards import (
     AnswerCard,
     list_untrained,
@@ -79,7 +79,7 @@ def render_page_and_summary(
     single = [board for _, of in groups for board in of]
     kinds = list(draw_kinds(found))
     results = sorted(results, key=lambda result: not result.findings)
-    spent = sum_times(runs)
+    spent, warned = sum_times(runs), [text for run in runs for text in list_verdict_warnings(run, run.groups())]
     rows = [row for result in results for row in result.rows]
     named = [*(row.metric for board in single for row in board), *(str(row["metric"]) for row in rows)]
     summary = [(board.purpose, format_board(board)) for board, _ in groups]
@@ -87,7 +87,7 @@ def render_page_and_summary(
     content = {
         "title": title or (results[0].heading if len(results) == 1 and not runs else "Text metrics, measured"),
         "answers": _make_answers([board for board, _ in groups], results),
-        "warnings": [f"{capitalise(text)}." for text in _list_warnings(runs)],
+        "warnings": [f"{capitalise(text)}." for text in dict.fromkeys(warned)],
         "groups": [(_prepare_board(board), [_prepare_board(one) for one in of]) for board, of in groups],
         "results": [_prepare_result(result) for result in results],
         "kinds": kinds,
@@ -96,10 +96,6 @@ def render_page_and_summary(
         "version": version("textgauge"),
     }
     return _render(content), summary
-
-
-def _list_warnings(runs: Sequence[Results]) -> list[str]:
-    return list(dict.fromkeys(text for run in runs for text in list_verdict_warnings(run, run.groups())))
 
 
 def _make_answers(boards: Sequence[Leaderboard], results: Sequence[ResultFile]) -> list[AnswerCard]:
@@ -234,14 +230,10 @@ class DrawingGroup:
 def draw_kinds(found: Sequence[Group]) -> Iterator[DrawingGroup]:
     """Yield all figures that groups give, kind by kind."""
     for name, kind in KINDS.items():
-        made = prepare_drawings(draw_figures(found, kinds=[name]))
+        drawn = draw_figures(found, kinds=[name])
+        made = tuple(_prepare_drawing(figure.name, figure.chart.to_dict(validate=False)) for figure in drawn)
         if made:
             yield DrawingGroup(kind.title, made)
-
-
-def prepare_drawings(made: Iterable[Figure]) -> tuple[Drawing, ...]:
-    """Charts, made ready for a page."""
-    return tuple(_prepare_drawing(figure.name, figure.chart.to_dict(validate=False)) for figure in made)
 
 
 def _prepare_drawing(name: str, spec: dict[str, Any]) -> Drawing:
