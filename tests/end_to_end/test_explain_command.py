@@ -70,7 +70,7 @@ def test_an_atlas_has_every_text_with_its_label_its_passage_and_its_place(run, c
         table = pl.DataFrame({"text": lines, "label": [f"{name}{n % 3}" for n in range(len(lines))]})
         table.write_csv(corpora / f"{name}.csv")
     np.save(corpora / "far.npy", np.load(corpora / "b.npy") + 50)
-    path = corpora / "out" / "atlas.parquet"
+    path = corpora / "atlas.parquet"
     code, out, _ = run("compare", corpora / "a.csv", corpora / "b.csv", "-m", "chi@words", "--atlas", path)
     atlas = pl.read_parquet(path)
     assert (code, len(atlas)) == (0, 65)

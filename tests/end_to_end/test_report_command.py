@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
 
 
 def test_a_run_becomes_one_page(folder, tmp_path, capsys):
-    out = tmp_path / "new" / "report.html"
+    out = tmp_path / "report.html"
     assert command("report", folder / "run", "-o", out, "--title", "Colours & banks") == 0
     printed = capsys.readouterr()
     assert printed.out.strip() == str(out)

@@ -12,7 +12,7 @@ import pytest
 import textgauge
 from textgauge.bench import PairSources, Store, TaskSources
 from textgauge.core import listen
-from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import Corpus
 
 COLOURS, ANIMALS = ("red", "green", "blue"), ("cat", "dog", "bird", "cow")
@@ -291,10 +291,10 @@ def test_figures_by_name(found):
     assert both["distance-a-b-k4"].to_dict()
 
 
-def test_the_page_is_written_and_a_disk_that_refuses_is_one_error(found, tmp_path):
-    path = found.report(tmp_path / "pages" / "page.html", title="Which <metric>?")
+def test_the_page_is_written_and_a_folder_that_is_missing_is_one_error(found, tmp_path):
+    path = found.report(tmp_path / "page.html", title="Which <metric>?")
     assert "Which &lt;metric&gt;?" in path.read_text(encoding="utf-8")
-    with pytest.raises(ResourceError, match="cannot write"):
+    with pytest.raises(InputError, match="cannot write"):
         found.report(path / "page.html")
 
 

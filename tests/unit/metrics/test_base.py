@@ -14,7 +14,7 @@ from textgauge.metrics.base import DEFAULT_SEED, DefaultSeed, list_versions
     [
         ("c2st", ["scikit-learn"]),
         ("classifier", ["scikit-learn"]),
-        ("ter", ["sacrebleu", "rapidfuzz"]),
+        ("ter", ["sacrebleu"]),
         ("bleu@intl", ["sacrebleu"]),
         ("levenshtein", ["rapidfuzz"]),
         ("rougeL", ["rapidfuzz"]),
