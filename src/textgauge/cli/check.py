@@ -9,14 +9,13 @@ from typing import Annotated, Any
 
 from cyclopts import App
 
-from textgauge.cli.door import argument, calling, check_writable, option, parse_parameter_texts
+from textgauge.cli.door import argument, calling, check_writable, option, parse_parameter_texts, parse_settings
 from textgauge.cli.output import Format, FormatOption, OutputOption, print_answer, print_result, say
 from textgauge.cli.progress import progress
-from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
 from textgauge.data.source import describe_accepted, load_references
 from textgauge.measure.check import KINDS, Check, Outcome
-from textgauge.measure.checking import EXIT_CODES, CheckReport, parse_number, read_checks, run_checks
+from textgauge.measure.checking import EXIT_CODES, CheckReport, read_checks, run_checks
 from textgauge.measure.watching import watch as run_watch
 
 app = App(
@@ -109,8 +108,8 @@ def _make_check(kind: str) -> Callable[..., Any]:
     declared = KINDS[kind]
 
     def check(given: dict[str, Any], junit: Path | None, markdown: Path | None, form: Format, **entries: Any) -> None:
-        for name in [name for name in declared.bounds if entries[name] is not None]:
-            entries[name] = _parse_limit(f"--{name.replace('_', '-')}", entries[name])
+        for name in [name for name in declared.bounds if declared.by_property and entries[name] is not None]:
+            entries[name] = parse_settings(entries[name])
         if kind == "score":
             entries["reference"] = load_references(entries["reference"], column=entries["column"])
         _run([Check(kind, name=kind, **entries)], given, junit, markdown, form)
@@ -142,16 +141,6 @@ def _declare_entry(kind: str, name: str) -> inspect.Parameter:
     is_argument = is_needed and name != "train"
     how = argument(help=text) if is_argument else option(*names, help=text, metavar=metavar)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[shown, how])
-
-
-def _parse_limit(option: str, given: str | list[str]) -> float | dict[str, float]:
-    if isinstance(given, str):
-        return parse_number(given, option)
-    limits = [one.partition("=") for one in given]
-    for name, equals, _ in limits:
-        if not equals:
-            raise InputError(f"{option} takes PROPERTY=X, not {name!r}")
-    return {name: parse_number(limit, name) for name, _, limit in limits}
 
 
 @calling(run_watch)

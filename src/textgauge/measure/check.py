@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from textgauge.core.arrays import Floats
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.core.show import drop_nonfinite, format_about, format_cell, join_words, shorten_line
 from textgauge.data import Corpus, Pairs, load_corpus
 from textgauge.data.source import Source
-from textgauge.measure.comparing import PERMUTATIONS, compare
+from textgauge.measure.comparing import PERMUTATIONS, compare, parse_share
 from textgauge.measure.describing import describe
 from textgauge.measure.description import Description
 from textgauge.measure.explaining import explain
 from textgauge.measure.foreign_share import SHOWN
 from textgauge.measure.lists import check_threshold
 from textgauge.measure.score_report import Bootstrap, ItemScores, ItemUnits, Summed, measure_items
-from textgauge.measure.scoring import References, find_groups, load_systems, require_texts
+from textgauge.measure.scoring import References, load_systems, measure_systems
 from textgauge.measure.systems import resample_differences
 from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
 from textgauge.metrics.numerics.passages import PASSAGE
@@ -37,7 +37,6 @@ _WIDE, _WIDTH = 100, 80  # characters of one text, and of one beside another
 _MOST_PERMUTATIONS = 20_000  # of a gate that is looked at often
 _STEP = 1.05  # between numbers of texts that are tried
 _MOST = 1_000.0  # times the texts; farther than that no extrapolation is meant to reach
-_M = TypeVar("_M")
 _COMMON = ("name", "column")  # what checks of every kind take
 
 
@@ -268,18 +267,26 @@ class Check:
     max_drop: float | Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        of = f"check {self.name!r}" if self.name else "check"
-        if self.kind not in KINDS:
-            raise UnknownName.among(f"kind of {of}", self.kind, KINDS)
-        kind = KINDS[self.kind]
-        own = [field.name for field in fields(self) if field.name not in ("kind", *_COMMON)]
-        given = [name for name in own if getattr(self, name) is not None]
-        unknown = next((name for name in given if name not in kind.takes), None)
-        if unknown is not None:
-            raise UnknownName.among(f"entry of {of}", unknown, kind.takes)
+        require_known(f"kind of {self.label}", [self.kind], KINDS)
+        kind, given = KINDS[self.kind], self.given
+        require_known(f"entry of {self.label}", given, kind.takes)
         missing = [name for name in kind.corpora[:2] if name not in given]
         if missing:
             raise InputError(f"{self.label} needs {join_words(missing)}")
+        for name in [name for name in kind.bounds if name in given]:
+            limit, what = given[name], f"{self.label}: `{name}`"
+            if kind.by_property and not isinstance(limit, Mapping):
+                raise ArgumentError(f"{what} takes PROPERTY=X: a table of limits by property, as {{ unique = 0.9 }}")
+            if kind.by_property:
+                require_known("property", limit, [known.name for known in list_properties()])
+                limit = {of: parse_share(own, f"{what}: {of}") for of, own in limit.items()}
+            object.__setattr__(self, name, limit if kind.by_property else parse_share(limit, what))
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The entries that were given, without kind and name."""
+        known = {field.name: getattr(self, field.name) for field in fields(self)[2:]}
+        return {name: value for name, value in known.items() if value is not None}
 
     @property
     def title(self) -> str:
@@ -289,32 +296,22 @@ class Check:
     @property
     def label(self) -> str:
         """What errors call it."""
-        return f"check {self.name!r}" if self.name else f"the check `{self.kind}`"
+        return f"check {self.name!r}" if self.name else f"the check {self.kind!r}"
 
     def get(self, option: str) -> Any:
         """Return an option, the kind's default where it was not given."""
-        value = getattr(self, option)
-        return KINDS[self.kind].options.get(option) if value is None else value
+        return self.given.get(option, KINDS[self.kind].options.get(option))
 
     def bounds(self) -> list[Bound]:
         """Return the bounds that were given; raise `InputError` where there is none."""
-        kind = KINDS[self.kind]
-        properties = [known.name for known in list_properties()] if kind.by_property else None
-        given = {key: getattr(self, key) for key in kind.bounds if getattr(self, key) is not None}
-        if not given:
+        kind, given, made = KINDS[self.kind], self.given, list[Bound]()
+        for key in [key for key in kind.bounds if key in given]:
+            has_own = key in ("max_ratio", "max_foreign", "max_passages") or (key == "max_drop" and "baseline" in given)
+            limits = given[key] if kind.by_property else {key.removeprefix("max_") if has_own else "value": given[key]}
+            made += [Bound(key, limit, of) for of, limit in limits.items()]
+        if not made:
             raise InputError(f"{self.label} has no bound: give {' or '.join(kind.bounds)}")
-        made = []
-        for key, limits in given.items():
-            for of, limit in (limits if isinstance(limits, Mapping) else {self._get_number(key): limits}).items():
-                if properties is not None and of not in properties:
-                    raise UnknownName.among("property", of, properties)
-                made.append(Bound(key, limit, of))
         return made
-
-    def _get_number(self, key: str) -> str:
-        against_texts = key == "max_drop" and self.baseline is not None
-        own = key in ("max_ratio", "max_foreign", "max_passages")
-        return key.removeprefix("max_") if own or against_texts else "value"
 
     def measure(self, how: Bootstrap) -> Mapping[str, Measured]:
         """Measure the numbers that bounds are for, by name; `how` has the level of each interval, and the seed."""
@@ -457,36 +454,34 @@ def _list_worst(description: Description, name: str) -> list[str]:
 
 def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
     """`value`, the score; `drop`, how far it lies behind that of the baseline texts."""
+    (metric,) = _require_one(check, get_pair_metrics([check.get("metric")]))
     texts = {"candidate": check.candidate, "baseline": check.baseline}
     given: Any = {f"{check.label}: the {role}": side for role, side in texts.items() if side is not None}
     loaded, labels = load_systems(given, check.get("reference"), check.column, group=check.group)
-    pairs, *others = loaded.values()
-    (metric,) = _require_one(check, [metric.on_given(pairs) for metric in get_pair_metrics([check.get("metric")])])
-    require_texts(pairs, [metric])
-    system, fitted = measure_items(metric, pairs), pairs.background
-    sources = (check.candidate, check.baseline, check.reference)
-    units, sign = find_groups(labels, sources, pairs, who=check.label)
+    (name, pairs), *others = loaded.items()
+    scored = measure_systems({name: pairs}, [metric], None, labels, (*given.values(), check.reference), None)
+    (system,), units = next(iter(scored.items.values())), scored.units
     summed = _get_summed(system)
     low, high = summed.grouped(units).interval(how)
     value = Measured(
-        what=metric.key,
+        what=system.metric.key,
         value=summed.value,
         low=low,
         high=high,
         n=pairs.n_items,
-        signature=f"{metric.signature}|reference={compute_fingerprint(fitted)}",
-        worst=lambda: _list_worst_items(pairs, metric.orient(system.scores.values)),
-        caution=sign and format_sign(sign),
+        signature=f"{system.metric.signature}|reference={compute_fingerprint(pairs.background)}",
+        worst=lambda: _list_worst_items(pairs, system.metric.orient(system.scores.values)),
+        caution=scored.sign and format_sign(scored.sign),
         items=_list_items(system),
         paired_drop=lambda stored: _measure_drop(value, pairs, system, stored, units, how),
     )
     if not others:
         return {"value": value}
-    theirs = _list_items(measure_items(metric, others[0]))
+    theirs = _list_items(measure_items(system.metric, others[0][1]))
     return {"value": value, "drop": _measure_drop(value, pairs, system, theirs, units, how)}
 
 
-def _require_one(check: Check, metrics: list[_M]) -> list[_M]:
+def _require_one(check: Check, metrics: list[Any]) -> list[Any]:
     if len(metrics) != 1:
         raise InputError(f"{check.label} takes one metric, not {len(metrics)}: {check.metric}")
     return metrics
@@ -540,6 +535,13 @@ def _measure_drop(
         high=high,
         worst=lambda: _list_worst_items(pairs, lost),
     )
+
+
+def require_known(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse names that do not exist."""
+    for name in given:
+        if name not in known:
+            raise UnknownName.among(kind, str(name), known)
 
 
 def compute_fingerprint(corpus: Corpus) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textgauge.core.errors import ArgumentError, InputError, UnknownName
+from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.files import check_folder, find_shape_error, seal_json, unseal_json, write_atomically
 from textgauge.core.progress import begin_step
 from textgauge.core.result import Column, Result
@@ -31,7 +31,8 @@ from textgauge.core.show import (
     shorten_line,
 )
 from textgauge.data.source import load_references, split_column
-from textgauge.measure.check import KINDS, Bound, Check, Measured, Outcome
+from textgauge.measure.check import KINDS, Bound, Check, Measured, Outcome, require_known
+from textgauge.measure.comparing import parse_share
 from textgauge.measure.score_report import Bootstrap
 
 _TOP = ("check", "level", "looks", "seed", "baselines")
@@ -60,53 +61,45 @@ def read_checks(path: Path | str) -> CheckFile:
     Baselines stand in `baselines`, by default a file of the same name that ends in `.baselines.json`.
     """
     path = Path(path)
-    content = _parse_file(path)
-    _require_known(f"entry of {path}", content, _TOP)
+    try:
+        content = tomllib.loads(read_stored_bytes(path).decode())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: no TOML file ({shorten_line(str(error), 200)})") from None
+    require_known(f"entry of {path}", content, _TOP)
     tables = content.get("check", {})
     if not isinstance(tables, dict) or not tables or not all(isinstance(table, dict) for table in tables.values()):
         raise InputError(f"{path}: give at least one table [check.NAME]")
-    checks = tuple(_parse_check(path, name, table) for name, table in tables.items())
+    try:
+        checks = tuple(_parse_check(path.parent, name, table) for name, table in tables.items())
+    except ArgumentError as error:  # options are named as entries of the file
+        raise InputError(f"{path}: {error.worded(str)}") from None
     baselines = content.get("baselines", f"{path.stem}.baselines.json")
-    level, seed = _parse_limit_number(f"{path}: level", content.get("level", 0.95)), content.get("seed", 0)
+    level, seed = parse_share(content.get("level", 0.95), f"{path}: level"), content.get("seed", 0)
     looks = content.get("looks", 1)
     if not isinstance(seed, int) or not isinstance(looks, int) or not isinstance(baselines, str):
         raise InputError(f"{path}: seed is a whole number, as looks is, baselines the name of a file")
     return CheckFile(checks, level, seed, path.parent / baselines, looks)
 
 
-def _parse_file(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(read_stored_bytes(path).decode())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: no TOML file ({shorten_line(str(error), 200)})") from None
-
-
-def _parse_check(path: Path, name: str, table: Mapping[str, Any]) -> Check:
+def _parse_check(folder: Path, name: str, table: Mapping[str, Any]) -> Check:
     given = dict(table)
-    kind = given.pop("kind", None)
-    if kind is None:
-        raise InputError(f"{path}: check {name!r} has no kind: {join_words(KINDS)}")
-    declared = KINDS.get(str(kind))
-    if declared is None:
-        raise UnknownName.among(f"kind of check {name!r}", str(kind), KINDS)
-    _require_known(f"entry of check {name!r}", given, [one for one in declared.takes if one != "name"])
+    kind = str(given.pop("kind", ""))
+    if not kind:
+        raise InputError(f"check {name!r} has no kind: {join_words(KINDS)}")
+    require_known(f"kind of check {name!r}", [kind], KINDS)
+    declared = KINDS[kind]
+    require_known(f"entry of check {name!r}", given, [one for one in declared.takes if one != "name"])
     for key, value in given.items():
         if key in declared.corpora:
-            given[key] = _parse_source(path.parent, name, key, value)
-        elif key in (*declared.bounds, "threshold"):
-            given[key] = _parse_limit(f"{path}: check {name!r}: {key}", value, declared.by_property)
-        elif not isinstance(value, bool if key == "paired" else str):
+            given[key] = _parse_source(folder, name, key, value)
+        elif key in ("threshold", "passage"):
+            given[key] = parse_share(value, f"check {name!r}: {key}")
+        elif key not in declared.bounds and not isinstance(value, bool if key == "paired" else str):
             wanted = "true or false" if key == "paired" else "a text"
-            raise InputError(f"{path}: check {name!r}: {key} is {wanted}, not {value!r}")
+            raise InputError(f"check {name!r}: {key} is {wanted}, not {value!r}")
     return Check(kind, name=name, **given)
-
-
-def _require_known(kind: str, given: Mapping[str, Any], known: Any) -> None:
-    unknown = next((name for name in given if name not in known), None)
-    if unknown is not None:
-        raise UnknownName.among(kind, unknown, known)
 
 
 def _parse_source(folder: Path, name: str, field: str, value: Any) -> Any:
@@ -116,37 +109,6 @@ def _parse_source(folder: Path, name: str, field: str, value: Any) -> Any:
         raise InputError(f"check {name!r}: {field} is the name of a file or dataset")
     file = folder / split_column(value)[0]
     return str(folder / value) if file.exists() else value
-
-
-def _parse_limit(what: str, value: Any, by_property: bool) -> Any:
-    if not by_property:
-        return _parse_limit_number(what, value)
-    if not isinstance(value, dict):
-        raise InputError(f"{what} is a table of limits by property, as {{ unique = 0.9 }}")
-    return {name: _parse_limit_number(f"{what}.{name}", limit) for name, limit in value.items()}
-
-
-def _parse_limit_number(what: str, value: Any) -> float:
-    if isinstance(value, str):
-        return parse_number(value, what)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{what} is a number, not {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise InputError(f"{what} is too large a number") from None
-
-
-def parse_number(text: str, what: str) -> float:
-    """Return a number, or a share in percent.
-
-    >>> parse_number("5%", "max"), parse_number("0.05", "max")
-    (0.05, 0.05)
-    """
-    try:
-        return float(text.strip().removesuffix("%")) / (100.0 if text.strip().endswith("%") else 1.0)
-    except ValueError:
-        raise InputError(f"{what} is a number or a share in percent, not {text!r}") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -346,28 +308,24 @@ def run_checks(
             if outcome is Outcome.undecided:
                 note, needed = value.explain_undecided(bound)
             note = "; ".join(filter(None, [note, value.caution])) or None
-            rows.append(_make_result(check, bound, value, outcome, note, needed))
+            rows.append(
+                CheckResult(
+                    check=check.title,
+                    kind=check.kind,
+                    measured=value.what,
+                    outcome=outcome.value,
+                    bound=bound.key,
+                    limit=bound.limit,
+                    texts_needed=needed,
+                    note=note,
+                    evidence=() if outcome is Outcome.passed else tuple(value.worst()),
+                    **{name: getattr(value, name) for name in _KEPT},
+                )
+            )
     if update and path is not None:
         sealed = seal_json({"schema": _SCHEMA, "baselines": stored})
         write_atomically(path, json.dumps(sealed, ensure_ascii=False, allow_nan=False))
     return CheckReport(tuple(rows), level, looks)
-
-
-def _make_result(
-    check: Check, bound: Bound, number: Measured, outcome: Outcome, note: str | None, needed: int | None
-) -> CheckResult:
-    return CheckResult(
-        check=check.title,
-        kind=check.kind,
-        measured=number.what,
-        outcome=outcome.value,
-        bound=bound.key,
-        limit=float(bound.limit),
-        texts_needed=needed,
-        note=note,
-        evidence=() if outcome is Outcome.passed else tuple(number.worst()),
-        **{name: getattr(number, name) for name in _KEPT},
-    )
 
 
 def read_baselines(path: Path) -> dict[str, dict[str, Any]]:

@@ -203,8 +203,12 @@ def compare(
         _refuse("ranking several candidates", alone)
     elif block is not None or paired:
         _refuse("a comparison within blocks", {"foreign": foreign, "within": within, "limit": limit})
-    if within is not None and not test:
-        raise ArgumentError("`within` needs the test")
+    if within is not None:
+        within = parse_share(within, "`within`")
+        if not 0 < within < 1:
+            raise ArgumentError(f"`within` is a share of foreign texts, such as 0.05 or 5%, not {within:g}")
+        if not test:
+            raise ArgumentError("`within` needs the test")
     usual = SLICE_METRICS if by is not None else MANY_METRICS if several else DEFAULT_METRICS
     if metrics is not None or embedder is not None or by is not None:
         named = usual if metrics is None else ALL_METRICS if metrics in ("all", ["all"]) else metrics
@@ -217,7 +221,7 @@ def compare(
         column=column,
         limit=limit,
         foreign=foreign,
-        within=None if within is None else parse_share(within),
+        within=within,
         explain=explain,
         seed=seed,
     )
@@ -337,17 +341,17 @@ def _report_one(
     return replace(report, explanations=explained, texts=texts)
 
 
-def parse_share(given: float | str) -> float:
-    """Return a share of foreign texts that is given as a number or in per cent.
+def parse_share(given: object, what: str) -> float:
+    """Return a number, or a share in percent.
 
-    >>> parse_share("5%"), parse_share(0.1)
+    >>> parse_share("5%", "max"), parse_share(0.1, "max")
     (0.05, 0.1)
     """
-    number = parse_number(str(given).strip().removesuffix("%"))
-    share = math.nan if number is None else number / (100 if str(given).strip().endswith("%") else 1)
-    if not 0 < share < 1:
-        raise ArgumentError(f"`within` is a share of foreign texts, such as 0.05 or 5%, not {given}")
-    return share
+    text = str(given).strip()
+    number = parse_number(text.removesuffix("%"))
+    if number is None:
+        raise ArgumentError(f"{what} is a number or a share in percent, not {given!r}")
+    return number / (100.0 if text.endswith("%") else 1.0)
 
 
 def _refuse(what: str, given: Mapping[str, Any]) -> None:

@@ -295,7 +295,7 @@ def make_pairs(
 
 
 def find_groups(
-    group: Sequence[Any] | None, sources: Iterable[object], *systems: Pairs, who: str = "score"
+    group: Sequence[Any] | None, sources: Iterable[object], *systems: Pairs
 ) -> tuple[ItemUnits, str | None]:
     """Return the units of items, by the labels of their groups; without labels a sign of groups in the sources."""
     if group is None:
@@ -303,12 +303,12 @@ def find_groups(
     labels = get_cells(group)
     names, numbers = np.unique([str(label) for label in labels], return_inverse=True)
     if len(labels) != systems[0].n_items:
-        raise InputError(f"{who}: {systems[0].n_items} items, but {len(labels)} labels of groups")
+        raise InputError(f"{systems[0].n_items} items, but {len(labels)} labels of groups")
     missing = next((place for place, label in enumerate(labels) if label is None or not str(label).strip()), None)
     if missing is not None:
-        raise InputError(f"{who}: item {missing} has no label of its group")
+        raise InputError(f"item {missing} has no label of its group")
     if len(names) < FEWEST_GROUPS:
-        raise InputError(f"{who}: resampling whole groups needs at least {FEWEST_GROUPS} groups, found {len(names)}")
+        raise InputError(f"resampling whole groups needs at least {FEWEST_GROUPS} groups, found {len(names)}")
     return find_item_units(*systems, labels=numbers), None
 
 
