@@ -143,7 +143,7 @@ describe fine.npy --train A.txt → embeddings
 check drift A.txt A.txt → has no bound
 check drift A.txt A.txt --max few → --max is a number
 check drift A.txt none.txt --max 1 → none.txt
-check describe A.txt --train A.txt --min unique → takes PROPERTY=X
+check describe A.txt --train A.txt --min unique → written name=value
 check none.toml → cannot be read
 check gate.toml → store one with --update
 check drift A.txt A.txt --max 1 --junit nowhere/x.xml → no folder nowhere

@@ -61,9 +61,10 @@ from textgauge.data.source import Source, get_source_name
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.encode.embedders import EmbedderLike
 from textgauge.encode.resources import is_available
-from textgauge.measure.comparing import ALL_METRICS, find_confounds
+from textgauge.measure.comparing import ALL_METRICS
 from textgauge.measure.dependence import Belonging, cut_uneven_groups, find_repeating_column, read_labels
 from textgauge.metrics import CorpusMetric, get_corpus_metrics, get_pair_metrics, list_metrics
+from textgauge.metrics.cautions import find_confounds
 from textgauge.metrics.pair.ensemble import Blend
 from textgauge.metrics.pair.models import list_column_names
 from textgauge.metrics.pair_metric import BROUGHT

@@ -7,11 +7,11 @@ reference's luck adds to all distances alike then cancels in their differences, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from itertools import accumulate
 from operator import or_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from textgauge.core.progress import begin_step
 from textgauge.core.show import shorten_line
 from textgauge.data import Comparison, Corpus, load_aligned, load_corpus
 from textgauge.data.units import FEWEST_GROUPS
-from textgauge.measure.compare_report import CandidateScore, CompareReport
+from textgauge.measure.compare_report import CandidateScore, CompareReport, Terms
 from textgauge.measure.dependence import cut_uneven_groups, find_signs, read_labels, read_side_labels
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
@@ -31,9 +31,7 @@ from textgauge.stats.rankings import Ranking, rank_values
 from textgauge.stats.resampling import adjust_by_holm
 
 if TYPE_CHECKING:
-    from textgauge.measure.comparing import UncertaintyOptions
-
-Measurements = tuple[list[Score], list[str], list[NullValues | None]]
+    from textgauge.measure.comparing import Asked
 
 MIN_TEXTS = 200  # of each corpus: the smallest size at which false statements were simulated
 MIN_UNITS = 40  # groups or blocks of each corpus
@@ -42,12 +40,19 @@ _LABEL_TEXTS = 20  # of a label in each corpus: fewer could hardly differ by 199
 _NAMED = 5
 
 
-class Pairing(NamedTuple):
-    """A candidate, or a slice of one, against the reference; a slice with how common it is in both corpora."""
+@dataclass(frozen=True)
+class Pairing:
+    """A candidate, or a slice of one, against the reference, and what was measured.
+
+    The only candidate has no name. A slice has its label, and how common it is in both corpora.
+    """
 
     candidate: str
     comparison: Comparison
-    slice: Mapping[str, Any] = {}
+    slice: Mapping[str, Any] = field(default_factory=dict)
+    scores: Sequence[Score] = ()
+    warnings: Sequence[str] = ()
+    nulls: Sequence[NullValues | None] = ()
 
     @property
     def title(self) -> str:
@@ -131,13 +136,11 @@ def _is_large(side: Corpus, units: Ints) -> bool:
     return len(side) >= _LABEL_TEXTS and len(np.unique(side.keys)) > 1 and len(np.unique(units)) >= FEWEST_GROUPS
 
 
-def report_slices(pairings: Sequence[Pairing], measured: Sequence[Measurements], notes: Sequence[str]) -> CompareReport:
+def report_slices(pairings: Sequence[Pairing], notes: Sequence[str]) -> CompareReport:
     """Say which slices differ, p-values adjusted for the false discovery rate of all slices that have one."""
     from scipy.stats import false_discovery_control
 
-    rows = [
-        pairing.extend(score) for pairing, (scores, _, _) in zip(pairings, measured, strict=True) for score in scores
-    ]
+    rows = [pairing.extend(score) for pairing in pairings for score in pairing.scores]
     p = np.array([row.p_value for row in rows])
     known = np.isfinite(p)
     if known.any():
@@ -152,62 +155,49 @@ def report_slices(pairings: Sequence[Pairing], measured: Sequence[Measurements],
 
 def report_candidates(
     pairings: Sequence[Pairing],
-    measured: Sequence[Measurements],
     ranked: Sequence[CorpusMetric],
     missing: Mapping[str, str],
-    options: UncertaintyOptions,
+    asked: Asked,
     notes: Sequence[str],
-    *,
-    paired: bool,
 ) -> CompareReport:
     """Rank candidates by each metric, p-values adjusted for all of them by Holm's correction."""
-    names, warnings = [pairing.candidate for pairing in pairings], list(notes)
-    comparisons = [pairing.comparison for pairing in pairings]
-    for name, (_, said, _) in zip(names, measured, strict=True):
-        warnings += [f"{name}: {text}" for text in said]
-    rankings, unranked = dict[str, Ranking](), dict(missing)
+    comparisons, rankings, unranked = [one.comparison for one in pairings], dict[str, Ranking](), dict(missing)
+    every: Sequence[Sequence[Score]] = [one.scores for one in pairings]
     for number, metric in enumerate(ranked):
         begin_step(metric.key, number, len(ranked), "ranking")
-        values = np.array([score.value for scores, _, _ in measured for score in scores if score.metric == metric.key])
-        level = 1 - (1 - options.level) / len(ranked)
+        values = np.array([score.value for scores in every for score in scores if score.metric == metric.key])
+        how: Any = {"level": 1 - (1 - asked.level) / len(ranked), "seed": asked.seed}
         try:
-            rankings[metric.key] = rank_candidates(
-                metric, comparisons, values, level=level, seed=options.seed, paired=paired
-            )
+            rankings[metric.key] = rank_candidates(metric, comparisons, values, **how, paired=asked.belonging["paired"])
         except Undefined as reason:
             unranked[metric.key] = str(reason)
-    nulls = {name: found for name, (_, _, found) in zip(names, measured, strict=True)}
-    signs = find_signs(dict(zip(names, comparisons, strict=True)), ranked, nulls, options.seed) if options.test else {}
+    signs = find_signs(pairings, ranked, asked.seed) if asked.test else {}
+    warnings = [*notes, *(f"{one.candidate}: {text}" for one in pairings for text in one.warnings)]
     warnings += [f"no ranks by {metric}: {reason}" for metric, reason in unranked.items()]
     too_close = [name for name, sign in signs.items() if sign == TOO_CLOSE]
     warnings += [f"{name}: {TOO_CLOSE}: made from the reference, or for the same prompts?" for name in too_close]
     rows = list[CandidateScore]()
-    every = _adjust_by_holm([scores for scores, _, _ in measured]) if options.test else [own for own, _, _ in measured]
+    if asked.test and len(pairings) > 1:
+        every = _adjust_by_holm(every)
     for scores in zip(*every, strict=True):  # by one metric, nearest first
         ranking = rankings.get(scores[0].metric)
-        for placing in ranking.placings() if ranking else [{"place": place} for place in range(len(names))]:
+        for placing in ranking.placings() if ranking else [{"place": place} for place in range(len(pairings))]:
             place = placing.pop("place")
             rows.append(pairings[place].extend(scores[place], **placing))
-    sign = next(iter(signs.values()), None)
-    return CompareReport(
-        tuple(rows), tuple(warnings), rankings=rankings, candidates=tuple(names), level=options.level, sign=sign
-    )
+    names, found = tuple(one.candidate for one in pairings), next(iter(signs.values()), None)
+    return CompareReport(tuple(rows), tuple(warnings), {}, Terms(), rankings, names, asked.level, sign=found)
 
 
-def _adjust_by_holm(scores: Sequence[list[Score]]) -> Sequence[list[Score]]:
+def _adjust_by_holm(scores: Sequence[Sequence[Score]]) -> list[list[Score]]:
     """Adjust p-values, adjusted within each candidate already, for all candidates."""
-    if len(scores) < 2:
-        return scores
     groups = [number for number, own in enumerate(scores) for _ in own]
     p = iter(adjust_by_holm(np.array([score.p_adjusted for own in scores for score in own]), groups).tolist())
-    adjusted = []
-    for own in scores:
-        named = [score.adjustment or "" for score in own]
-        methods = [f"{name} and Holm" if name and "Holm" not in name else name or "Holm" for name in named]
-        adjusted.append(
-            [replace(score, p_adjusted=next(p), adjustment=method) for score, method in zip(own, methods, strict=True)]
-        )
-    return adjusted
+
+    def adjust(score: Score) -> Score:
+        before = score.adjustment or "Holm"
+        return replace(score, p_adjusted=next(p), adjustment=before if "Holm" in before else f"{before} and Holm")
+
+    return [list(map(adjust, own)) for own in scores]
 
 
 def rank_candidates(

@@ -276,7 +276,7 @@ class Check:
         for name in [name for name in kind.bounds if name in given]:
             limit, what = given[name], f"{self.label}: `{name}`"
             if kind.by_property and not isinstance(limit, Mapping):
-                raise ArgumentError(f"{what} takes PROPERTY=X: a table of limits by property, as {{ unique = 0.9 }}")
+                raise ArgumentError(f"{what} is a table of limits by property, as {{ unique = 0.9 }}")
             if kind.by_property:
                 require_known("property", limit, [known.name for known in list_properties()])
                 limit = {of: parse_share(own, f"{what}: {of}") for of, own in limit.items()}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from textgauge.core.arrays import Floats
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
 from textgauge.core.result import Column, Result
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
 # comparisons of equal corpora (200 banking questions each) one had any word beyond 3.
 _WORDS, _LOOKED_AT, _TYPICAL = 3, 30, 3.0
 _TOKENIZER = "words"
+_TERM = ("term", "z", "log_odds", "count_reference", "count_candidate")
 _PRIOR = 0.2  # the prior's words per word of the smaller corpus: z-scores of like corpora then have a variance of 0.8
 IN_PARTS = "read in parts, no text kept in memory"
 _NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "effect", "p_value", "p_adjusted")
@@ -110,38 +110,19 @@ class Terms(Tabular):
     `log_odds` and `z` are above 0 for words the candidate uses more than the reference.
     """
 
-    words: tuple[str, ...]
-    z: Floats
-    log_odds: Floats
-    count_reference: Floats
-    count_candidate: Floats
-
-    @classmethod
-    def none(cls) -> Terms:
-        """No words."""
-        return cls((), *np.empty((4, 0)))
+    rows: tuple[Row, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.rows)
 
-    def to_dicts(self, places: Iterable[int] | None = None) -> list[Row]:
-        """Return one flat dictionary per word, or per word at some places."""
-        return [
-            {
-                "term": self.words[i],
-                "z": drop_nonfinite(float(self.z[i])),
-                "log_odds": float(self.log_odds[i]),
-                "count_reference": int(self.count_reference[i]),
-                "count_candidate": int(self.count_candidate[i]),
-            }
-            for i in (range(len(self.words)) if places is None else places)
-        ]
+    def to_dicts(self) -> list[Row]:
+        """Return one flat dictionary per word."""
+        return list(self.rows)
 
     def top(self, n: int, side: str) -> list[Row]:
         """Return the words that speak most for one corpus: `reference` or `candidate`."""
-        places = np.arange(len(self.words))[:n] if side == "candidate" else np.arange(len(self.words))[::-1][:n]
-        signed = self.z[places] if side == "candidate" else -self.z[places]
-        return self.to_dicts(places[signed > 0].tolist())
+        sign = 1 if side == "candidate" else -1
+        return [row for row in self.rows[::sign][:n] if sign * (row["z"] or 0.0) > 0]
 
 
 def find_separating_terms(comparison: Comparison, *, prior: float | None = None) -> Terms:
@@ -155,13 +136,13 @@ def find_separating_terms(comparison: Comparison, *, prior: float | None = None)
     if prior is not None and not 0 < prior < float("inf"):
         raise InputError(f"the prior is a number of words above 0, not {prior}")
     if not comparison.joint.pool.has_texts:
-        return Terms.none()
+        return Terms()
     vocabulary = comparison.joint.pool.tokens(_TOKENIZER).vocabulary
     sides = (side.tokens(_TOKENIZER).ids for side in (comparison.candidate, comparison.reference))
     counts = [np.bincount(ids, minlength=len(vocabulary)).astype(np.float64) for ids in sides]
     used = np.flatnonzero(counts[0] + counts[1])
     if len(used) < 2:
-        return Terms.none()
+        return Terms()
     mine, yours = counts[0][used], counts[1][used]
     weight = max(_PRIOR * float(min(mine.sum(), yours.sum())), 1.0) if prior is None else prior
     alpha = weight * (mine + yours) / (mine.sum() + yours.sum())
@@ -169,8 +150,9 @@ def find_separating_terms(comparison: Comparison, *, prior: float | None = None)
     delta = odds[0] - odds[1]
     z = delta / np.sqrt(1.0 / (mine + alpha) + 1.0 / (yours + alpha))
     words = [vocabulary[i] for i in used.tolist()]
-    order = np.array(sorted(range(len(words)), key=lambda i: (-z[i], words[i])))
-    return Terms(tuple(words[i] for i in order), z[order], delta[order], yours[order], mine[order])
+    columns = [words, map(drop_nonfinite, z.tolist()), delta.tolist(), map(int, yours), map(int, mine)]
+    rows = [dict(zip(_TERM, row, strict=True)) for row in zip(*columns, strict=True)]
+    return Terms(tuple(rows[i] for i in sorted(range(len(rows)), key=lambda i: (-z[i], words[i]))))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -220,7 +202,7 @@ class CompareReport(Result):
     rows: tuple[Score, ...]
     warnings: tuple[str, ...] = ()
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
-    terms: Terms = field(default_factory=Terms.none)
+    terms: Terms = Terms()
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     candidates: tuple[str, ...] = ()
     level: float = 0.95
@@ -324,10 +306,9 @@ class CompareReport(Result):
 
     def _list_typical_words(self) -> str:
         """Return the words that are typical of one corpus, where both have such words; punctuation marks are none."""
-        words, z = self.terms.words, self.terms.z
         sides = []
-        for place, sign in ((slice(None, -_LOOKED_AT - 1, -1), -1), (slice(_LOOKED_AT), 1)):
-            terms = [word for word, value in zip(words[place], sign * z[place], strict=True) if value >= _TYPICAL]
+        for side in ("reference", "candidate"):
+            terms = [row["term"] for row in self.terms.top(_LOOKED_AT, side) if abs(row["z"]) >= _TYPICAL]
             sides.append([term for term in terms if any(map(str.isalnum, term))][:_WORDS])
         reference, candidate = map(", ".join, sides)
         return f"Typical words of the reference: {reference}; of the candidate: {candidate}." if all(sides) else ""

@@ -10,9 +10,6 @@ from functools import cached_property, partial, reduce
 from operator import or_
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from textgauge.core.arrays import Ints
 from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError, warn
 from textgauge.core.parallel import open_dask_executor, use_one_blas_thread
 from textgauge.core.progress import begin_step, name_counts
@@ -21,11 +18,10 @@ from textgauge.core.show import join_words
 from textgauge.data import Comparison, LabelledTexts, load_corpus
 from textgauge.data.large import load_comparison, sample_comparison
 from textgauge.data.pool import PADDED
-from textgauge.data.source import Source, get_source_name
+from textgauge.data.source import Source
 from textgauge.data.tables import parse_number
-from textgauge.encode.embedders import EmbedderLike, get_window, has_own_model
+from textgauge.encode.embedders import EmbedderLike, get_window
 from textgauge.measure.candidates import (
-    Measurements,
     Pairing,
     load_candidates,
     report_candidates,
@@ -36,7 +32,7 @@ from textgauge.measure.compare_report import IN_PARTS, CompareReport, Terms, fin
 from textgauge.measure.dependence import find_repeating_column, find_signs, read_belonging
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.cautions import find_reader, format_other_scripts, list_script_warnings
+from textgauge.metrics.cautions import count_words, find_confounds, find_reader, format_other_scripts
 from textgauge.metrics.grounds import get_ground_matrix
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
 from textgauge.stats.decisions import ALIKE_ROWS, ALPHA, is_different
@@ -61,13 +57,18 @@ SLICE_METRICS = "energy"
 SAMPLE = 10_000  # texts of each corpus that fitted metrics see of large ones
 _LOPSIDED = "no interval and no null range: one corpus has over seven times the texts of the other; take a part of it"
 _ALL_PAIRS = "no interval and no null range: these take all pairs of texts again; a sample has them (approx)"
-_FEW_TEXTS, _SIZE_RATIO, _LENGTH_RATIO, _REPEATED_SHARE = 50, 2.0, 1.5, 0.2  # that are warned of
 
 
-@dataclass(frozen=True)
-class UncertaintyOptions:
-    """Which kinds of uncertainty to compute, and how."""
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is to be compared, how it is read, and which kinds of uncertainty are computed."""
 
+    sources: Mapping[str, Any]
+    several: bool
+    by: str | None
+    belonging: Mapping[str, Any]  # `group`, `block` and `paired`
+    read: Mapping[str, Any]  # `column`, `limit` and `seed`
+    alone: Mapping[str, Any]  # what takes one candidate: `foreign`, `within`, `explain`, `approx` and `scheduler`
     ci: bool
     test: bool
     level: float
@@ -75,12 +76,26 @@ class UncertaintyOptions:
     seed: int
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         if not 0.5 <= self.level < 1:
             raise InputError(f"the level of an interval lies between 0.5 and 1, not {self.level}")
         if self.permutations < 1:
             raise InputError(f"a permutation test needs at least 1 permutation, not {self.permutations}")
         if self.permutations > _MOST_PERMUTATIONS:
             raise InputError(f"at most {_MOST_PERMUTATIONS:,} permutations are made, not {self.permutations:,}")
+        blocks = {name: self.belonging[name] for name in ("block", "paired")}
+        if self.by is not None:
+            _refuse("`by`", {**self.alone, **blocks, "test": not self.test})
+        elif self.several:
+            _refuse("ranking several candidates", self.alone)
+        elif any(map(_is_given, blocks.values())):
+            given = {name: self.alone[name] for name in ("foreign", "within")}
+            _refuse("a comparison within blocks", given | {"limit": self.read["limit"]})
+        within = self.alone["within"]
+        if within is not None and not 0 < within < 1:
+            raise ArgumentError(f"`within` is a share of foreign texts, such as 0.05 or 5%, not {within:g}")
+        if within is not None and not self.test:
+            raise ArgumentError("`within` needs the test")
 
 
 def compare(
@@ -193,38 +208,31 @@ def compare(
     >>> [(score.candidate, score.rank) for score in report]
     [('near', 1), ('far', 2)]
     """
-    check_seed(seed)
-    options = UncertaintyOptions(ci, test, level, permutations, seed)
     several = isinstance(candidate, Mapping)
-    alone = {"foreign": foreign, "within": within, "explain": explain, "approx": approx, "scheduler": scheduler}
-    if by is not None:
-        _refuse("`by`", alone | {"block": block, "paired": paired, "test": not test})
-    elif several:
-        _refuse("ranking several candidates", alone)
-    elif block is not None or paired:
-        _refuse("a comparison within blocks", {"foreign": foreign, "within": within, "limit": limit})
-    if within is not None:
-        within = parse_share(within, "`within`")
-        if not 0 < within < 1:
-            raise ArgumentError(f"`within` is a share of foreign texts, such as 0.05 or 5%, not {within:g}")
-        if not test:
-            raise ArgumentError("`within` needs the test")
-    usual = SLICE_METRICS if by is not None else MANY_METRICS if several else DEFAULT_METRICS
-    if metrics is not None or embedder is not None or by is not None:
-        named = usual if metrics is None else ALL_METRICS if metrics in ("all", ["all"]) else metrics
-        metrics = get_corpus_metrics(named, embedder)
+    margin = None if within is None else parse_share(within, "`within`")
     asked = Asked(
         sources={"reference": reference, **(candidate if several else {"candidate": candidate})},  # type: ignore[dict-item]
         several=several,
         by=by,
         belonging={"group": group, "block": block, "paired": paired},
-        column=column,
-        limit=limit,
-        foreign=foreign,
-        within=within,
-        explain=explain,
+        read={"column": column, "limit": limit, "seed": seed},
+        alone={
+            "foreign": foreign,
+            "within": margin,
+            "explain": explain,
+            "approx": approx,
+            "scheduler": scheduler,
+        },
+        ci=ci,
+        test=test,
+        level=level,
+        permutations=permutations,
         seed=seed,
     )
+    usual = SLICE_METRICS if by is not None else MANY_METRICS if several else DEFAULT_METRICS
+    if metrics is not None or embedder is not None or by is not None:
+        named = usual if metrics is None else ALL_METRICS if metrics in ("all", ["all"]) else metrics
+        metrics = get_corpus_metrics(named, embedder)
     pairings, whole, notes = _read_pairings(asked)
     views, is_large = Views(whole, approx, seed), whole.joint.pool.is_stored
     chosen = choose_metrics(metrics, whole, seed, default=usual)
@@ -237,95 +245,78 @@ def compare(
     usable = [metric for metric in chosen if metric.key not in missing]
     statements = len(pairings) * (1 if by is None else len(chosen))
     if (enough := math.ceil(statements / ALPHA) - 1) > permutations >= PERMUTATIONS:  # fewer are a choice
-        options = replace(options, permutations=enough)
+        asked = replace(asked, permutations=enough)
     with use_one_blas_thread():  # the same bits on every machine
-        measured = []
-        for pairing in pairings:
+        for place, pairing in enumerate(pairings):
             seen = views if pairing.comparison is whole else Views(pairing.comparison)
-            doing = pairing.title if several or by is not None else ""
-            measured.append(measure_all(seen, chosen, missing, options, on_score, doing))
+            pairings[place] = measure_all(pairing, seen, chosen, missing, asked, on_score)
         if by is not None:
-            report = report_slices(pairings, measured, notes)
+            report = report_slices(pairings, notes)
         elif several:
-            report = report_candidates(pairings, measured, usable, missing, options, notes, paired=paired)
+            report = report_candidates(pairings, usable, missing, asked, notes)
         else:
             notes = [*(views.describe(usable) if is_large else []), *notes]
-            report = _report_one(asked, whole, chosen, usable, measured[0], options, notes)
+            report = _report_one(pairings[0], chosen, usable, asked, notes)
     return replace(report, parts=True) if parts else report
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What is to be compared, and how it is read."""
-
-    sources: Mapping[str, Source | LabelledTexts]
-    several: bool
-    by: str | None
-    belonging: Mapping[str, Any]
-    column: str | None
-    limit: int | None
-    foreign: Source | None
-    within: float | None
-    explain: bool
-    seed: int
 
 
 def _read_pairings(asked: Asked) -> tuple[list[Pairing], Comparison, list[str]]:
     """Return what is compared with the reference, all of it in one comparison, and what to say of groups and slices."""
-    sources: Mapping[str, Any] = asked.sources
-    column, is_named = asked.column, any(asked.belonging.values())
-    drawn = sources
-    if asked.limit is not None:
-        if asked.belonging["paired"]:
+    sources, column, is_named = asked.sources, asked.read["column"], any(asked.belonging.values())
+    paired, drawn = asked.belonging["paired"], sources
+    if asked.read["limit"] is not None:
+        if paired:
             raise ArgumentError("`limit` draws texts of each corpus alone, so that `paired` texts would not match")
-        how: Any = {"column": column, "limit": asked.limit, "seed": asked.seed}
-        drawn = {name: load_corpus(source, **how) for name, source in sources.items()}
+        drawn = {name: load_corpus(source, **asked.read) for name, source in sources.items()}
     if asked.several or asked.by is not None:
-        corpora = load_candidates(drawn, column, paired=asked.belonging["paired"])
+        corpora = load_candidates(drawn, column, paired=paired)
         whole = Comparison(corpora["reference"], reduce(or_, list(corpora.values())[1:]))
     else:
-        in_memory = asked.foreign is not None or asked.within is not None or asked.explain
+        in_memory = any(_is_given(asked.alone[name]) for name in ("foreign", "within", "explain"))
         whole = load_comparison(*drawn.values(), column=column, seed=asked.seed, in_memory=in_memory)
         corpora = dict(zip(sources, whole.sides, strict=True))
     if asked.by is not None:
         slices, notes = split_into_slices(corpora, sources, asked.by, asked.belonging["group"], column)
         return slices, whole, notes
     if not asked.several and not is_named:
-        return [Pairing("candidate", whole)], whole, []
+        return [Pairing("", whole)], whole, []
     if is_named and whole.joint.pool.is_stored:
         raise ArgumentError("`group`, `block` and `paired` take corpora of at most 50,000 texts")
-    paired = asked.belonging["paired"] and (not asked.several or len(set(map(len, corpora.values()))) == 1)
+    paired = paired and (not asked.several or len(set(map(len, corpora.values()))) == 1)
     corpora, belonging = read_belonging(corpora, sources, **{**asked.belonging, "paired": paired}, column=column)
-    candidates = list(corpora)[1:]
-    pairings = [Pairing(name, belonging.compare(corpora["reference"], corpora[name], name)) for name in candidates]
+    reference, *others = corpora.items()
+    found = {name: belonging.compare(reference[1], corpus, name) for name, corpus in others}
     if asked.several:
-        return pairings, whole, list(belonging.notes)
-    whole = pairings[0].comparison
-    return pairings, whole, [*belonging.notes, belonging.describe(whole.units)]
+        return [Pairing(name, comparison) for name, comparison in found.items()], whole, list(belonging.notes)
+    (whole,) = found.values()
+    return [Pairing("", whole)], whole, [*belonging.notes, belonging.describe(whole.units)]
 
 
 def _report_one(
-    asked: Asked,
-    comparison: Comparison,
+    measured: Pairing,
     chosen: Sequence[CorpusMetric],
     usable: Sequence[CorpusMetric],
-    measured: Measurements,
-    options: UncertaintyOptions,
+    asked: Asked,
     notes: Sequence[str],
 ) -> CompareReport:
     """Return what is said of one candidate: its scores, how far it is, signs of dependence, words and texts."""
-    (scores, warnings, nulls), sources = measured, list(asked.sources.values())
-    sign = find_signs({"": comparison}, usable, {"": nulls}, asked.seed).get("") if options.test else None
+    comparison, sources, explain = measured.comparison, list(asked.sources.values()), asked.alone["explain"]
+    sign = find_signs([measured], usable, asked.seed).get("") if asked.test else None
     is_open = sign is None and not any(asked.belonging.values()) and not comparison.joint.pool.is_stored
-    if is_open and any(is_different(score.p_adjusted) for score in scores):
+    is_found = any(is_different(score.p_adjusted) for score in measured.scores)
+    if is_open and is_found:
         sign = find_repeating_column(sources)
-    known = list(zip(chosen, scores, nulls, strict=True))
-    scores, more, size = _find_size(asked, comparison, known, options)
+    scores, more, size = list(measured.scores), list[str](), dict[str, Any]()
+    if not is_found or any(_is_given(asked.alone[name]) for name in ("foreign", "within")):
+        from textgauge.measure.foreign_share import find_size
+
+        scores, more, size = find_size(measured, chosen, asked)
     few = len(comparison.joint) <= _WORTH_WORDS
-    terms = find_separating_terms(comparison) if few or asked.explain else Terms.none()
+    terms = find_separating_terms(comparison) if few or explain else Terms()
     hint = [f"{sign}: if they belong together, name their group"] if sign == ALIKE_ROWS else []
-    report = CompareReport(tuple(scores), (*notes, *warnings, *hint, *more), terms=terms, sign=sign, **size)
-    if not asked.explain:
+    warnings = (*notes, *measured.warnings, *hint, *more)
+    report = CompareReport(tuple(scores), warnings, terms=terms, sign=sign, **size)
+    if not explain:
         return report
     from textgauge.measure.explaining import explain_score
     from textgauge.measure.single_texts import list_compared_texts
@@ -336,7 +327,7 @@ def _report_one(
         for metric, score in zip(chosen, scores, strict=True)
         if score.reason is None and metric.explains
     }
-    given: Any = {"sources": sources, "group": asked.belonging["group"], "column": asked.column}
+    given: Any = {"sources": sources, "group": asked.belonging["group"], "column": asked.read["column"]}
     texts = list_compared_texts(comparison, explained, usable, **given) if explained else None
     return replace(report, explanations=explained, texts=texts)
 
@@ -354,8 +345,12 @@ def parse_share(given: object, what: str) -> float:
     return number / (100.0 if text.endswith("%") else 1.0)
 
 
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False
+
+
 def _refuse(what: str, given: Mapping[str, Any]) -> None:
-    name = next((name for name, value in given.items() if value not in (None, False)), None)
+    name = next((name for name, value in given.items() if _is_given(value)), None)
     if name is not None:
         raise ArgumentError(f"{what} does not take `{name}`")
 
@@ -406,60 +401,6 @@ class Views:
         return notes
 
 
-def _find_size(
-    asked: Asked,
-    comparison: Comparison,
-    measured: Sequence[tuple[CorpusMetric, Score, NullValues | None]],
-    options: UncertaintyOptions,
-) -> tuple[list[Score], list[str], dict[str, Any]]:
-    """Return scores, notes and fields of the report: how far the corpora are as a share of foreign texts.
-
-    Where nobody asked for that, and no metric differs: the share that would have been found.
-    """
-    from textgauge.measure.foreign_share import BUILT_IN, SHOWN, add_shares, find_smallest_share, load_built_in
-
-    scores = [score for _, score, _ in measured]
-    foreign, within = asked.foreign, asked.within
-    if foreign is not None or within is not None:
-        metrics = [metric for metric, _, _ in measured]
-        if within is not None and not any(metric.name in SHOWN for metric in metrics):
-            raise ArgumentError(f"`within` needs one of these among the metrics: {join_words(list(SHOWN))}")
-        if foreign is None:
-            third, name = load_built_in(max(map(len, comparison.sides))), BUILT_IN
-        else:
-            how: Any = {"column": asked.column, "limit": asked.limit, "seed": asked.seed}
-            third, name = load_corpus(foreign, role="foreign", **how), get_source_name(foreign, "foreign texts")
-        scores, notes, share = add_shares(scores, metrics, comparison, third, options, within)
-        if foreign is None:
-            notes = [f"foreign texts: {BUILT_IN}; name others with --foreign", *notes]
-        return scores, notes, {"foreign": share, "within": within, "foreign_name": name}
-    is_found = any(is_different(score.p_adjusted) for score in scores)
-    usable = [(metric, null) for metric, _, null in measured if null is not None and metric.name in SHOWN]
-    if not options.test or is_found or not usable or comparison.joint.pool.is_stored or comparison.blocks is not None:
-        return scores, [], {}
-    metric, null = usable[0]
-    if metric.reads_texts or not comparison.joint.pool.has_texts or not has_own_model(metric.embedder):
-        return scores, [], {}  # other encoders may cost money for texts that nobody asked for
-    smallest = find_smallest_share(metric, comparison, null, load_built_in())
-    missed = {} if math.isnan(smallest) else {"missed": (metric.key, smallest), "foreign_name": BUILT_IN}
-    return scores, [], missed
-
-
-def prepare_two(
-    reference: Source,
-    candidate: Source,
-    metrics: Metrics | None,
-    seed: int,
-    *,
-    column: str | None = None,
-    default: str = DEFAULT_METRICS,
-) -> tuple[Comparison, list[CorpusMetric], dict[str, str]]:
-    """Return the comparison of two corpora in memory, metrics as they fit it, and why some of these have no value."""
-    comparison = load_comparison(reference, candidate, column=column, in_memory=True)
-    chosen = choose_metrics(metrics, comparison, seed, default=default)
-    return comparison, chosen, prepare_rows(Views(comparison), chosen)
-
-
 def choose_metrics(
     metrics: Metrics | None, comparison: Comparison, seed: int, *, default: str = DEFAULT_METRICS
 ) -> list[CorpusMetric]:
@@ -485,13 +426,6 @@ def choose_metrics(
     if metrics is None and not comparison.joint.pool.has_texts:
         chosen = [metric for metric in chosen if not metric.reads_texts]
     return chosen
-
-
-def count_words(comparison: Comparison, *, every: bool = False) -> Ints:
-    """Return the words between spaces of each text of a comparison, or of every text of its pool."""
-    pool = comparison.joint.pool
-    counts: Ints = pool.get_or_compute("words", "", lambda _: np.array([len(text.split()) for text in pool.texts], int))
-    return counts if every else counts[comparison.joint.index]
 
 
 def prepare_rows(views: Views, metrics: Sequence[CorpusMetric], executor: Executor | None = None) -> dict[str, str]:
@@ -532,80 +466,74 @@ def prepare_rows(views: Views, metrics: Sequence[CorpusMetric], executor: Execut
 
 
 def measure_all(
+    pairing: Pairing,
     views: Views,
     metrics: Sequence[CorpusMetric],
     missing: Mapping[str, str],
-    options: UncertaintyOptions,
+    asked: Asked,
     on_score: Callable[[Score], None] = lambda _: None,
-    of: str = "",
-) -> Measurements:
-    """Return the scores of all metrics, p-values adjusted for them, what to beware of, and the null values.
-
-    `of` is said of steps.
-    """
-    usable = [metric for metric in metrics if metric.key not in missing]
-    doing = f"{of and f'{of}: '}{'measuring and testing' if options.test else 'measuring'}"
+) -> Pairing:
+    """Return a pairing with the scores of all metrics, p-values adjusted for them, and what to beware of."""
+    of = pairing.title and f"{pairing.title}: "
+    doing = f"{of}{'measuring and testing' if asked.test else 'measuring'}"
     scores, nulls = list[Score](), list[NullValues | None]()
     for number, metric in enumerate(metrics):
-        begin_step(f"{of and f'{of}: '}{metric.key}", number, len(metrics), doing)
-        score, null = (
-            measure_one(metric, views, options)
-            if metric.key not in missing
-            else (make_missing_score(metric, views.of(metric), missing[metric.key]), None)
-        )
+        begin_step(f"{of}{metric.key}", number, len(metrics), doing)
+        score, null = measure_one(metric, views, asked, missing.get(metric.key))
         scores.append(score)
         nulls.append(null)
         on_score(score)
-    if options.test:
+    if asked.test:
         values, method = adjust_p_values([null for null in nulls if null is not None])
         p = iter(values.tolist())
         scores = [
             score if null is None else replace(score, p_adjusted=next(p), adjustment=method)
             for score, null in zip(scores, nulls, strict=True)
         ]
-    return scores, [*find_undefined(scores), *find_confounds(views.comparison, usable)], nulls
+    usable = [metric for metric in metrics if metric.key not in missing]
+    warnings = [*find_undefined(scores), *find_confounds(views.comparison, usable)]
+    return replace(pairing, scores=scores, warnings=warnings, nulls=nulls)
 
 
-def make_missing_score(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:
-    """Return the score of a metric whose model or package is missing."""
-    return Score(
-        metric=metric.key,
-        label=metric.shown_label,
-        value=math.nan,
-        parts={part.name: math.nan for part in metric.parts},
-        reason=reason,
-        n_reference=len(comparison.reference),
-        n_candidate=len(comparison.candidate),
-        seconds=0.0,
-    )
+def measure_one(
+    metric: CorpusMetric, views: Views, asked: Asked, missing: str | None = None
+) -> tuple[Score, NullValues | None]:
+    """Return the score of a metric with the uncertainty that is asked for, and the null values that this comes from.
 
-
-def measure_one(metric: CorpusMetric, views: Views, options: UncertaintyOptions) -> tuple[Score, NullValues | None]:
-    """Return the score of a metric with the uncertainty that is asked for, and the null values that this comes from."""
+    `missing` says why there is no score: its model or package is not there.
+    """
     comparison, is_sampled = views.of(metric), views.is_sampled(metric)
+    if missing is not None:
+        n, m = map(len, comparison.sides)
+        named: Any = {
+            "metric": metric.key,
+            "label": metric.shown_label,
+            "parts": {part.name: math.nan for part in metric.parts},
+        }
+        return Score(value=math.nan, reason=missing, n_reference=n, n_candidate=m, seconds=0.0, **named), None
     is_large = views.comparison.joint.pool.is_stored
     with name_counts(f"{metric.key}: value"):
         score = metric.measure(comparison)
     if is_sampled:
         score = replace(score, signature=f"{score.signature}|sample={views.approx or SAMPLE},seed={views.seed}")
-    if score.reason is not None or not (options.ci or options.test):
+    if score.reason is not None or not (asked.ci or asked.test):
         return score, None
     if is_large and not is_sampled and (comparison.groups is None or not metric.is_sum):
         reason = _LOPSIDED if metric.is_sum else _ALL_PAIRS
         return replace(score, no_interval=f"{score.metric} has {reason}"), None
-    if options.ci:
+    if asked.ci:
         try:
             with name_counts(f"{metric.key}: parts for the interval"):
-                low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
+                low, high, method = metric.interval(comparison, score, level=asked.level, seed=asked.seed)
             score = replace(score, low=low, high=high, interval=method)
         except Undefined as undefined:
             score = replace(score, no_interval=str(undefined))
     with name_counts(f"{metric.key}: permutations"):
-        null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
+        null = metric.null_values(comparison, permutations=asked.permutations, seed=asked.seed)
     low, high = null.range
     times = score.value / null.mean if metric.has_ratio_to_null and null.mean > 0 else math.nan
     score = replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
-    if options.test:
+    if asked.test:
         score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
     return score, null
 
@@ -622,49 +550,3 @@ def find_undefined(scores: Sequence[Score]) -> list[str]:
         *(f"{join_words(of)} {'is' if len(of) == 1 else 'are'} undefined: {why}" for why, of in undefined.items()),
         *(f"{join_words(of)} {'has' if len(of) == 1 else 'have'} {what}" for what, of in lacking.items()),
     ]
-
-
-def find_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
-    """Return all warnings that apply to this comparison, each one sentence."""
-    n, m = len(comparison.reference), len(comparison.candidate)
-    found = []
-    if min(n, m) < _FEW_TEXTS:
-        found.append(f"few texts ({n} and {m}): small samples are far apart by chance; judge a value by its null range")
-    if max(n, m) > _SIZE_RATIO * min(n, m):
-        found.append(
-            f"very different sizes ({n} and {m}): many metrics depend on size; judge a value by its null range"
-        )
-    if shared := len(np.intersect1d(comparison.reference.keys, comparison.candidate.keys)):
-        found.append(f"{shared} different texts are in both corpora, which makes them look closer")
-    for role, corpus in zip(("reference", "candidate"), comparison.sides, strict=True):
-        repeated = len(corpus) - len(np.unique(corpus.keys))
-        if repeated > _REPEATED_SHARE * len(corpus):
-            found.append(f"{repeated} of the {len(corpus)} texts of the {role} repeat another one")
-    for metric in metrics:  # fid grows by about a/n; at n = 100 in 384 dimensions that is most of it
-        if metric.name == "fid" and getattr(metric, "correct", "") == "none":
-            dimension = comparison.reference.embeddings(metric.embedder).shape[1]
-            if comparison.smaller < 5 * dimension:
-                found.append(
-                    f"fid is strongly biased upwards with {comparison.smaller} texts in {dimension} dimensions: "
-                    "judge it by its null range only, or use fid(correct=extrapolate)"
-                )
-            break
-    pool = comparison.joint.pool
-    if not pool.has_texts:
-        return found
-    counts = count_words(comparison, every=True)
-    means = [float(np.mean(counts[side.index])) for side in comparison.sides]
-    if max(means) > _LENGTH_RATIO * max(min(means), 1.0):
-        lengths = f"mean {means[0]:.1f} and {means[1]:.1f} words"
-        found.append(f"very different lengths ({lengths}): part of the distance is length")
-    words = counts[comparison.joint.index]
-    for name in sorted({metric.embedder for metric in metrics if not metric.reads_texts}):
-        # A word is a token at least: texts of more words than the window has tokens are surely not read whole.
-        window = get_window(name)
-        if window is not None and (count := int((words > window).sum())):
-            found.append(
-                f"{count} of {len(words)} texts are longer than {name} reads ({window} tokens): "
-                f"use whole:{name} to embed the full text"
-            )
-    scripts = (text for metric in metrics for text in list_script_warnings(metric, comparison.joint))
-    return [*found, *dict.fromkeys(scripts)]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from textgauge.data.tables import LabelledTexts, get_cells, is_frame
 from textgauge.data.units import FEWEST_GROUPS, Units
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.numerics.moments import scale_to_units
-from textgauge.metrics.uncertainty import NullValues, adjust_p_values
+from textgauge.metrics.uncertainty import adjust_p_values
 from textgauge.stats.decisions import ALIKE_ROWS, PAIRED_ROWS, REPEATING_COLUMN, TOO_CLOSE, is_different
+
+if TYPE_CHECKING:
+    from textgauge.measure.candidates import Pairing
 
 LabelSource: TypeAlias = "str | Sequence[Sequence[Any]] | Mapping[str, Sequence[Any]]"
 _UNEVEN, _NEARLY = 1.25, 1.1  # ratios of texts a group from which groups are cut, and to which
@@ -189,23 +192,18 @@ def _weigh(sizes: Ints) -> float:
     return float((sizes**2).sum() / sizes.sum())
 
 
-def find_signs(
-    comparisons: Mapping[str, Comparison],
-    metrics: Sequence[CorpusMetric],
-    nulls: Mapping[str, Sequence[NullValues | None]],
-    seed: int,
-) -> dict[str, str]:
+def find_signs(pairings: Sequence[Pairing], metrics: Sequence[CorpusMetric], seed: int) -> dict[str, str]:
     """Return signs that texts depend on each other in a way that the tests do not know, by the candidate's name.
 
     The candidates have one reference. Signs of values, and of rows, are one test of all corpora and metrics each.
     """
-    whole = next(iter(comparisons.values()))
-    if whole.blocks is None and (close := _find_too_close(nulls)):
+    whole = pairings[0].comparison
+    if whole.blocks is None and (close := _find_too_close(pairings)):
         return dict.fromkeys(close, TOO_CLOSE)
     if whole.groups is not None or whole.blocks is not None or whole.joint.pool.is_stored:
         return {}
-    sign = _test_row_orders(list(comparisons.values()), metrics, seed)
-    return dict.fromkeys(comparisons, sign) if sign else {}
+    sign = _test_row_orders([one.comparison for one in pairings], metrics, seed)
+    return {one.candidate: sign for one in pairings} if sign else {}
 
 
 def find_repeating_column(sources: Iterable[object]) -> str | None:
@@ -218,12 +216,12 @@ def find_repeating_column(sources: Iterable[object]) -> str | None:
     return None
 
 
-def _find_too_close(nulls: Mapping[str, Sequence[NullValues | None]]) -> list[str]:
+def _find_too_close(pairings: Sequence[Pairing]) -> list[str]:
     """Return candidates with a value below what exchanged texts give, by the metrics that share their exchanges."""
     turned = [
-        (name, replace(null, farther=-null.farther))
-        for name, own in nulls.items()
-        for null in own
+        (one.candidate, replace(null, farther=-null.farther))
+        for one in pairings
+        for null in one.nulls
         if null is not None and null.shares_draws
     ]
     p = adjust_p_values([null for _, null in turned])[0] if turned else ()

@@ -26,10 +26,11 @@ from textgauge.core.show import (
     shorten_line,
 )
 from textgauge.data import Comparison
+from textgauge.data.large import load_comparison
 from textgauge.data.source import Source
 from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.compare_report import Terms, find_separating_terms
-from textgauge.measure.comparing import prepare_two
+from textgauge.measure.comparing import Views, choose_metrics, prepare_rows
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.grounds import CrossNearest, find_nearest_texts
 from textgauge.metrics.score import Contributions
@@ -79,7 +80,9 @@ def explain(
         raise InputError(f"one metric is explained at a time, not {len(named)}: {metric}")
     if not named[0].explains:
         raise named[0].not_explained()
-    comparison, (chosen,), _ = prepare_two(reference, candidate, named, seed, column=column)
+    comparison = load_comparison(reference, candidate, column=column, in_memory=True)
+    (chosen,) = choose_metrics(named, comparison, seed)
+    prepare_rows(Views(comparison), [chosen])
     with use_one_blas_thread():
         score = chosen.measure(comparison)
         if score.reason is not None:

@@ -10,16 +10,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from textgauge.core.arrays import Floats, Ints, Masks
+from textgauge.core.errors import ArgumentError
 from textgauge.core.progress import begin_step, name_counts
 from textgauge.core.show import join_words
-from textgauge.data import Comparison, Corpus, Draws, sample
+from textgauge.data import Comparison, Corpus, Draws, load_corpus, sample
 from textgauge.data.samples import DOMAINS
+from textgauge.data.source import get_source_name
 from textgauge.data.view import join_pools
-from textgauge.measure.comparing import UncertaintyOptions, Views, prepare_rows
+from textgauge.encode.embedders import has_own_model
+from textgauge.measure.candidates import Pairing
+from textgauge.measure.comparing import Asked, Views, prepare_rows
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.uncertainty import NullValues, order_by_content
 from textgauge.stats.resampling import draw_halves, draw_left_out_groups
@@ -58,34 +63,56 @@ def load_built_in(count: int = _FEWEST) -> Corpus:
     return Corpus.of([text for name in DOMAINS for text in sample(name, n=each).texts])
 
 
-def add_shares(
-    scores: Sequence[Score],
-    metrics: Sequence[CorpusMetric],
-    comparison: Comparison,
-    foreign: Corpus,
-    options: UncertaintyOptions,
-    within: float | None = None,
-) -> tuple[list[Score], list[str], ForeignShare]:
-    """Return scores with shares of foreign texts, where the interval is shown to hold, notes, and the first share."""
+def find_size(
+    measured: Pairing, metrics: Sequence[CorpusMetric], asked: Asked
+) -> tuple[list[Score], list[str], dict[str, Any]]:
+    """Return scores, notes and fields of a report: how far the corpora are as a share of foreign texts.
+
+    Where nobody asked for that: the share that would have been found.
+    """
+    comparison, scores = measured.comparison, list(measured.scores)
+    source, within = asked.alone["foreign"], asked.alone["within"]
+    if source is None and within is None:
+        return scores, [], _find_missed(measured, metrics) if asked.test else {}
+    if within is not None and not any(metric.name in SHOWN for metric in metrics):
+        raise ArgumentError(f"`within` needs one of these among the metrics: {join_words(list(SHOWN))}")
+    if source is None:
+        foreign, name = load_built_in(max(map(len, comparison.sides))), BUILT_IN
+    else:
+        foreign = load_corpus(source, role="foreign", **asked.read)
+        name = get_source_name(source, "foreign texts")
+    notes = [f"foreign texts: {BUILT_IN}; name others with --foreign"] if source is None else []
+    if others := [metric.key for metric in metrics if metric.name not in SHOWN]:
+        notes.append(f"foreign texts are estimated by {join_words(SHOWN)} only, not by {join_words(others)}")
+    chosen = [place for place, metric in enumerate(metrics) if metric.name in SHOWN and not scores[place].reason]
     joint, foreign = join_pools(comparison.joint, foreign)
-    shared, others = list(scores), [metric.key for metric in metrics if metric.name not in SHOWN]
-    chosen = [
-        (place, metric) for place, metric in enumerate(metrics) if metric.name in SHOWN and not scores[place].reason
-    ]
-    prepare_rows(Views(Comparison(joint, foreign)), [metric for _, metric in chosen])
-    n = len(comparison.reference)
+    prepare_rows(Views(Comparison(joint, foreign)), [metrics[place] for place in chosen])
+    n, found = len(comparison.reference), list[ForeignShare]()
     moved = Comparison(joint.take(range(n)), joint.take(range(n, len(joint))), groups=comparison.groups)
-    found = []
-    for number, (place, metric) in enumerate(chosen):
+    for number, place in enumerate(chosen):
+        metric = metrics[place]
         begin_step(metric.key, number, len(chosen), "share of foreign texts")
         with name_counts(f"{metric.key}: mixtures"):
-            share = estimate_share(metric, moved, foreign, level=options.level, seed=options.seed, within=within)
-        shared[place] = replace(
+            share = estimate_share(metric, moved, foreign, level=asked.level, seed=asked.seed, within=within)
+        scores[place] = replace(
             scores[place], foreign_share=share.share, foreign_low=share.low, foreign_high=share.high
         )
         found.append(share)
-    skipped = f"foreign texts are estimated by {join_words(SHOWN)} only, not by {join_words(others)}"
-    return shared, [skipped] if others else [], next(iter(found), ForeignShare())
+    return scores, notes, {"foreign": next(iter(found), ForeignShare()), "within": within, "foreign_name": name}
+
+
+def _find_missed(measured: Pairing, metrics: Sequence[CorpusMetric]) -> dict[str, Any]:
+    """Return the fields of a report that say which share would have been found."""
+    comparison = measured.comparison
+    usable = zip(metrics, measured.nulls, strict=True)
+    known = [(metric, null) for metric, null in usable if null is not None and metric.name in SHOWN]
+    if not known or not comparison.joint.pool.has_texts or comparison.blocks is not None:
+        return {}
+    metric, null = known[0]
+    if metric.reads_texts or comparison.joint.pool.is_stored or not has_own_model(metric.embedder):
+        return {}  # other encoders may cost money for texts that nobody asked for
+    smallest = find_smallest_share(metric, comparison, null, load_built_in())
+    return {} if math.isnan(smallest) else {"missed": (metric.key, smallest), "foreign_name": BUILT_IN}
 
 
 def estimate_share(

@@ -11,9 +11,10 @@ import base64
 import binascii
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +24,20 @@ from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.data.pool import PARTITION
-from textgauge.encode.embedders import BUILT_IN
+from textgauge.encode.embedders import BUILT_IN, get_window
 from textgauge.metrics.base import Metric
 from textgauge.metrics.numerics.moments import to_unit
 from textgauge.stats.resampling import draw_permutations
+
+if TYPE_CHECKING:
+    from textgauge.metrics.corpus_metric import CorpusMetric
 
 PIECES = "wordpiece"
 UNREAD = "a text consists of word pieces that the encoder does not know"
 # Shares from which a result carries a warning: of texts whose script is not read, of pieces that are unknown.
 MOST_UNREAD = 0.1
 MOST_UNKNOWN = 0.05
+_FEW_TEXTS, _SIZE_RATIO, _LENGTH_RATIO, _REPEATED_SHARE = 50, 2.0, 1.5, 0.2  # that are warned of
 
 _PIECE_ENCODERS = frozenset({*BUILT_IN, PIECES})
 _ENGLISH = frozenset({*BUILT_IN, "wordllama"})
@@ -149,6 +154,59 @@ def _is_unsplit(metric: Metric, found: NDArray[np.str_]) -> list[str]:
         f"{metric.on} splits at spaces, and {count} of {len(found)} texts are in a script without them: "
         f"use {metric.name}@char, or {metric.name}@zh for Chinese"
     ]
+
+
+def count_words(comparison: Comparison, *, every: bool = False) -> Ints:
+    """Return the words between spaces of each text of a comparison, or of every text of its pool."""
+    pool = comparison.joint.pool
+    counts: Ints = pool.get_or_compute("words", "", lambda _: np.array([len(text.split()) for text in pool.texts], int))
+    return counts if every else counts[comparison.joint.index]
+
+
+def find_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
+    """Return all warnings that apply to this comparison, each one sentence."""
+    n, m = len(comparison.reference), len(comparison.candidate)
+    found = []
+    if min(n, m) < _FEW_TEXTS:
+        found.append(f"few texts ({n} and {m}): small samples are far apart by chance; judge a value by its null range")
+    if max(n, m) > _SIZE_RATIO * min(n, m):
+        found.append(
+            f"very different sizes ({n} and {m}): many metrics depend on size; judge a value by its null range"
+        )
+    if shared := len(np.intersect1d(comparison.reference.keys, comparison.candidate.keys)):
+        found.append(f"{shared} different texts are in both corpora, which makes them look closer")
+    for role, corpus in zip(("reference", "candidate"), comparison.sides, strict=True):
+        repeated = len(corpus) - len(np.unique(corpus.keys))
+        if repeated > _REPEATED_SHARE * len(corpus):
+            found.append(f"{repeated} of the {len(corpus)} texts of the {role} repeat another one")
+    for metric in metrics:  # fid grows by about a/n; at n = 100 in 384 dimensions that is most of it
+        if metric.name == "fid" and getattr(metric, "correct", "") == "none":
+            dimension = comparison.reference.embeddings(metric.embedder).shape[1]
+            if comparison.smaller < 5 * dimension:
+                found.append(
+                    f"fid is strongly biased upwards with {comparison.smaller} texts in {dimension} dimensions: "
+                    "judge it by its null range only, or use fid(correct=extrapolate)"
+                )
+            break
+    pool = comparison.joint.pool
+    if not pool.has_texts:
+        return found
+    counts = count_words(comparison, every=True)
+    means = [float(np.mean(counts[side.index])) for side in comparison.sides]
+    if max(means) > _LENGTH_RATIO * max(min(means), 1.0):
+        lengths = f"mean {means[0]:.1f} and {means[1]:.1f} words"
+        found.append(f"very different lengths ({lengths}): part of the distance is length")
+    words = counts[comparison.joint.index]
+    for name in sorted({metric.embedder for metric in metrics if not metric.reads_texts}):
+        # A word is a token at least: texts of more words than the window has tokens are surely not read whole.
+        window = get_window(name)
+        if window is not None and (count := int((words > window).sum())):
+            found.append(
+                f"{count} of {len(words)} texts are longer than {name} reads ({window} tokens): "
+                f"use whole:{name} to embed the full text"
+            )
+    scripts = (text for metric in metrics for text in list_script_warnings(metric, comparison.joint))
+    return [*found, *dict.fromkeys(scripts)]
 
 
 EMBEDDER = "minilm"

@@ -8,8 +8,8 @@ import pytest
 from textgauge import compare, get_metric
 from textgauge.core.errors import InputError
 from textgauge.data import Comparison
-from textgauge.measure.comparing import find_confounds
 from textgauge.metrics import get_corpus_metrics
+from textgauge.metrics.cautions import find_confounds
 from textgauge.metrics.corpus.mauve import Mauve
 from textgauge.metrics.uncertainty import NullValues
 

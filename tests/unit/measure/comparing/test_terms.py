@@ -42,7 +42,7 @@ def test_log_odds_and_z_scores_are_those_of_the_paper(prior):
 
 def test_words_come_from_the_candidate_down_to_the_reference():
     terms = find_separating_terms(Comparison(REFERENCE, CANDIDATE))
-    assert (np.diff(terms.z) <= 0).all()
+    assert (np.diff([row["z"] for row in terms.to_dicts()]) <= 0).all()
     assert {row["term"] for row in terms.top(2, "candidate")} == {"bank", "card"}
     assert terms.top(1, "reference")[0] == terms.to_dicts()[-1]
     assert terms.top(1, "reference")[0]["count_candidate"] < terms.top(1, "reference")[0]["count_reference"]
