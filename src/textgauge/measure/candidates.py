@@ -54,11 +54,6 @@ class Pairing:
     warnings: Sequence[str] = ()
     nulls: Sequence[NullValues | None] = ()
 
-    @property
-    def title(self) -> str:
-        """What progress says that is measured."""
-        return f"{self.candidate}: {self.slice['slice']}" if self.slice else self.candidate
-
     def extend(self, score: Score, **more: Any) -> CandidateScore:
         """Return a score with what it is of, and its ranks."""
         known = {one.name: getattr(score, one.name) for one in fields(score)} | {"candidate": self.candidate}

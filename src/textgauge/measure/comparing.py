@@ -474,7 +474,7 @@ def measure_all(
     on_score: Callable[[Score], None] = lambda _: None,
 ) -> Pairing:
     """Return a pairing with the scores of all metrics, p-values adjusted for them, and what to beware of."""
-    of = pairing.title and f"{pairing.title}: "
+    of = "".join(f"{name}: " for name in (pairing.candidate, pairing.slice.get("slice")) if name)
     doing = f"{of}{'measuring and testing' if asked.test else 'measuring'}"
     scores, nulls = list[Score](), list[NullValues | None]()
     for number, metric in enumerate(metrics):
