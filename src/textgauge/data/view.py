@@ -179,7 +179,7 @@ class Comparison:
         return self._remembered[statistic, *args]  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Draws:
     """Many pairs of sub-corpora of one corpus: row r of each mask marks the texts of that side.
 

@@ -18,14 +18,12 @@ from textgauge.metrics.numerics.neighbours import (
     BallCounts,
     Cloud,
     Joint,
-    Lists,
     Points,
     Rows,
     compute_radii,
     count_balls,
     estimate_ranks_needed,
     find_nearest,
-    split_draws,
     to_ground,
 )
 from textgauge.metrics.pair_metric import PairMetric, to_distance
@@ -33,6 +31,7 @@ from textgauge.metrics.registry import get_metric
 
 Done = Callable[[int, int], None]
 
+_CELLS = 1 << 20  # draws times texts worked on at once
 _BLOCK = 512  # texts on a side of a block that is computed at once
 
 
@@ -172,28 +171,22 @@ class NeighbourMetric(GroundMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Read sorted neighbour lists of the joint corpus; a few small draws are computed one by one."""
         if is_loop_cheaper(draws):
-            return self._one_by_one(joint, draws)
+            rows = [self.values_or_nan(pair) for pair in joint.derive(_make_comparisons, draws)]
+            return {name: np.array([row[name] for row in rows]) for name in self.value_names}
         values = {name: np.full(len(draws), np.nan) for name in self.value_names}
         enough = np.flatnonzero(draws.smaller >= self.min_texts)
-        if len(enough):
-            some = Draws(draws.left[enough], draws.right[enough])
-            for name, numbers in self._from_lists(joint, some).items():
-                values[name][enough] = numbers
+        if not len(enough):
+            return values
+        some, near = Draws(draws.left[enough], draws.right[enough]), joint.derive(_make_joint, self.on)
+        near.list_neighbours(estimate_ranks_needed(some.left, some.right, self.min_texts - 1))
+        found = [self.of_draws(near, part.left, part.right) for part in some.chunks(_CELLS, near.size)]
+        for name, column in values.items():
+            column[enough] = np.concatenate([part[name] for part in found])
         return values
 
-    def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
-        """Return values of draws, given by masks, from the neighbour lists of the joint corpus."""
+    def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
+        """Return values of draws, given by masks, from the neighbours in the joint corpus."""
         raise NotImplementedError
-
-    def _one_by_one(self, joint: Corpus, draws: Draws) -> ManyValues:
-        rows = [self.values_or_nan(pair) for pair in joint.derive(_make_comparisons, Subsets.of(draws))]
-        return {name: np.array([row[name] for row in rows]) for name in self.value_names}
-
-    def _from_lists(self, joint: Corpus, draws: Draws) -> ManyValues:
-        needed = estimate_ranks_needed(draws.left, draws.right, self.min_texts - 1)
-        lists = joint.derive(_make_joint, self.on).lists(needed)
-        found = [self.of_draws(lists, P, Q) for P, Q in split_draws(draws.left, draws.right)]
-        return {name: np.concatenate([values[name] for values in found]) for name in found[0]}
 
 
 def is_loop_cheaper(draws: Draws) -> bool:
@@ -202,9 +195,10 @@ def is_loop_cheaper(draws: Draws) -> bool:
     return bool(np.sum(own + 1e5) < 2.0 * draws.left.shape[1] ** 2)
 
 
-def _make_comparisons(joint: Corpus, sides: Subsets) -> list[Comparison]:
+def _make_comparisons(joint: Corpus, draws: Draws) -> list[Comparison]:
     """Return the draws as comparisons, which remember what several metrics need."""
-    corpora = [joint.take(rows) for rows in sides.rows]
+    sides = Subsets.of(draws)
+    corpora = [joint.take(np.flatnonzero(mask)) for mask in sides.masks]
     return [Comparison(corpora[a], corpora[b]) for a, b in zip(sides.left, sides.right, strict=True)]
 
 

@@ -16,8 +16,7 @@ from textgauge.metrics.grounds import NeighbourMetric, count_in_balls, harmonic_
 from textgauge.metrics.numerics.neighbours import (
     BallCounts,
     Held,
-    Lists,
-    compute_radii_within,
+    Joint,
     count_held_across,
     find_nearest_across,
     to_ground,
@@ -64,9 +63,9 @@ class _NearestMetric(NeighbourMetric):
         values = self._of_distances(found.of_reference[None, :], found.of_candidate[None, :])
         return {name: float(numbers[0]) for name, numbers in values.items()}
 
-    def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
+    def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
         ground = "euclidean" if self.pair_ground is not None else self.ground  # the matrix is listed in squares too
-        found = (to_ground(find_nearest_across(lists, own, other), ground) for own, other in ((P, Q), (Q, P)))
+        found = (to_ground(find_nearest_across(joint, own, other), ground) for own, other in ((P, Q), (Q, P)))
         return self._of_distances(*found)
 
     def _explain_sums(
@@ -219,9 +218,8 @@ class _BallMetric(NeighbourMetric):
         """Return which balls hold which texts, of reference and candidate."""
         return comparison.derive(count_in_balls, self.on, self.k, self.ties)
 
-    def _held(self, lists: Lists, own: Masks, other: Masks) -> Held:
-        radii = compute_radii_within(lists, own, self.k)
-        return count_held_across(lists, own, other, radii, closed=self.ties == "closed")
+    def _held(self, joint: Joint, own: Masks, other: Masks) -> Held:
+        return count_held_across(joint, own, other, self.k, closed=self.ties == "closed")
 
 
 @register
@@ -269,9 +267,9 @@ class PrecisionRecall(_BallMetric):
         )
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
-    def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
-        precision = self._held(lists, P, Q).held.sum(axis=1) / Q.sum(axis=1)
-        recall = self._held(lists, Q, P).held.sum(axis=1) / P.sum(axis=1)
+    def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
+        precision = self._held(joint, P, Q).held.sum(axis=1) / Q.sum(axis=1)
+        recall = self._held(joint, Q, P).held.sum(axis=1) / P.sum(axis=1)
         return self._values(precision, recall)
 
     def _values(self, precision: Floats, recall: Floats) -> ManyValues:
@@ -334,8 +332,8 @@ class DensityCoverage(_BallMetric):
         )
         return max(low, 0.0), min(high, 1.0)
 
-    def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
-        held = self._held(lists, P, Q)
+    def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
+        held = self._held(joint, P, Q)
         return self._values(held.total / (self.k * Q.sum(axis=1)), held.reached.sum(axis=1) / P.sum(axis=1))
 
     def _values(self, density: Floats, coverage: Floats) -> ManyValues:

@@ -118,16 +118,6 @@ class Subsets:
         left, right = np.split(np.array(which), 2)
         return cls(both[first], left, right, np.concatenate(draws.sizes)[first])
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Subsets) and self._content == other._content
-
-    def __hash__(self) -> int:
-        return hash(self._content)
-
-    @cached_property
-    def _content(self) -> bytes:
-        return b"".join(part.tobytes() for part in (self.masks, self.left, self.right))
-
     @cached_property
     def rows(self) -> list[Ints]:
         """The texts of each side."""

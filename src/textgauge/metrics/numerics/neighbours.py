@@ -8,7 +8,7 @@ Of two sides, products in float32 leave few pairs that may be nearest or at the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,6 @@ from textgauge.core.progress import advance
 from textgauge.core.settings import cap_size, split_into_blocks
 
 Vectors = NDArray[np.floating[Any]]
-Cell = NDArray[np.int32]
 
 _AT_ONCE = 128  # float64 rows that stay in the processor's cache
 _BLOCK = 1 << 20  # pairs looked at at once: 8 MB, which the next block takes over
@@ -33,8 +32,6 @@ _OPPOSITE = 1e-14
 _LENGTHS = 1e-12, 1e30  # squared: of shorter or longer rows the distances are not computed in float32
 _EDGE = 1e-6  # share of a squared radius by which rounding to float32 moves the edge of a ball
 _MANY = 1 / 8  # of the pairs of a block: from here on the block is computed anew
-_ENTRIES = 1 << 22  # list entries made at once
-_CELLS = 1 << 20  # draws times rows worked on at once
 _LIST_ENTRIES = 1 << 24
 
 
@@ -292,185 +289,89 @@ def _find_cells(mask: Masks) -> tuple[Ints, Ints]:
     return np.divmod(np.flatnonzero(mask), mask.shape[1])
 
 
-@dataclass(frozen=True)
-class Lists:
-    """Neighbours of some rows by rank: row number, distance, and distance as balls compare it, shape (ranks, rows)."""
-
-    joint: Joint
-    index: NDArray[np.int32]
-    squares: Floats
-    levels: Floats32
-
-    @property
-    def ranks(self) -> int:
-        """How many neighbours are listed for each row."""
-        return len(self.index)
-
-    @property
-    def complete(self) -> bool:
-        """Whether they are all there are."""
-        return self.ranks == self.joint.size - 1
-
-
 class Joint:
-    """All texts of a joint corpus, ready to list neighbours."""
+    """All texts of a joint corpus, and the nearest neighbours of each: `index` and `squares`, ranks by texts."""
 
     def __init__(self, points: Points) -> None:
-        self._points, self.size = points, len(points.inverse)
-        self._lists: Lists | None = None
+        self.points, self.size = points, len(points.inverse)
+        self.index, self.squares = np.empty((0, self.size), dtype=np.intp), np.empty((0, self.size))
 
-    def lists(self, ranks: int) -> Lists:
-        """At least this many nearest neighbours of every row; the longest lists so far are kept."""
-        ranks = min(ranks, self.size - 1)
-        if self._lists is None or self._lists.ranks < ranks:
-            self._lists = self._list_neighbours(np.arange(self.size), ranks)
-        return self._lists
-
-    def complete(self, rows: Ints) -> Iterator[tuple[Ints, Lists]]:
-        """Yield all neighbours of the given rows, a few rows at a time."""
-        for block in split_into_blocks(len(rows), _ENTRIES, self.size):
-            yield rows[block], self._list_neighbours(rows[block], self.size - 1)
-
-    def _list_neighbours(self, rows: Ints, ranks: int) -> Lists:
-        index, squares = np.empty((ranks, len(rows)), dtype=np.int32), np.empty((ranks, len(rows)))
-        for some in split_into_blocks(len(rows), _BLOCK, self.size):
-            block = self._points.squares_within(rows[some])
+    def list_neighbours(self, ranks: int) -> None:
+        """List at least this many neighbours of every text; longer lists are kept."""
+        if len(self.index) >= (ranks := min(ranks, self.size - 1)):
+            return
+        self.index, self.squares = np.empty((ranks, self.size), dtype=np.intp), np.empty((ranks, self.size))
+        for some in split_into_blocks(self.size, _BLOCK, self.size):
+            block = self.points.squares_within(np.arange(self.size)[some])
             near = np.argpartition(block, ranks - 1, axis=1)[:, :ranks]
             near = np.take_along_axis(near, np.argsort(np.take_along_axis(block, near, axis=1), axis=1), axis=1)
-            index[:, some], squares[:, some] = near.T, np.take_along_axis(block, near, axis=1).T
-        return Lists(self, index, squares, round_distances(squares))
+            self.index[:, some], self.squares[:, some] = near.T, np.take_along_axis(block, near, axis=1).T
+
+    def measure_all(self, cells: Masks) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Yield draws and texts of the cells, and the squared distances of these texts to all, some at a time."""
+        text, draw = cells.T.nonzero()
+        for some in split_into_blocks(len(text), _BLOCK, self.size):
+            texts, place = np.unique(text[some], return_inverse=True)
+            yield draw[some], text[some], self.points.squares_within(texts)[place]
+
+    def find_kth(self, own: Masks, side: Masks, k: int) -> Floats:
+        """Return the squared distance of texts, draws by texts, to their k-th neighbour on a side; of others anything.
+
+        Where a list is too short, all distances of the text are looked at.
+        """
+        count, rank = np.zeros((2, *own.shape), dtype=np.int16)
+        for neighbours in self.index:
+            count += side[:, neighbours]
+            rank += count < k
+        squares = np.take_along_axis(self.squares, np.minimum(rank, len(self.index) - 1), axis=0)
+        for draw, text, every in self.measure_all(own & (count < k)):
+            squares[draw, text] = np.partition(np.where(side[draw], every, np.inf), k - 1, axis=1)[:, k - 1]
+        return squares
 
 
 @dataclass(frozen=True)
 class Held:
-    """What the balls of one side hold of the other, for each draw and row; `total` counts the pairs."""
+    """What the balls of one side hold of the other, for each draw and text; `total` counts the pairs."""
 
     reached: Masks
     held: Masks
     total: Ints
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """Chosen cells of a (draws, rows) array: their flat places, their draw's first place, their row's slot in lists."""
-
-    flat: Cell
-    start: Cell
-    slot: Cell
-
-    @classmethod
-    def of(cls, mask: Masks) -> _Cells:
-        flat = np.flatnonzero(mask).astype(np.int32)
-        slot = flat % np.int32(mask.shape[1])
-        return cls(flat, flat - slot, slot)
-
-    def __len__(self) -> int:
-        return len(self.flat)
-
-    @property
-    def row(self) -> Cell:
-        """The rows."""
-        return self.flat - self.start
-
-    def where(self, kept: Masks) -> _Cells:
-        """Only some of the cells."""
-        places = np.flatnonzero(kept)
-        return _Cells(self.flat[places], self.start[places], self.slot[places])
-
-    def neighbours(self, lists: Lists, rank: int) -> Cell:
-        """Flat places of each cell's neighbour of this rank, in the same draw."""
-        there: Cell = self.start + lists.index[rank][self.slot]
-        return there
-
-
 def estimate_ranks_needed(left: Masks, right: Masks, k: int) -> int:
-    """List length with which few rows of a draw run out before k neighbours on the smaller side are met."""
-    rows = int(left.shape[1])
+    """List length with which few texts of a draw run out before k neighbours on the smaller side are met."""
+    texts = int(left.shape[1])
     share = max(min(float(left.mean()), float(right.mean())), 1e-9)
     wanted = math.ceil((k + 4.0 * math.sqrt(k) + 4.0) / share)
-    return max(1, min(wanted, rows - 1, cap_size(_LIST_ENTRIES) // rows))
+    return max(1, min(wanted, texts - 1, cap_size(_LIST_ENTRIES) // texts))
 
 
-def split_draws(left: Masks, right: Masks) -> Iterator[tuple[Masks, Masks]]:
-    """Yield the draws, as many at a time as bounded memory allows."""
-    for some in split_into_blocks(len(left), _CELLS, left.shape[1]):
-        advance(some.start, len(left))
-        yield np.ascontiguousarray(left[some]), np.ascontiguousarray(right[some])
+def find_nearest_across(joint: Joint, own: Masks, other: Masks) -> Floats:
+    """Squared distance of each text of one side to the nearest of the other; 0 for a text on both, NaN off the side."""
+    squares = joint.find_kth(own & ~other, other, 1)
+    squares[own & other] = 0.0
+    squares[~own] = np.nan
+    return squares
 
 
-def find_nearest_across(lists: Lists, own: Masks, other: Masks) -> Floats:
-    """Squared distance of each row of one side to the nearest of the other; 0 for a row on both, NaN off the side."""
-    squares, flat_other = np.full(own.size, np.nan), other.ravel()
-    squares[(own & other).ravel()] = 0.0
-
-    def scan(cells: _Cells, lists: Lists) -> _Cells:
-        for rank in range(lists.ranks):
-            met = flat_other[cells.neighbours(lists, rank)]
-            done = cells.where(met)
-            squares[done.flat] = lists.squares[rank][done.slot]
-            cells = cells.where(~met)
-            if not len(cells):
-                break
-        return cells
-
-    _settle(lists, _Cells.of(own & ~other), scan)
-    return squares.reshape(own.shape)
-
-
-def compute_radii_within(lists: Lists, own: Masks, k: int) -> Floats32:
-    """Distance of each row of a side to its k-th neighbour on that side; 0 off the side."""
-    radii, flat_own = np.zeros(own.size, dtype=np.float32), own.ravel()
-
-    def scan(cells: _Cells, lists: Lists) -> _Cells:
-        count = np.zeros(len(cells), dtype=np.int32)
-        for rank in range(lists.ranks):
-            count += flat_own[cells.neighbours(lists, rank)]
-            if rank + 1 < k:
-                continue
-            missing = count < k
-            done = cells.where(~missing)
-            radii[done.flat] = lists.levels[rank][done.slot]
-            cells, count = cells.where(missing), count[missing]
-            if not len(cells):
-                break
-        return cells
-
-    _settle(lists, _Cells.of(own), scan)
-    return radii.reshape(own.shape)
-
-
-def count_held_across(lists: Lists, own: Masks, other: Masks, radii: Floats32, *, closed: bool) -> Held:
-    """Return what balls of these radii around the rows of one side hold of the other side."""
-    flat_other, flat_radii = other.ravel(), radii.ravel()
-    both = own & other & (closed | (radii > 0))
-    held, counts = both.flatten(), both.ravel().astype(np.int32)
-
-    def scan(cells: _Cells, lists: Lists) -> _Cells:
-        # A ball that takes in the last listed neighbour may hold more than are listed.
-        cut = is_inside_ball(lists.levels[-1][cells.slot], flat_radii[cells.flat], closed=closed)
-        cut &= not lists.complete
-        left_over, cells = cells.where(cut), cells.where(~cut)
-        for rank in range(lists.ranks):
-            inside = is_inside_ball(lists.levels[rank][cells.slot], flat_radii[cells.flat], closed=closed)
-            cells = cells if inside.all() else cells.where(inside)
-            if not len(cells):
-                break
-            there = cells.neighbours(lists, rank)
-            met = np.flatnonzero(flat_other[there])
-            held[there[met]] = True
-            counts[cells.flat[met]] += 1
-        return left_over
-
-    _settle(lists, _Cells.of(own), scan)
-    per_ball = counts.reshape(own.shape)
-    return Held(per_ball > 0, held.reshape(own.shape), per_ball.sum(axis=1))
-
-
-def _settle(lists: Lists, cells: _Cells, scan: Callable[[_Cells, Lists], _Cells]) -> None:
-    """Scan the lists; for cells whose list was too short, the complete lists of their rows."""
-    rest = scan(cells, lists) if len(cells) else cells
-    if not len(rest):
-        return
-    for rows, complete in lists.joint.complete(np.unique(rest.row)):
-        here = rest.where((rest.row >= rows[0]) & (rest.row <= rows[-1]))
-        scan(_Cells(here.flat, here.start, np.searchsorted(rows, here.row).astype(np.int32)), complete)
+def count_held_across(joint: Joint, own: Masks, other: Masks, k: int, *, closed: bool) -> Held:
+    """Return what the balls around the texts of one side, reaching to the k-th neighbour there, hold of the other."""
+    radii = round_distances(np.where(own, joint.find_kth(own, own, k), 0.0))
+    held = own & other & (closed | (radii > 0))
+    counts, levels = held.astype(np.int32), round_distances(joint.squares)
+    # A ball that takes in the last listed neighbour may hold more than are listed.
+    cut = own & is_inside_ball(levels[-1], radii, closed=closed) & (len(levels) < joint.size - 1)
+    for neighbours, level in zip(joint.index, levels, strict=True):
+        inside = is_inside_ball(level, radii, closed=closed) & own & ~cut
+        if not inside.any():
+            break
+        inside &= other[:, neighbours]
+        counts += inside
+        draw, text = inside.nonzero()
+        held[draw, neighbours[text]] = True
+    for draw, text, every in joint.measure_all(cut):
+        inside = is_inside_ball(round_distances(every), radii[draw, text][:, None], closed=closed) & other[draw]
+        counts[draw, text] += inside.sum(axis=1)
+        cell, there = inside.nonzero()
+        held[draw[cell], there] = True
+    return Held(counts > 0, held, counts.sum(axis=1))
