@@ -281,8 +281,7 @@ def _pair_key(on: str, *, full: bool = False) -> str | None:
 class TokenMetric(CorpusMetric):
     """A metric of token counts or sequences."""
 
-    needs = "tokens"
-    default_on = "wordpiece"
+    needs, default_on = "tokens", "wordpiece"
 
 
 class GapMetric(CorpusMetric):
@@ -310,13 +309,11 @@ class GapMetric(CorpusMetric):
 class EmbeddingMetric(CorpusMetric):
     """A metric of sentence embeddings."""
 
-    needs = "embeddings"
-    default_on = "minilm"
+    needs, default_on = "embeddings", "minilm"
 
 
 class GroundMetric(CorpusMetric):
     """A metric over a distance between texts."""
 
-    needs = "ground"
-    default_on = "minilm:cosine"
+    needs, default_on = "ground", "minilm:cosine"
     uses_ground_scale = True

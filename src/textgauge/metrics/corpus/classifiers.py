@@ -237,11 +237,9 @@ class Classifier(HeldOutMetric):
     Undefined with fewer than 5 texts in a corpus. Source: Kour et al. 2022.
     """
 
-    name = "classifier"
-    label = "Classifier accuracy"
+    name, label, source = "classifier", "Classifier accuracy", "Kour et al. 2022"
     min_texts_interval = 100
     most_unequal = 1.2  # beyond, every text of close corpora is taken for the larger one's: accuracy has no spread
-    source = "Kour et al. 2022"
 
     score: Literal["accuracy", "f1"] = "accuracy"
     share: float = 0.2
@@ -271,10 +269,8 @@ class ClassifierTwoSample(HeldOutMetric):
     Undefined with fewer than 5 texts in a corpus. Source: Lopez-Paz and Oquab 2017.
     """
 
-    name = "c2st"
-    label = "Classifier accuracy (C2ST)"
+    name, label, source = "c2st", "Classifier accuracy (C2ST)", "Lopez-Paz and Oquab 2017"
     most_unequal = 2.0  # at 4 the interval holds the expected value in 89 % of samples
-    source = "Lopez-Paz and Oquab 2017"
 
     def decide(self, rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
         """Return what logistic regression says."""

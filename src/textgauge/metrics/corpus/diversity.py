@@ -110,10 +110,8 @@ class SelfBleuGap(GapMetric, TokenMetric):
     default, as BLEU does. Undefined when a corpus has no tokens. Source: Zhu et al. 2018.
     """
 
-    name = "self_bleu_gap"
-    label = "Self-BLEU gap"
+    name, label, source = "self_bleu_gap", "Self-BLEU gap", "Zhu et al. 2018"
     min_texts_interval = 300
-    source = "Zhu et al. 2018"
     default_on = "words"
     headline = Part(VALUE)
     parts = (Part("reference"), Part("candidate"))
@@ -185,12 +183,10 @@ class VendiGap(GapMetric, EmbeddingMetric):
     """
 
     fitted = True
-    name = "vendi_gap"
-    label = "Vendi score gap"
+    name, label, source = "vendi_gap", "Vendi score gap", "Friedman and Dieng 2023"
     min_texts = 1  # one text has a score of 1
     min_texts_interval = 300
     interval_trials = 12
-    source = "Friedman and Dieng 2023"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
     parts = (
         Part("reference", closer="larger", bounds=(1.0, float("inf"))),
@@ -310,10 +306,8 @@ class CrossEntropy(TokenMetric):
     Source: Witten & Bell 1991.
     """
 
-    name = "lm_cross_entropy"
-    label = "LM cross-entropy"
+    name, label, source = "lm_cross_entropy", "LM cross-entropy", "Witten & Bell 1991"
     min_texts_interval = 300
-    source = "Witten & Bell 1991"
     headline = Part(VALUE, bounds=(-INFINITY, INFINITY))
     parts = (Part("cross_entropy", bounds=(0.0, INFINITY)), Part("own_entropy", bounds=(0.0, INFINITY)))
     symmetric = False

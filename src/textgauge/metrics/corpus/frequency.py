@@ -134,9 +134,7 @@ class Chi(_ChiSquare):
     Undefined when a corpus has no tokens, or none among the most frequent. Source: Kour et al. 2022.
     """
 
-    name = "chi"
-    label = "χ²"
-    source = "Kour et al. 2022"
+    name, label, source = "chi", "χ²", "Kour et al. 2022"
     headline = Part(VALUE)
     parts = (Part("statistic", bounds=(0.0, INFINITY)), Part("p", closer="larger"))
     undefined = "a corpus has none of the most frequent tokens"
@@ -159,10 +157,8 @@ class ChiByDf(_ChiSquare):
     Undefined as `chi`, and when both corpora know one kind of token only. Source: Kilgarriff 2001.
     """
 
-    name = "cbdf"
-    label = "χ² by df"
+    name, label, source = "cbdf", "χ² by df", "Kilgarriff 2001"
     min_texts_interval = 30
-    source = "Kilgarriff 2001"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("statistic", bounds=(0.0, INFINITY)),)
     undefined = "a corpus has none of the most frequent tokens, or there is one kind of token only"
@@ -220,9 +216,7 @@ class Zipf(GapMetric, _PaddedCounts):
     Undefined when a corpus has fewer than two kinds of token (three with `ranks=paper`). Source: Kour et al. 2022.
     """
 
-    name = "zipf"
-    label = "Zipf slope"
-    source = "Kour et al. 2022"
+    name, label, source = "zipf", "Zipf slope", "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("reference", bounds=(-INFINITY, 0.0)), Part("candidate", bounds=(-INFINITY, 0.0)))
     undefined = "a corpus has too few kinds of token for a slope"
@@ -260,10 +254,8 @@ class JensenShannon(CountMetric):
     square root, which is a metric. Undefined when a corpus has no tokens. Source: Lin 1991.
     """
 
-    name = "jsd"
-    label = "Jensen–Shannon"
+    name, label, source = "jsd", "Jensen–Shannon", "Lin 1991"
     min_texts_interval = 30
-    source = "Lin 1991"
     headline = Part(VALUE)
     root: bool = False
 
@@ -285,10 +277,8 @@ class KullbackLeibler(CountMetric):
     Source: Kullback & Leibler 1951.
     """
 
-    name = "kl"
-    label = "Kullback–Leibler"
+    name, label, source = "kl", "Kullback–Leibler", "Kullback & Leibler 1951"
     min_texts_interval = 30
-    source = "Kullback & Leibler 1951"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("reverse", bounds=(0.0, INFINITY)),)
     symmetric = False
@@ -312,10 +302,8 @@ class VocabularyOverlap(CountMetric):
     tokens. Source: Jaccard 1901.
     """
 
-    name = "vocab_overlap"
-    label = "Vocabulary overlap"
+    name, label, source = "vocab_overlap", "Vocabulary overlap", "Jaccard 1901"
     min_texts_interval = 30
-    source = "Jaccard 1901"
     headline = Part(VALUE, closer="larger")
     parts = (Part("new"),)
     value_at_identity = 1.0
@@ -363,9 +351,7 @@ class TypeTokenGap(GapMetric, CountMetric):
     (`rarefy=false`: as they stand). Undefined when a corpus has no tokens. Source: Hurlbert 1971 for the expectation.
     """
 
-    name = "ttr_gap"
-    label = "Type–token gap"
-    source = "Hurlbert 1971"
+    name, label, source = "ttr_gap", "Type–token gap", "Hurlbert 1971"
     headline = Part(VALUE)
     parts = (Part("reference"), Part("candidate"))
     rarefy: bool = True

@@ -135,10 +135,8 @@ class Energy(Discrepancy, GroundMetric):
     Source: Székely and Rizzo 2013; Ackerman et al. 2023, eq. 3.
     """
 
-    name = "energy"
-    label = "Energy distance"
+    name, label, source = "energy", "Energy distance", "Székely and Rizzo 2013; Ackerman et al. 2023"
     min_texts = 1  # one text has a distance to another
-    source = "Székely and Rizzo 2013; Ackerman et al. 2023"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("coefficient"),)
 
@@ -284,9 +282,7 @@ class Mmd(KernelDiscrepancy, GroundMetric):
     be negative. Source: Gretton et al. 2012.
     """
 
-    name = "mmd"
-    label = "Maximum mean discrepancy"
-    source = "Gretton et al. 2012"
+    name, label, source = "mmd", "Maximum mean discrepancy", "Gretton et al. 2012"
     default_on = "minilm:euclidean"
     headline = Part(VALUE)
     version = 2
@@ -310,9 +306,7 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
     the difference of the kernels is lost in their rounding. Source: Bińkowski et al. 2018.
     """
 
-    name = "kid"
-    label = "Kernel distance"
-    source = "Bińkowski et al. 2018"
+    name, label, source = "kid", "Kernel distance", "Bińkowski et al. 2018"
     headline = Part(VALUE)
     version = 2
 
@@ -362,12 +356,10 @@ class SlicedWasserstein(EmbeddingMetric):
     """
 
     fitted = True
-    name = "sliced_wasserstein"
-    label = "Sliced Wasserstein"
+    name, label, source = "sliced_wasserstein", "Sliced Wasserstein", "Bonneel et al. 2015"
     min_texts = 1  # one text is a distribution
     no_interval = "those tried hold the expected value in 85 to 95 % of samples"
     interval_trials = 12
-    source = "Bonneel et al. 2015"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
 
     ranges = (Range("p", 1), Range("projections", 1, 1_000_000))

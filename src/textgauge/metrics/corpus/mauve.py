@@ -157,9 +157,7 @@ class Mauve(EmbeddingMetric):
     """
 
     fitted = True
-    name: ClassVar[str] = "mauve"
-    label: ClassVar[str] = "1 − MAUVE"
-    source: ClassVar[str] = "Pillutla et al. 2021"
+    name, label, source = "mauve", "1 − MAUVE", "Pillutla et al. 2021"
     version: ClassVar[int] = 2
     min_texts_interval: ClassVar[int] = 300
     headline: ClassVar[Part] = Part(VALUE)

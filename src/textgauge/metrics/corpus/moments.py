@@ -83,12 +83,10 @@ class Frechet(EmbeddingMetric):
     Undefined for fewer than 2 texts. Source: Heusel et al. 2017; extrapolation: Chong and Forsyth 2020.
     """
 
-    name = "fid"
+    name, label, source = "fid", "Fréchet embedding distance", "Heusel et al. 2017"
     version = 2
-    label = "Fréchet embedding distance"
     min_texts_interval = 300
     variance_grows_with_value = True
-    source = "Heusel et al. 2017"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
     interval_trials: ClassVar[int] = 12
 
@@ -174,9 +172,8 @@ class Medoid(CentreDistance):
     1 − cos(mean P, mean Q). Source: Kour et al. 2022.
     """
 
-    name = "medoid"
+    name, label = "medoid", "Mean vector distance"
     is_sum = True
-    label = "Mean vector distance"
     min_texts_interval = 300
     variance_grows_with_value = True
 
@@ -200,8 +197,7 @@ class Median(CentreDistance):
     1 − cos(median P, median Q). Source: Kour et al. 2022, authors' code.
     """
 
-    name = "median"
-    label = "Median vector distance"
+    name, label = "median", "Median vector distance"
     interval_trials = 12
     min_texts_interval = 300
     variance_grows_with_value = True
@@ -220,11 +216,9 @@ class TTest(EmbeddingMetric):
     1 − mean over dimensions of the p-value of Student's two-sample t-test. Source: Kour et al. 2022.
     """
 
-    name = "ttest"
+    name, label, source = "ttest", "t-test over dimensions", "Kour et al. 2022"
     is_sum = True
-    label = "t-test over dimensions"
     no_interval = "of one source it holds the expected value in 90 % of samples"
-    source = "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, 1.0))
 
     def compute(self, comparison: Comparison) -> Values:

@@ -95,9 +95,7 @@ class NearestPrecisionRecall(_NearestMetric):
     sizes; kept to reproduce published numbers). Source: Kour et al. 2022.
     """
 
-    name = "irpr"
-    label = "Distance to the nearest text"
-    source = "Kour et al. 2022"
+    name, label, source = "irpr", "Distance to the nearest text", "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("precision", bounds=(0.0, INFINITY)), Part("recall", bounds=(0.0, INFINITY)))
 
@@ -140,9 +138,7 @@ class AverageHausdorff(_NearestMetric):
     candidate; value (forward + backward)/2. Source: Dubuisson and Jain 1994; Ackerman et al. 2023, eq. 4.
     """
 
-    name = "ahd"
-    label = "Average Hausdorff distance"
-    source = "Dubuisson and Jain 1994"
+    name, label, source = "ahd", "Average Hausdorff distance", "Dubuisson and Jain 1994"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("forward", bounds=(0.0, INFINITY)), Part("backward", bounds=(0.0, INFINITY)))
 
@@ -165,9 +161,7 @@ class Hausdorff(_NearestMetric):
     candidate; value the larger of both. Source: Hausdorff 1914.
     """
 
-    name = "hausdorff"
-    label = "Hausdorff distance"
-    source = "Hausdorff 1914"
+    name, label, source = "hausdorff", "Hausdorff distance", "Hausdorff 1914"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("forward", bounds=(0.0, INFINITY)), Part("backward", bounds=(0.0, INFINITY)))
     no_interval = "it is the distance of the one farthest text"
@@ -234,9 +228,7 @@ class PrecisionRecall(_BallMetric):
     Undefined for fewer than k + 1 texts. Source: Kynkäänniemi et al. 2019.
     """
 
-    name = "pr"
-    label = "1 − F1 of precision and recall"
-    source = "Kynkäänniemi et al. 2019"
+    name, label, source = "pr", "1 − F1 of precision and recall", "Kynkäänniemi et al. 2019"
     headline = Part(VALUE)
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
 
@@ -286,9 +278,7 @@ class DensityCoverage(_BallMetric):
     in `pr`. Not symmetric. Undefined for fewer than k + 1 texts. Source: Naeem et al. 2020.
     """
 
-    name = "dc"
-    label = "1 − F1 of density and coverage"
-    source = "Naeem et al. 2020"
+    name, label, source = "dc", "1 − F1 of density and coverage", "Naeem et al. 2020"
     symmetric = False
     headline = Part(VALUE)
     parts = (Part("density", closer="larger", bounds=(0.0, float("inf"))), Part("coverage", closer="larger"))

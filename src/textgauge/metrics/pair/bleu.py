@@ -101,13 +101,10 @@ class Bleu(NgramMetric):
     array([53.728])
     """
 
-    name = "bleu"
+    name, label, source = "bleu", "BLEU", "Papineni et al. 2002"
     version = 2
     factor = 100.0
-    label = "BLEU"
-    source = "Papineni et al. 2002"
-    needs = "tokens"
-    default_on = "13a"
+    needs, default_on = "tokens", "13a"
     symmetric = False
     ranges = (Range("order", 1, 100), Range("floor", POSITIVE), Range("k", POSITIVE))
 
@@ -184,11 +181,8 @@ class Gleu(NgramMetric):
     array([0.0909])
     """
 
-    name = "gleu"
-    label = "GLEU"
-    source = "Wu et al. 2016"
-    needs = "tokens"
-    default_on = "13a"
+    name, label, source = "gleu", "GLEU", "Wu et al. 2016"
+    needs, default_on = "tokens", "13a"
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
     ranges = (Range("order", 1, 100),)
 
@@ -284,11 +278,8 @@ class Nist(PairMetric):
     array([0.825])
     """
 
-    name = "nist"
-    label = "NIST"
-    source = "Doddington 2002"
-    needs = "tokens"
-    default_on = "13a"
+    name, label, source = "nist", "NIST", "Doddington 2002"
+    needs, default_on = "tokens", "13a"
     symmetric = False
     ranges = (Range("order", 1, 100),)
 

@@ -64,12 +64,9 @@ class Levenshtein(GridMetric):
     array([0.76923077])
     """
 
-    name = "levenshtein"
-    label = "Levenshtein similarity"
-    source = "Levenshtein 1966"
+    name, label, source = "levenshtein", "Levenshtein similarity", "Levenshtein 1966"
     libraries = ("rapidfuzz",)
-    needs = "tokens"
-    default_on = "characters"
+    needs, default_on = "tokens", "characters"
 
     kind: Kind = "levenshtein"
     norm: Norm = "sum"
@@ -133,14 +130,11 @@ class Ter(PairMetric):
     array([33.333])
     """
 
-    name = "ter"
+    name, label, source = "ter", "TER", "Snover et al. 2006"
     version = 2
     factor = 100.0
-    label = "TER"
-    source = "Snover et al. 2006"
     libraries = ("sacrebleu",)
-    needs = "texts"
-    default_on = ""
+    needs, default_on = "texts", ""
     headline = Part(VALUE, closer="smaller", bounds=(0.0, float("inf")))
     value_at_identity: ClassVar[float] = 0.0
     symmetric = False

@@ -54,11 +54,8 @@ class Cosine(GridMetric):
     Source: Reimers and Gurevych 2019, Sentence-BERT.
     """
 
-    name = "cosine"
-    label = "Cosine"
-    source = "Reimers and Gurevych 2019"
-    needs = "embeddings"
-    default_on = "minilm"
+    name, label, source = "cosine", "Cosine", "Reimers and Gurevych 2019"
+    needs, default_on = "embeddings", "minilm"
     headline = Part(VALUE, closer="larger", bounds=(-1.0, 1.0))
     undefined = UNREAD
     version = 2
@@ -119,11 +116,8 @@ class ContextualL2(GridMetric):
     Source: Yamshchikov et al. 2021 (with ELMo, Peters et al. 2018).
     """
 
-    name = "contextual_l2"
-    label = "Contextual L2"
-    source = "Yamshchikov et al. 2021"
-    needs = "token vectors"
-    default_on = "minilm"
+    name, label, source = "contextual_l2", "Contextual L2", "Yamshchikov et al. 2021"
+    needs, default_on = "token vectors", "minilm"
     headline = Part(VALUE, closer="smaller", bounds=(0.0, float("inf")))
     value_at_identity = 0.0
     undefined = f"one of the two texts has no tokens, or {UNREAD}"
@@ -173,11 +167,8 @@ class CrossEncoderScore(PairMetric):
     Source: Reimers and Gurevych 2019, Sentence-BERT.
     """
 
-    name = "cross_encoder"
-    label = "Cross-encoder"
-    source = "Reimers and Gurevych 2019"
-    needs = "model"
-    default_on = "cross-encoder/stsb-roberta-base"
+    name, label, source = "cross_encoder", "Cross-encoder", "Reimers and Gurevych 2019"
+    needs, default_on = "model", "cross-encoder/stsb-roberta-base"
     headline = Part(VALUE, closer="larger")
     symmetric = False
 
@@ -208,11 +199,8 @@ class Entailment(PairMetric):
     Source: Laban et al. 2022, SummaC (zero-shot).
     """
 
-    name = "nli"
-    label = "Entailment"
-    source = "Laban et al. 2022"
-    needs = "model"
-    default_on = "onnx:cross-encoder/nli-deberta-v3-xsmall"
+    name, label, source = "nli", "Entailment", "Laban et al. 2022"
+    needs, default_on = "model", "onnx:cross-encoder/nli-deberta-v3-xsmall"
     headline = Part(VALUE, closer="larger")
     symmetric = False
 
@@ -309,11 +297,8 @@ class BertScore(GridMetric):
     Source: Zhang et al. 2020, BERTScore: Evaluating Text Generation with BERT.
     """
 
-    name = "bertscore"
-    label = "BERTScore"
-    source = "Zhang et al. 2020"
-    needs = "token vectors"
-    default_on = "minilm"
+    name, label, source = "bertscore", "BERTScore", "Zhang et al. 2020"
+    needs, default_on = "token vectors", "minilm"
     headline = Part(VALUE, closer="larger", bounds=(-1.0, 1.0))
     parts = (
         Part("precision", closer="larger", bounds=(-1.0, 1.0)),

@@ -116,11 +116,8 @@ class Meteor(PairMetric):
     Source: Banerjee and Lavie 2005, Lavie and Agarwal 2007; METEOR 1.5: Denkowski and Lavie 2014.
     """
 
-    name = "meteor"
-    label = "METEOR"
-    source = "Banerjee & Lavie 2005; Lavie & Agarwal 2007"
-    needs = "tokens"
-    default_on = "words"
+    name, label, source = "meteor", "METEOR", "Banerjee & Lavie 2005; Lavie & Agarwal 2007"
+    needs, default_on = "tokens", "words"
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"), Part("fragmentation"))
     symmetric = False
     ranges = (Range("alpha", 0, 1), Range("beta", 0), Range("gamma", 0, 1))

@@ -36,11 +36,8 @@ class ColumnMetric(PairMetric):
     Source: the table.
     """
 
-    name = "column"
-    label = "Column"
-    source = "the table"
-    needs = "column"
-    default_on = "score"
+    name, label, source = "column", "Column", "the table"
+    needs, default_on = "column", "score"
     headline = Part(VALUE, closer="larger", bounds=(float("-inf"), float("inf")))
     symmetric = False
     value_at_identity = float("nan")
@@ -116,11 +113,8 @@ class Judge(PairMetric):
     Source: Zheng et al. 2023, Judging LLM-as-a-Judge.
     """
 
-    name = "judge"
-    label = "LLM judge"
-    source = "Zheng et al. 2023"
-    needs = "service"
-    default_on = "api:gpt-4o-mini"
+    name, label, source = "judge", "LLM judge", "Zheng et al. 2023"
+    needs, default_on = "service", "api:gpt-4o-mini"
     headline = Part(VALUE, closer="larger")
     parts = (Part("spread", closer="smaller"),)
     symmetric = False

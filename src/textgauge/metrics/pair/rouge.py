@@ -49,8 +49,7 @@ def stem(tokens: Tokens) -> Tokens:
 @dataclass(frozen=True, kw_only=True)
 class _Rouge(PairMetric):
     source = "Lin 2004"
-    needs = "tokens"
-    default_on = "alphanumeric"
+    needs, default_on = "tokens", "alphanumeric"
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
 
     stem: bool = False
@@ -97,8 +96,7 @@ class Rouge1(_NgramRouge):
     array([0.857])
     """
 
-    name = "rouge1"
-    label = "ROUGE-1"
+    name, label = "rouge1", "ROUGE-1"
     orders = (1,)
 
 
@@ -112,8 +110,7 @@ class Rouge2(_NgramRouge):
     Source: Lin 2004.
     """
 
-    name = "rouge2"
-    label = "ROUGE-2"
+    name, label = "rouge2", "ROUGE-2"
     orders = (2,)
 
 
@@ -127,8 +124,7 @@ class Rouge(_NgramRouge):
     left, as the benchmark's appendix words it. Source: USMB.
     """
 
-    name = "rouge"
-    label = "ROUGE (1, 2)"
+    name, label = "rouge", "ROUGE (1, 2)"
     orders = (1, 2)
 
     side: Literal["both", "left"] = "both"
@@ -152,9 +148,8 @@ class RougeL(_Rouge, GridMetric):
     words as for `rouge1`. Source: Lin 2004.
     """
 
-    name = "rougeL"
+    name, label = "rougeL", "ROUGE-L"
     libraries = ("rapidfuzz",)
-    label = "ROUGE-L"
 
     def of_grid(self, grid: Grid) -> Columns:
         tokens, left, right = self._tokens(grid.left.pool), grid.left.index, grid.right.index
@@ -173,9 +168,8 @@ class RougeLsum(_Rouge):
     right; value = F1. A sentence is a line. Words and texts without words as for `rouge1`. Source: Lin 2004.
     """
 
-    name = "rougeLsum"
+    name, label = "rougeLsum", "ROUGE-Lsum"
     libraries = ("rapidfuzz",)
-    label = "ROUGE-Lsum"
     symmetric = False
 
     def compute(self, pairs: Pairs) -> Columns:
@@ -327,13 +321,10 @@ class Chrf(NgramMetric):
     array([55.169])
     """
 
-    name = "chrf"
+    name, label, source = "chrf", "chrF", "Popović 2015"
     version = 2
     factor = 100.0
-    label = "chrF"
-    source = "Popović 2015"
-    needs = "texts"
-    default_on = ""
+    needs, default_on = "texts", ""
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
     symmetric = False
     ranges = (Range("order", 1, 100), Range("word_order", 0, 100), Range("beta", POSITIVE))

@@ -99,8 +99,7 @@ def count_words(pool: Pool, tokenizer: str, vectors: WordVectors, *, stopwords: 
 class WordVectorMetric(PairMetric):
     """Base of the distances between the word vectors of two texts: `on` names the vectors, `tokens` the tokenizer."""
 
-    needs = "word vectors"
-    default_on = "wordvec"
+    needs, default_on = "word vectors", "wordvec"
     value_at_identity = 0.0
     undefined = NO_WORD
     parts: ClassVar[tuple[Part, ...]] = (UNKNOWN,)
@@ -175,9 +174,7 @@ class WordvecCosine(WordVectorMetric, GridMetric):
     Source: Yamshchikov et al. 2021.
     """
 
-    name = "wordvec_cosine"
-    label = "Word-vector cosine distance"
-    source = "Yamshchikov et al. 2021"
+    name, label, source = "wordvec_cosine", "Word-vector cosine distance", "Yamshchikov et al. 2021"
     headline = Part(VALUE, bounds=(0.0, 2.0))
     undefined = f"{NO_WORD} that is not zero"
     pool: Pooling = "minmaxmean"
@@ -284,9 +281,7 @@ class Wmd(TransportMetric):
     to be compared. Source: Kusner et al. 2015.
     """
 
-    name = "wmd"
-    label = "WMD"
-    source = "Kusner et al. 2015"
+    name, label, source = "wmd", "WMD", "Kusner et al. 2015"
     libraries = ("scikit-learn", "POT")
     undefined = f"{NO_WORD}, or the two have more than {MOST_CELLS:,} pairs of different words"
 
@@ -304,9 +299,7 @@ class Rwmd(TransportMetric):
     (NaN) when a text has no word with a vector and the texts differ. Source: Kusner et al. 2015.
     """
 
-    name = "rwmd"
-    label = "Relaxed WMD"
-    source = "Kusner et al. 2015"
+    name, label, source = "rwmd", "Relaxed WMD", "Kusner et al. 2015"
     parts = (Part("forward", bounds=_ANY), Part("backward", bounds=_ANY), UNKNOWN)
 
     def cost(self, left: Bag, right: Bag, vectors: NDArray[np.float32]) -> tuple[float, ...]:
@@ -330,9 +323,7 @@ class PosDistance(BagMetric):
     14 set means within 20 % of theirs, the two Bible sets 1.8 and 2.6 times too high.
     """
 
-    name = "pos_distance"
-    label = "Noun distance"
-    source = "Tian et al. 2018; Yamshchikov et al. 2021"
+    name, label, source = "pos_distance", "Noun distance", "Tian et al. 2018; Yamshchikov et al. 2021"
     parts = (Part("forward", bounds=_ANY), Part("backward", bounds=_ANY), UNKNOWN)
     undefined = "a text has no noun with a vector"
     libraries = ("python-crfsuite",)

@@ -60,11 +60,8 @@ class Jaccard(GridMetric):
     array([0.5])
     """
 
-    name = "jaccard"
-    label = "Jaccard"
-    source = "Jaccard 1912"
-    needs = "tokens"
-    default_on = "words"
+    name, label, source = "jaccard", "Jaccard", "Jaccard 1912"
+    needs, default_on = "tokens", "words"
 
     def of_grid(self, grid: Grid) -> Columns:
         left, right = _get_sets(grid.left, self.on), _get_sets(grid.right, self.on)
@@ -84,9 +81,7 @@ class Overlap(Jaccard):
     array([0.2])
     """
 
-    name = "overlap"
-    label = "Word overlap"
-    source = "Yamshchikov et al. 2021"
+    name, label, source = "overlap", "Word overlap", "Yamshchikov et al. 2021"
     default_on = "whitespace"
 
 
@@ -163,11 +158,8 @@ class Tfidf(GridMetric):
     array([0.528, 0.255])
     """
 
-    name = "tfidf"
-    label = "TF-IDF cosine"
-    source = "Salton and Buckley 1988"
-    needs = "tokens"
-    default_on = "words"
+    name, label, source = "tfidf", "TF-IDF cosine", "Salton and Buckley 1988"
+    needs, default_on = "tokens", "words"
     fitted = True
 
     idf: Idf = "smooth"
@@ -205,11 +197,8 @@ class Bm25Plus(GridMetric):
     array([0.415, 0.196])
     """
 
-    name = "bm25plus"
-    label = "BM25+"
-    source = "Lv and Zhai 2011"
-    needs = "tokens"
-    default_on = "words"
+    name, label, source = "bm25plus", "BM25+", "Lv and Zhai 2011"
+    needs, default_on = "tokens", "words"
     symmetric = False
     fitted = True
     ranges = (Range("k1", 0), Range("b", 0, 1), Range("delta", 0))
@@ -291,11 +280,8 @@ class Copied(PairMetric):
     array([0.6])
     """
 
-    name = "copied"
-    label = "Copied share"
-    source = "textgauge"
-    needs = "tokens"
-    default_on = "alphanumeric"
+    name, label, source = "copied", "Copied share", "textgauge"
+    needs, default_on = "tokens", "alphanumeric"
     symmetric = False
     ranges = (Range("words", 2),)
 
