@@ -69,7 +69,7 @@ class Metric:
     source: ClassVar[str]
     needs: ClassVar[str]
     default_on: ClassVar[str]
-    headline: ClassVar[Part]
+    headline: ClassVar[Part] = Part(VALUE)
     parts: ClassVar[tuple[Part, ...]] = ()
     symmetric: ClassVar[bool] = True
     libraries: ClassVar[tuple[str, ...]] = ()  # packages whose version can change the value, besides numpy and scipy

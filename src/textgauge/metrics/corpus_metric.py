@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,16 +14,18 @@ from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws
 from textgauge.data.view import TextsLike
 from textgauge.metrics import uncertainty
-from textgauge.metrics.base import VALUE, Metric, Undefined
+from textgauge.metrics.base import VALUE, Metric, Part, Undefined
 from textgauge.metrics.cautions import find_unread, get_reader
 from textgauge.metrics.numerics.moments import GROUNDS
 from textgauge.metrics.pair_metric import to_distance
 from textgauge.metrics.registry import get_known_metrics, get_metric, list_explained_metrics
 from textgauge.metrics.score import Contributions, Score
-from textgauge.metrics.uncertainty import GROUPS, PERMUTATION, NullValues, draw_exchanges, order_by_content
+from textgauge.metrics.uncertainty import GROUPS, PERMUTATION, DisjointSplits, NullValues
 
 Growth = Literal["sums", "blocks", "fitted"]
 Values = dict[str, float]
+Ends = tuple[float, float]
+Interval = tuple[float, float, str]  # low and high end, and the method
 ManyValues = dict[str, NDArray[np.float64]]
 
 
@@ -77,8 +77,13 @@ class CorpusMetric(Metric):
         return [f"embedder={get_embedder(self.embedder).identity}"]
 
     def compute(self, comparison: Comparison) -> Values:
-        """Headline and parts of one comparison; raises `Undefined` with the reason where there is none."""
-        raise NotImplementedError
+        """Headline and parts of one comparison; raises `Undefined` with the reason where there is none.
+
+        A metric overrides this, or `compute_many`, whose only draw it is by default.
+        """
+        if type(self).compute_many is CorpusMetric.compute_many:
+            raise NotImplementedError
+        return take_single(self.compute_many(comparison.joint, comparison.as_draw()))
 
     @property
     def is_sum(self) -> bool:
@@ -106,7 +111,7 @@ class CorpusMetric(Metric):
         rows = [self.values_or_nan(comparison) for comparison in draws.comparisons(joint)]
         return {name: np.array([row[name] for row in rows]) for name in self.value_names}
 
-    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
+    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """Low and high end for the expected value at these sizes, and the method's name.
 
         `score` is what `measure` gave for this comparison, so that nothing is computed twice. Raises `Undefined` with
@@ -123,35 +128,28 @@ class CorpusMetric(Metric):
             return CorpusMetric.interval_ends(self, comparison, score, level=level, seed=seed)
         return self.interval_ends(comparison, score, level=level, seed=seed)
 
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
+    def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """Return what `interval` gives for corpora of enough texts; families override this."""
         trials = uncertainty.GROUP_TRIALS if comparison.units.dealt else self.interval_trials
-        parts = uncertainty.DisjointSplits.of(comparison, trials=trials, seed=seed)
+        parts = DisjointSplits.of(comparison, trials=trials, seed=seed)
         values = self.compute_draws(parts.joint, parts.draws)
-        null = partial(self.null_values, comparison, permutations=uncertainty.EXCHANGES, seed=seed)
-        ends = self.ends_from_parts(score, values, parts, uncertainty.compute_student_reach(level, comparison), null)
+        reach = uncertainty.compute_student_reach(level, comparison)
+        if self.variance_grows_with_value:
+            null = self.null_values(comparison, permutations=uncertainty.EXCHANGES, seed=seed)
+            ends = uncertainty.invert_interval(score.value, parts.error(self.select(values)), null, reach, self.bounds)
+        else:
+            ends = self.ends_from_parts(score, values, parts, reach)
         return (*ends, uncertainty.DISJOINT if comparison.units.are_texts else uncertainty.DISJOINT_GROUPS)
 
-    def ends_from_parts(
-        self,
-        score: Score,
-        values: ManyValues,
-        parts: uncertainty.DisjointSplits,
-        reach: float,
-        null: Callable[[], NullValues],
-    ) -> tuple[float, float]:
+    def ends_from_parts(self, score: Score, values: ManyValues, parts: DisjointSplits, reach: float) -> Ends:
         """Low and high end, `reach` standard errors to either side, from the values on disjoint parts."""
-        error = parts.error(self.select(values))
-        if self.variance_grows_with_value:
-            return uncertainty.invert_interval(score.value, error, null(), reach, self.bounds)
-        return uncertainty.bound_interval(score.value, reach * error, self.bounds)
+        return uncertainty.bound_interval(score.value, reach * parts.error(self.select(values)), self.bounds)
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """Return the value and those after exchanging texts between the corpora: null range, p-value and effect."""
         # The observed split is computed by the same path as the permuted ones, so that they round alike.
-        joint, draws = comparison.derive(order_by_content), comparison.derive(draw_exchanges, permutations, seed)
+        joint = comparison.derive(uncertainty.order_by_content)
+        draws = comparison.derive(uncertainty.draw_exchanges, permutations, seed)
         values = np.asarray(self.select(self.compute_draws(joint, draws)), dtype=np.float64)
         method = PERMUTATION if comparison.units.are_texts else GROUPS
         return NullValues(float(values[0]), values[1:], method, 1 if self.closer == "smaller" else -1)
@@ -235,17 +233,14 @@ class CorpusMetric(Metric):
             return dict.fromkeys(self.value_names, float("nan"))
 
     def _set_input(self, on: str) -> None:
-        is_pair = False
         if self.needs == "ground":
             default_embedder, _, default_ground = self.default_on.rpartition(":")
-            if ":" not in on or on.rpartition(":")[2] not in GROUNDS:
-                on = _pair_key(on) or on
+            if on.rpartition(":")[2] not in GROUNDS:
+                on = _pair_key(on) or f"{on}:{default_ground}"
             if on in GROUNDS:
                 on = f"{default_embedder}:{on}"
-            is_pair = on.rpartition(":")[2] not in GROUNDS and _pair_key(on) is not None
-            if not is_pair and on.rpartition(":")[2] not in GROUNDS:
-                on = f"{on}:{default_ground}"
         embedder, _, ground = on.rpartition(":")
+        is_pair = self.needs == "ground" and ground not in GROUNDS
         values = {
             "on": on,
             "embedder": embedder if self.needs == "ground" else on,
@@ -267,6 +262,15 @@ class CorpusMetric(Metric):
         return self.embedder if self.ground == default_ground else self.on
 
 
+def take_single(values: ManyValues) -> Values:
+    """Return the values of the only draw.
+
+    >>> take_single({"value": np.array([0.5])})
+    {'value': 0.5}
+    """
+    return {name: np.asarray(column).item() for name, column in values.items()}
+
+
 def _pair_key(on: str, *, full: bool = False) -> str | None:
     """Return the key, or the signature, of the pair metric this names; None where it names none."""
     name = re.match(r"\w*", on)
@@ -283,27 +287,35 @@ class TokenMetric(CorpusMetric):
 
     needs, default_on = "tokens", "wordpiece"
 
+    def require(self, comparison: Comparison) -> None:
+        """Raise `Undefined` for a corpus with too few texts or without tokens, those that pad texts among them."""
+        super().require(comparison)
+        for role, corpus in zip(("reference", "candidate"), comparison.sides, strict=True):
+            if self.token_rows == self.on and not corpus.tokens(self.on).lengths.any():
+                raise Undefined(f"the {role} has no tokens")
+
 
 class GapMetric(CorpusMetric):
     """The absolute difference of a number of each corpus, its parts `reference` and `candidate`."""
 
-    def ends_from_parts(
-        self,
-        score: Score,
-        values: ManyValues,
-        parts: uncertainty.DisjointSplits,
-        reach: float,
-        null: Callable[[], NullValues],
-    ) -> tuple[float, float]:
+    parts = (Part("reference"), Part("candidate"))
+
+    def ends_from_parts(self, score: Score, values: ManyValues, parts: DisjointSplits, reach: float) -> Ends:
         """Low and high end for the expected absolute difference, from the values on disjoint parts."""
         if self.part:
-            return super().ends_from_parts(score, values, parts, reach, null)
+            return super().ends_from_parts(score, values, parts, reach)
         difference = float(self.difference({name: np.array(value) for name, value in score.parts.items()}))
         return uncertainty.compute_folded_interval(difference, parts.error(self.difference(values)), reach)
 
     def difference(self, values: ManyValues) -> NDArray[np.float64]:
         """Return the difference whose absolute value is the headline."""
         return values["reference"] - values["candidate"]
+
+    def of_sides(self, reference: NDArray[np.float64], candidate: NDArray[np.float64]) -> ManyValues:
+        """Return headline and parts from the numbers of both corpora; NaN where one of them has none."""
+        sides = {"reference": reference, "candidate": candidate}
+        gap = np.abs(self.difference(sides))
+        return {VALUE: gap} | {name: np.where(np.isnan(gap), np.nan, side) for name, side in sides.items()}
 
 
 class EmbeddingMetric(CorpusMetric):

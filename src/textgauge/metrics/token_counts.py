@@ -14,7 +14,7 @@ from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import PADDED, PARTITION, iterate_rows
 from textgauge.metrics.base import VALUE, Undefined
-from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues, TokenMetric, Values
+from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values, take_single
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -85,14 +85,13 @@ class CountMetric(TokenMetric):
     def compute(self, comparison: Comparison) -> Values:
         """Headline and parts of one comparison."""
         P, Q = (count_tokens(corpus, self.token_rows) for corpus in comparison.sides)
-        require_tokens({"reference": float(P.sum()), "candidate": float(Q.sum())})
         # In an order that the counts alone decide, so that sums round alike in every pool.
         order = np.lexsort((P[0], Q[0]))
         order = order[(P + Q)[0, order] > 0]
         values = self.of_counts(P[:, order], Q[:, order])
         if np.isnan(values[VALUE][0]):
             raise Undefined(self.undefined)
-        return {name: float(column[0]) for name, column in values.items()}
+        return take_single(values)
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws: their counts are one product of the masks and the texts' counts."""
@@ -124,13 +123,6 @@ def sum_counts(counts: csr_matrix, members: NDArray[np.bool_]) -> Floats:
     return np.ascontiguousarray((counts.T @ members.T.astype(np.float64)).T)
 
 
-def require_tokens(sizes: dict[str, float]) -> None:
-    """Raise `Undefined` for a corpus without tokens."""
-    for role, size in sizes.items():
-        if size == 0:
-            raise Undefined(f"the {role} has no tokens")
-
-
 def _place_values(values: Floats, where: NDArray[np.bool_]) -> Floats:
     column = np.full(len(where), np.nan)
     column[where] = values
@@ -154,11 +146,3 @@ def rank_alphabetically(tokens: Tokens) -> Ints:
     rank = np.empty(len(used), dtype=np.int64)
     rank[sorted(range(len(used)), key=strings.__getitem__)] = np.arange(len(used))
     return rank[place.reshape(-1)]
-
-
-def compute_as_draw(metric: CorpusMetric, comparison: Comparison) -> Values:
-    """Return one comparison by the metric's path for many; the two corpora must have tokens."""
-    sides = dict(zip(("reference", "candidate"), comparison.sides, strict=True))
-    require_tokens({role: float(len(corpus.tokens(metric.on).ids)) for role, corpus in sides.items()})
-    values = metric.compute_many(comparison.joint, comparison.as_draw())
-    return {name: float(column[0]) for name, column in values.items()}

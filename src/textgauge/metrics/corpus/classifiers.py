@@ -14,7 +14,7 @@ from textgauge.core.arrays import Floats
 from textgauge.core.errors import ParameterError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
-from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
+from textgauge.metrics.corpus_metric import EmbeddingMetric, Interval, ManyValues, Values
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut, Index, TrainTest, Trial, average_scores
 from textgauge.metrics.numerics.moments import squared_euclidean
 from textgauge.metrics.registry import register
@@ -102,7 +102,6 @@ class HeldOutMetric(EmbeddingMetric):
 
     fitted = True
     libraries = ("scikit-learn",)
-    headline = Part(VALUE)
     parts = tuple(Part(name) for name in SCORES)
     value_at_identity = 0.5
     min_texts = 5  # a fifth of them is one text
@@ -136,9 +135,7 @@ class HeldOutMetric(EmbeddingMetric):
         values = [one for chunk in draws.chunks(_CHUNK) for one in self._chunk(rows, place, chunk)]
         return {name: np.array([one[name] for one in values]) for name in (VALUE, *SCORES)}
 
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
+    def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """Wilson's interval, with as many trials as give the score's variance."""
         shown = self.part or self.judged_by
         reach = compute_normal_reach(level)

@@ -12,11 +12,11 @@ from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import INFINITY, VALUE, Part, Range
-from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, TokenMetric, Values
+from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, TokenMetric, Values, take_single
 from textgauge.metrics.numerics.moments import scale_to_units
 from textgauge.metrics.numerics.ngram_counts import number_ngrams
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import compute_as_draw, number_pairs, rank_alphabetically
+from textgauge.metrics.token_counts import number_pairs, rank_alphabetically
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -113,26 +113,21 @@ class SelfBleuGap(GapMetric, TokenMetric):
     name, label, source = "self_bleu_gap", "Self-BLEU gap", "Zhu et al. 2018"
     min_texts_interval = 300
     default_on = "words"
-    headline = Part(VALUE)
-    parts = (Part("reference"), Part("candidate"))
     ranges = (Range("n", 1, 100),)
 
     n: int = 4
     smoothing: Smoothing = "floor"
 
-    def compute(self, comparison: Comparison) -> Values:
-        return compute_as_draw(self, comparison)
-
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws, which share the numbered n-grams."""
         entries = joint.derive(list_entries, self.on, self.n)
         usable = draws.smaller >= self.min_texts
-        reference = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.left, usable, strict=True)])
-        candidate = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.right, usable, strict=True)])
-        gap = np.abs(reference - candidate)
-        undefined = np.isnan(gap)
-        reference[undefined] = candidate[undefined] = np.nan
-        return {VALUE: gap, "reference": reference, "candidate": candidate}
+        return self.of_sides(
+            *(
+                np.array([self._mean(entries, members, fit) for members, fit in zip(side, usable, strict=True)])
+                for side in (draws.left, draws.right)
+            )
+        )
 
     def _mean(self, entries: NgramEntries, members: NDArray[np.bool_], usable: bool) -> float:
         if not usable or not entries.lengths[members].any():
@@ -194,8 +189,8 @@ class VendiGap(GapMetric, EmbeddingMetric):
     )
 
     def compute(self, comparison: Comparison) -> Values:
-        scores = [side.derive(measure_vendi, self.embedder) for side in comparison.sides]
-        return {VALUE: abs(float(np.log(scores[0] / scores[1]))), "reference": scores[0], "candidate": scores[1]}
+        scores = (np.asarray(side.derive(measure_vendi, self.embedder)) for side in comparison.sides)
+        return take_single(self.of_sides(*scores))
 
     def difference(self, values: ManyValues) -> Floats:
         """Return the difference of the logarithms."""
@@ -203,17 +198,11 @@ class VendiGap(GapMetric, EmbeddingMetric):
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         units = scale_to_units(joint.embeddings(self.embedder))
-        reference, candidate = (
+        scores = (
             map_threads(lambda r, side=side: compute_vendi(units[side[r]]) if side[r].any() else np.nan, len(draws))  # type: ignore[misc]
             for side in (draws.left, draws.right)
         )
-        gap = np.abs(np.log(reference / candidate))
-        lost = np.isnan(gap)
-        return {
-            VALUE: gap,
-            "reference": np.where(lost, np.nan, reference),
-            "candidate": np.where(lost, np.nan, candidate),
-        }
+        return self.of_sides(*scores)
 
 
 @dataclass(frozen=True)
@@ -314,9 +303,6 @@ class CrossEntropy(TokenMetric):
     ranges = (Range("order", 1, 100),)
 
     order: int = 3
-
-    def compute(self, comparison: Comparison) -> Values:
-        return compute_as_draw(self, comparison)
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws, which share the numbered n-grams."""

@@ -135,7 +135,6 @@ class Chi(_ChiSquare):
     """
 
     name, label, source = "chi", "χ²", "Kour et al. 2022"
-    headline = Part(VALUE)
     parts = (Part("statistic", bounds=(0.0, INFINITY)), Part("p", closer="larger"))
     undefined = "a corpus has none of the most frequent tokens"
     no_interval = "1 − p is bounded, and has no spread where it saturates"
@@ -227,8 +226,7 @@ class Zipf(GapMetric, _PaddedCounts):
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """Return the absolute difference of the slopes, and both slopes."""
-        reference, candidate = (fit_zipf_slopes(side, top=self.top, rounded=self.ranks == "paper") for side in (P, Q))
-        return {VALUE: np.abs(reference - candidate), "reference": reference, "candidate": candidate}
+        return self.of_sides(*(fit_zipf_slopes(side, top=self.top, rounded=self.ranks == "paper") for side in (P, Q)))
 
 
 def compute_relative_entropy(P: Floats, Q: Floats) -> Floats:
@@ -256,7 +254,6 @@ class JensenShannon(CountMetric):
 
     name, label, source = "jsd", "Jensen–Shannon", "Lin 1991"
     min_texts_interval = 30
-    headline = Part(VALUE)
     root: bool = False
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
@@ -352,13 +349,10 @@ class TypeTokenGap(GapMetric, CountMetric):
     """
 
     name, label, source = "ttr_gap", "Type–token gap", "Hurlbert 1971"
-    headline = Part(VALUE)
-    parts = (Part("reference"), Part("candidate"))
     rarefy: bool = True
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         sizes_P, sizes_Q = P.sum(axis=1), Q.sum(axis=1)
         if self.rarefy:
             sizes_P = sizes_Q = np.minimum(sizes_P, sizes_Q)
-        reference, candidate = estimate_type_token_ratios(P, sizes_P), estimate_type_token_ratios(Q, sizes_Q)
-        return {VALUE: np.abs(reference - candidate), "reference": reference, "candidate": candidate}
+        return self.of_sides(estimate_type_token_ratios(P, sizes_P), estimate_type_token_ratios(Q, sizes_Q))

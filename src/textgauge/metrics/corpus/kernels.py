@@ -19,7 +19,15 @@ from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.data.pool import iterate_rows
 from textgauge.metrics.base import DEFAULT_SEED, INFINITY, VALUE, Part, Range, Undefined
-from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
+from textgauge.metrics.corpus_metric import (
+    CorpusMetric,
+    EmbeddingMetric,
+    GroundMetric,
+    Interval,
+    ManyValues,
+    Values,
+    take_single,
+)
 from textgauge.metrics.grounds import get_pair_distances, get_places
 from textgauge.metrics.numerics.kernel_sums import (
     Kernel,
@@ -91,9 +99,7 @@ class Discrepancy(CorpusMetric):
                 )
         return values, across
 
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
+    def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """From the variance of the U-statistic, the kernel held fixed, moved by the known share of the self pairs.
 
         Of texts that belong together the statistic is that of their sums, group by group.
@@ -160,8 +166,7 @@ class Energy(Discrepancy, GroundMetric):
         else:
             X, Y, sums = self.sum_rows(comparison)
             value, across = sums.discrepancy(with_self=True), float(-sums.xy.sum() / (len(X) * len(Y)))
-        found = self._finish(np.array([value]), np.array([across]))
-        return {name: float(column[0]) for name, column in found.items()}
+        return take_single(self._finish(np.array([value]), np.array([across])))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         if not self.is_sum:
@@ -182,9 +187,7 @@ class Energy(Discrepancy, GroundMetric):
         coefficient[np.isnan(values)] = np.nan
         return {VALUE: np.sqrt(values) if self.root else values, "coefficient": coefficient}
 
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
+    def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """Return the ends of the base class, at least 0, and with `root` their roots."""
         low, high, method = super().interval_ends(comparison, score, level=level, seed=seed)
         if not method.startswith(U_STATISTIC):
@@ -284,7 +287,6 @@ class Mmd(KernelDiscrepancy, GroundMetric):
 
     name, label, source = "mmd", "Maximum mean discrepancy", "Gretton et al. 2012"
     default_on = "minilm:euclidean"
-    headline = Part(VALUE)
     version = 2
 
     scale: float = 1.0
@@ -307,7 +309,6 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
     """
 
     name, label, source = "kid", "Kernel distance", "Bińkowski et al. 2018"
-    headline = Part(VALUE)
     version = 2
 
     degree: int = 3

@@ -15,7 +15,7 @@ from textgauge.core.parallel import use_one_blas_thread
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import DEFAULT_SEED, POSITIVE, VALUE, Part, Range
-from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
+from textgauge.metrics.corpus_metric import EmbeddingMetric, Interval, ManyValues
 from textgauge.metrics.numerics.moments import compute_components, to_unit
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
@@ -160,7 +160,6 @@ class Mauve(EmbeddingMetric):
     name, label, source = "mauve", "1 − MAUVE", "Pillutla et al. 2021"
     version: ClassVar[int] = 2
     min_texts_interval: ClassVar[int] = 300
-    headline: ClassVar[Part] = Part(VALUE)
     parts: ClassVar[tuple[Part, ...]] = (Part("frontier_integral"), Part("mauve_star", closer="larger"))
     ranges = (
         Range("scaling", POSITIVE),
@@ -183,10 +182,6 @@ class Mauve(EmbeddingMetric):
         super().__post_init__()
         if self.buckets < 0 or self.buckets == 1:
             raise ParameterError(f"mauve: buckets={self.buckets}; give 0 for automatic, or at least 2")
-
-    def compute(self, comparison: Comparison) -> Values:
-        many = self.compute_many(comparison.joint, comparison.as_draw())
-        return {name: float(values[0]) for name, values in many.items()}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws; those of the same texts in union share one clustering."""
@@ -228,9 +223,7 @@ class Mauve(EmbeddingMetric):
             buckets[union.present] = labels[union.place]
             yield buckets
 
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
+    def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         reach = compute_student_reach(level, comparison) * self.standard_error(comparison, seed=seed)
         return (*bound_interval(score.value, reach, self.bounds), "jackknife over clusterings")
 

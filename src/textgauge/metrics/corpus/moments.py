@@ -219,7 +219,6 @@ class TTest(EmbeddingMetric):
     name, label, source = "ttest", "t-test over dimensions", "Kour et al. 2022"
     is_sum = True
     no_interval = "of one source it holds the expected value in 90 % of samples"
-    headline = Part(VALUE, bounds=(0.0, 1.0))
 
     def compute(self, comparison: Comparison) -> Values:
         X, Y = (side.embeddings(self.embedder) for side in comparison.sides)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison
-from textgauge.metrics.base import VALUE, Part, Range, Undefined
-from textgauge.metrics.corpus_metric import ManyValues, Values
+from textgauge.metrics.base import INFINITY, VALUE, Part, Range, Undefined
+from textgauge.metrics.corpus_metric import Ends, Interval, ManyValues, Values, take_single
 from textgauge.metrics.grounds import NeighbourMetric, count_in_balls, harmonic_mean, nearest
 from textgauge.metrics.numerics.neighbours import (
     BallCounts,
@@ -23,9 +23,8 @@ from textgauge.metrics.numerics.neighbours import (
 )
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
-from textgauge.metrics.uncertainty import DisjointSplits, NullValues, cut_mean
+from textgauge.metrics.uncertainty import DisjointSplits, cut_mean
 
-INFINITY = float("inf")
 _HUB = 1 / 8  # of the other corpus: the largest share whose nearest text may be one and the same for an interval
 _FARTHEST = {"cosine": 2.0, "angular": 1.0, "euclidean": INFINITY}
 _AHD = "distance to the nearest text of the other corpus / (2 × number of texts in its own corpus)"
@@ -39,9 +38,7 @@ _IRPR = (
 class _NearestMetric(NeighbourMetric):
     """What irpr, ahd and hausdorff share: distances to the nearest text of the other corpus."""
 
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
+    def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """None where one text is the nearest of many: other samples would lack it, which no part of this one shows."""
         found = nearest(comparison, self.on)
         indices = found.of_reference_index, found.of_candidate_index
@@ -60,24 +57,21 @@ class _NearestMetric(NeighbourMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         found = nearest(comparison, self.on)
-        values = self._of_distances(found.of_reference[None, :], found.of_candidate[None, :])
-        return {name: float(numbers[0]) for name, numbers in values.items()}
+        return take_single(self._of_distances(found.of_reference[None, :], found.of_candidate[None, :]))
 
     def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
         ground = "euclidean" if self.pair_ground is not None else self.ground  # the matrix is listed in squares too
         found = (to_ground(find_nearest_across(joint, own, other), ground) for own, other in ((P, Q), (Q, P)))
         return self._of_distances(*found)
 
-    def _explain_sums(
-        self, comparison: Comparison, formula: str, over: tuple[int, int], slopes: tuple[float, float]
-    ) -> Contributions:
-        """Contributions of slope × nearest distance / size for each side."""
+    def _explain_sums(self, comparison: Comparison, formula: str, over: Ends, slopes: Ends) -> Contributions:
+        """Contributions of slope × nearest distance / size for each side; of a part, of its side alone."""
         found = nearest(comparison, self.on)
-        distances = found.of_reference, found.of_candidate
-        reference, candidate = (
-            SideTerms(slope * side / size) for side, size, slope in zip(distances, over, slopes, strict=True)
-        )
-        return Contributions(self.part or VALUE, formula if self.part is None else _PART, reference, candidate)
+        if self.part is not None:
+            formula, slopes = _PART, (1.0, 0.0) if self.part in ("recall", "forward") else (0.0, 1.0)
+        sides = zip((found.of_reference, found.of_candidate), over, slopes, strict=True)
+        reference, candidate = (SideTerms(slope * side / size) for side, size, slope in sides)
+        return Contributions(self.part or VALUE, formula, reference, candidate)
 
     def _of_distances(self, of_reference: Floats, of_candidate: Floats) -> ManyValues:
         """Return values from nearest distances, one draw per row, NaN for texts that are not in it."""
@@ -118,15 +112,12 @@ class NearestPrecisionRecall(_NearestMetric):
         H is homogeneous of degree one, so precision·∂H/∂precision + recall·∂H/∂recall = H (Euler): first-order shares
         that add up exactly. Of a part: nearest distance/n of its side, 0 of the other.
         """
-        found = nearest(comparison, self.on)
-        n, m = len(found.of_reference), len(found.of_candidate)
-        over = (n, m) if self.compat == "none" else (m, n)
-        recall, precision = found.of_reference.sum() / over[0], found.of_candidate.sum() / over[1]
+        n, m = map(len, comparison.sides)
+        values = self.compute(comparison)
+        precision, recall = values["precision"], values["recall"]
         square = (precision + recall) ** 2
         slopes = (2.0 * precision**2 / square, 2.0 * recall**2 / square) if square > 0 else (0.0, 0.0)
-        if self.part is not None:
-            slopes = (0.0, 1.0) if self.part == "precision" else (1.0, 0.0)
-        return self._explain_sums(comparison, _IRPR, over, slopes)
+        return self._explain_sums(comparison, _IRPR, (n, m) if self.compat == "none" else (m, n), slopes)
 
 
 @register
@@ -148,8 +139,8 @@ class AverageHausdorff(_NearestMetric):
 
     def explain(self, comparison: Comparison) -> Contributions:
         """Nearest distance/(2n); of a part: nearest distance/n of its side, 0 of the other."""
-        slopes = {None: (0.5, 0.5), "forward": (1.0, 0.0), "backward": (0.0, 1.0)}[self.part]
-        return self._explain_sums(comparison, _AHD, (len(comparison.reference), len(comparison.candidate)), slopes)
+        n, m = map(len, comparison.sides)
+        return self._explain_sums(comparison, _AHD, (n, m), (0.5, 0.5))
 
 
 @register
@@ -229,13 +220,11 @@ class PrecisionRecall(_BallMetric):
     """
 
     name, label, source = "pr", "1 − F1 of precision and recall", "Kynkäänniemi et al. 2019"
-    headline = Part(VALUE)
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
 
     def compute(self, comparison: Comparison) -> Values:
         held = self.balls(comparison)
-        values = self._values((held.of_second > 0).mean(), (held.of_first > 0).mean())
-        return {name: float(value) for name, value in values.items()}
+        return take_single(self._values((held.of_second > 0).mean(), (held.of_first > 0).mean()))
 
     def explain(self, comparison: Comparison) -> Contributions:
         """1 − F1 = (1 − precision)·recall/(precision + recall) + (1 − recall)·precision/(precision + recall).
@@ -245,17 +234,15 @@ class PrecisionRecall(_BallMetric):
         """
         held = self.balls(comparison)
         counts = held.of_first, held.of_second
-        inside = counts[0] > 0, counts[1] > 0
-        weights = compute_harmonic_weights(float(inside[0].mean()), float(inside[1].mean()))
-        if self.part is None:
-            adds = [weight * ~mask / len(mask) for weight, mask in zip(weights, inside, strict=True)]
-        else:
-            chosen = (0.0, 1.0) if self.part == "precision" else (1.0, 0.0)
-            adds = [weight * mask / len(mask) for weight, mask in zip(chosen, inside, strict=True)]
-        formula = _PR if self.part is None else "1 / number of texts inside a ball of the other corpus, 0 outside"
+        formula, weights = _PR, compute_harmonic_weights(*(float((count > 0).mean()) for count in counts))
+        if self.part is not None:
+            formula = "1 / number of texts inside a ball of the other corpus, 0 outside"
+            weights = (0.0, 1.0) if self.part == "precision" else (1.0, 0.0)
         reference, candidate = (
-            SideTerms(side, {"inside": mask, "balls": count})
-            for side, mask, count in zip(adds, inside, counts, strict=True)
+            SideTerms(
+                weight * ((count > 0) == (self.part is not None)) / len(count), {"inside": count > 0, "balls": count}
+            )
+            for weight, count in zip(weights, counts, strict=True)
         )
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
@@ -280,13 +267,12 @@ class DensityCoverage(_BallMetric):
 
     name, label, source = "dc", "1 − F1 of density and coverage", "Naeem et al. 2020"
     symmetric = False
-    headline = Part(VALUE)
     parts = (Part("density", closer="larger", bounds=(0.0, float("inf"))), Part("coverage", closer="larger"))
 
     def compute(self, comparison: Comparison) -> Values:
         held = self.balls(comparison)
-        values = self._values(held.of_second.sum() / (self.k * len(held.of_second)), held.reached.mean())
-        return {name: float(value) for name, value in values.items()}
+        density = held.of_second.sum() / (self.k * len(held.of_second))
+        return take_single(self._values(density, held.reached.mean()))
 
     def explain(self, comparison: Comparison) -> Contributions:
         """Compute as `pr` does, with coverage in place of recall and density, cut at 1, in place of precision.
@@ -309,12 +295,10 @@ class DensityCoverage(_BallMetric):
         candidate = SideTerms(adds[1], {"balls": held.of_second})
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
-    def ends_from_parts(
-        self, score: Score, values: ManyValues, parts: DisjointSplits, reach: float, null: Callable[[], NullValues]
-    ) -> tuple[float, float]:
+    def ends_from_parts(self, score: Score, values: ManyValues, parts: DisjointSplits, reach: float) -> Ends:
         """Take the larger error of an uncut density and of a density of 1."""
         if self.part:
-            return super().ends_from_parts(score, values, parts, reach, null)
+            return super().ends_from_parts(score, values, parts, reach)
         uncut, least = (float(one) for one in _compute_uncut_and_least(score.parts))
         errors = [parts.error(one) for one in _compute_uncut_and_least(values)]
         low, high = (

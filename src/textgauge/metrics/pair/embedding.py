@@ -169,7 +169,6 @@ class CrossEncoderScore(PairMetric):
 
     name, label, source = "cross_encoder", "Cross-encoder", "Reimers and Gurevych 2019"
     needs, default_on = "model", "cross-encoder/stsb-roberta-base"
-    headline = Part(VALUE, closer="larger")
     symmetric = False
 
     def input_identity(self) -> list[str]:
@@ -201,7 +200,6 @@ class Entailment(PairMetric):
 
     name, label, source = "nli", "Entailment", "Laban et al. 2022"
     needs, default_on = "model", "onnx:cross-encoder/nli-deberta-v3-xsmall"
-    headline = Part(VALUE, closer="larger")
     symmetric = False
 
     def __post_init__(self) -> None:

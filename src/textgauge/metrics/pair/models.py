@@ -115,7 +115,6 @@ class Judge(PairMetric):
 
     name, label, source = "judge", "LLM judge", "Zheng et al. 2023"
     needs, default_on = "service", "api:gpt-4o-mini"
-    headline = Part(VALUE, closer="larger")
     parts = (Part("spread", closer="smaller"),)
     symmetric = False
     undefined = "the judge's answer holds no number from 0 to 100"
