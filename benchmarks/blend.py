@@ -22,8 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from textgauge.bench.learned.features import RatedFeatures
-from textgauge.bench.learned.fitting import (
+from textgauge.bench.learned.stack import find_best_metric
+from textgauge.bench.learned.training import (
+    RatedFeatures,
     fit_curve,
     fit_model,
     make_start,
@@ -31,11 +32,10 @@ from textgauge.bench.learned.fitting import (
     sum_products,
     weigh_own_ratings,
 )
-from textgauge.bench.learned.stack import find_best_metric
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics import get_pair_metrics
-from textgauge.metrics.pair.ensemble import LogisticSum, PriorSums, Trained, compute_features
+from textgauge.metrics.pair.ensemble import Trained, compute_features
 from textgauge.metrics.pair_metric import PairMetric
 from textgauge.stats.correlation import spearman
 
@@ -165,14 +165,13 @@ def fit_prior(sets: list[RatedSet], values: Values, metrics: Sequence[PairMetric
     def sum_set(one: RatedSet) -> Floats:
         features, ratings = values[one.name]
         standard = np.nan_to_num((features - mean) / scale)
-        sums = sum_products(standard, ratings, np.zeros(len(ratings), dtype=np.int64))
-        return np.column_stack([sums.products, sums.along])
+        return sum_products(standard, ratings, np.zeros(len(ratings), dtype=np.int64))
 
     found = len({one.family for one in sets}) * average_families(sets, sum_set)
     products, along = found[:, :-1], found[:, -1]
     some = np.flatnonzero([use(metric.key) for metric in metrics])
     weights = np.zeros(len(mean))
-    weights[some] = 1.0 if plain else solve_weights(PriorSums(products[np.ix_(some, some)], along[some]))
+    weights[some] = 1.0 if plain else solve_weights(found[np.ix_(some, [*some, -1])])
     weights *= (along @ weights) / (weights @ products @ weights)
     scores = {one.name: np.nan_to_num((values[one.name][0] - mean) / scale) @ weights for one in sets}
     of_family = [one.family for one in sets]
@@ -184,9 +183,8 @@ def fit_prior(sets: list[RatedSet], values: Values, metrics: Sequence[PairMetric
     # People rate equal texts at the top of their scale: the curve keeps its middle and reaches TOP there.
     top = intercept + slope * float(weights @ ((1.0 - mean) / scale))
     steeper = float(np.log(TOP / (1.0 - TOP))) / top
-    model = LogisticSum(mean, scale, steeper * slope * weights, steeper * intercept)
-    sums = PriorSums(products, products @ weights)
-    return Trained(tuple(metrics), tuple(metric.key for metric in metrics), model, 0.0, 1.0, {}, None, sums)
+    sums = np.column_stack([products, products @ weights])
+    return Trained(tuple(metrics), mean, scale, steeper * slope * weights, steeper * intercept, sums)
 
 
 def leave_families_out(
@@ -196,7 +194,7 @@ def leave_families_out(
     found = {}
     for family in dict.fromkeys(one.family for one in sets):
         others = [one for one in sets if one.family != family and one.weights]
-        model = fit_prior(others, values, metrics, use, plain).model
+        model = fit_prior(others, values, metrics, use, plain)
         for one in sets:
             if one.family == family:
                 features, ratings = values[one.name]
@@ -273,17 +271,15 @@ def write_weights(sets: list[RatedSet], values: Values, metrics: Sequence[PairMe
     def cut(numbers: Floats) -> Floats:
         return np.array([float(f"{number:.6g}") for number in numbers.ravel()]).reshape(numbers.shape)
 
-    model, sums = trained.model, trained.sums
-    assert sums is not None
-    cut_model = LogisticSum(cut(model.mean), cut(model.scale), cut(model.weights), float(f"{model.intercept:.6g}"))
-    replace(
+    kept = replace(
         trained,
+        **{name: cut(getattr(trained, name)) for name in ("mean", "scale", "weights", "sums")},
+        intercept=float(f"{trained.intercept:.6g}"),
         signatures=tuple(metric.signature for metric in metrics),
-        model=cut_model,
         about=card,
-        sums=PriorSums(cut(sums.products), cut(sums.along)),
-    ).save(FOLDER / f"{shipped.name}.json")
-    print(shipped.name, {metric.key: float(weight) for metric, weight in zip(metrics, cut_model.weights, strict=True)})
+    )
+    kept.save(FOLDER / f"{shipped.name}.json")
+    print(shipped.name, {metric.key: float(weight) for metric, weight in zip(metrics, kept.weights, strict=True)})
 
 
 def print_own_ratings(sets: list[RatedSet], values: Values, metrics: Sequence[PairMetric], counts: list[int]) -> None:
@@ -309,7 +305,7 @@ def print_own_ratings(sets: list[RatedSet], values: Values, metrics: Sequence[Pa
                 model = fit_model(rated, start, weigh_own_ratings(rated, start))
                 columns = {
                     "learned": model.predict(features[rest]),
-                    "prior": prior.model.predict(features[rest]),
+                    "prior": prior.predict(features[rest]),
                     "best single of the same ratings": features[rest, find_best_metric(rated)],
                     **{key: features[rest, keys.index(key)] for key in ("cosine", "bertscore")},
                 }

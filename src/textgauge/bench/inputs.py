@@ -364,7 +364,7 @@ def _get_references(table: TextTable, column: str) -> References:
 
 def _find_pair_sources(left: Sequence[str], right: References, columns: Mapping[str, Any]) -> dict[str, Ints]:
     """Return the source of each pair by the texts that sets share, unless there are no sets or sources are given."""
-    from textgauge.bench.learned.features import find_sources
+    from textgauge.bench.learned.training import find_sources
 
     texts = [text for text in right if isinstance(text, str)]
     if "set" not in columns or "source" in columns or len(texts) < len(right):

@@ -11,8 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench import TaskSources, list_tasks
-from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features
-from textgauge.bench.learned.fitting import OWN_WEIGHTS, fit_model, leave_out, make_start, weigh_own_ratings
+from textgauge.bench.learned.training import (
+    OWN_WEIGHTS,
+    RatedFeatures,
+    TrainingPairs,
+    compute_rated_features,
+    fit_model,
+    leave_out,
+    make_start,
+    weigh_own_ratings,
+)
 from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.result import Column, Result
@@ -73,24 +81,11 @@ class StackRow(FlatRow):
     sources: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class CrossValidated:
-    """Predictions for left-out pairs, and how they compare with those of other metrics.
-
-    `contrasts` compare the learned metric with what it started from, and with the single metric that agrees best with
-    the other pairs. `left_out` has a row for each of several sources.
-    """
-
-    predictions: Floats
-    contrasts: tuple[StackRow, ...]
-    left_out: tuple[StackRow, ...] = ()
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Stack(Result):
-    """A trained ensemble; its rows compare it with other metrics on pairs that were left out.
+    """A trained ensemble (`trained`, of all pairs); its rows compare it with other metrics on pairs that were left out.
 
-    `trained` is the model of all pairs, `judged` holds the predictions for left-out pairs.
+    One row per metric compared with, what it started from first; then one per source left out.
     """
 
     command: ClassVar[str] = "train ensemble"
@@ -105,17 +100,12 @@ class Stack(Result):
     )
 
     trained: Trained
-    judged: CrossValidated
-
-    @property
-    def rows(self) -> tuple[StackRow, ...]:
-        """One row per metric compared with, then one per source left out."""
-        return self.judged.contrasts + self.judged.left_out
+    rows: tuple[StackRow, ...]
 
     @property
     def answer(self) -> str:
         """What the own ratings gained on pairs left out, in one sentence."""
-        row = self.judged.contrasts[0]
+        row = self.rows[0]
         pairs, ends = (row.pairs_low, row.pairs_high), (row.sources_low, row.sources_high)
         where, judgement = "new sources", judge_intervals(pairs, ends)
         if np.isnan(row.sources_low):
@@ -127,7 +117,7 @@ class Stack(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is not known of it, or speaks against it."""
-        row = self.judged.contrasts[0]
+        row = self.rows[0]
         found = [f"{row.n} ratings teach little: it stays close to what it started from"] if row.n < _FEW else []
         found += [_ONE_SOURCE] if row.sources == 1 else []
         return (*found, *([] if self.trained.texts is not None else [_NO_SKETCH]))
@@ -238,11 +228,12 @@ def ensemble(
         raise InputError("name the metrics to learn from where there is no prior")
     chosen: Any = metrics if metrics is not None else list(start.metrics) if start is not None else ()
     rated = compute_rated_features(data, chosen)
-    judged = cross_validate(rated, start, scale=scale, seed=seed, resamples=resamples, named=prior)
+    rows, _ = cross_validate(rated, start, scale=scale, seed=seed, resamples=resamples, named=prior)
     trained = train(rated, start, scale=scale, seed=seed)
-    rows = [{name: cell for name, cell in row.to_dict().items() if cell is not None} for row in judged.contrasts]
-    about = {**trained.about, "prior": prior, "task": task, "on_pairs_left_out": rows}
-    return Stack(replace(trained, about=about), judged)
+    contrasts = [row.to_dict() for row in rows if row.left_out is None]
+    known = [{name: cell for name, cell in row.items() if cell is not None} for row in contrasts]
+    about = {**trained.about, "prior": prior, "task": task, "on_pairs_left_out": known}
+    return Stack(replace(trained, about=about), rows)
 
 
 def make_task_pairs(task: str, documents: str | os.PathLike[str] | TaskSources | None, seed: int) -> TrainingPairs:
@@ -287,9 +278,15 @@ def train(
         "seed": seed,
         "versions": list(list_versions("textgauge", "numpy", "scipy")),
     }
-    sketch = None if rated.corpus is None else make_sketch(rated.corpus, np.tile(rated.sources, 2), seed)
-    signatures = tuple(metric.signature for metric in rated.metrics)
-    return Trained(rated.metrics, signatures, fit_model(known, start, shares), worst, best, card, sketch)
+    return replace(
+        fit_model(known, start, shares),
+        sums=np.empty((0, 0)),
+        signatures=tuple(metric.signature for metric in rated.metrics),
+        worst=worst,
+        best=best,
+        about=card,
+        texts=None if rated.corpus is None else make_sketch(rated.corpus, np.tile(rated.sources, 2), seed),
+    )
 
 
 def cross_validate(
@@ -300,11 +297,13 @@ def cross_validate(
     seed: int = 0,
     resamples: int = 1_000,
     named: str = "the prior",
-) -> CrossValidated:
+) -> tuple[tuple[StackRow, ...], Floats]:
     """Leave out one source after the other, train on the rest, predict what was left out.
 
-    Where the pairs that are judged are of one source, the pairs of some of its left texts are left out in turn. The
-    weight of the own ratings and the best single metric come from the rest alone.
+    Return how the predictions compare with what was started from and with the single metric that agrees best with the
+    other pairs, then a row for each of several sources; and the predictions. Where the pairs that are judged are of one
+    source, the pairs of some of its left texts are left out in turn. The weight of the own ratings and the best single
+    metric come from the rest alone.
     """
     known = _move_to_scale(rated, *_get_scale(rated, scale))
     start = make_start(known, prior)
@@ -319,31 +318,29 @@ def cross_validate(
         chosen.append(known.metrics[best].key)
     judged, learned, single = known.take(own), learned[own], single[own]
     compared = {max(set(chosen), key=chosen.count): single}
-    if start.sums.along.any():
+    if start.sums[:, -1].any():
         compared = {named: leave_out(known, start, (0.0,))[:, 0], **compared}
     where = judged.sources, judged.texts
-    contrasts = tuple(
+    rows = [
         contrast_ensemble(judged.ratings, learned, name, column, *where, resamples=resamples, seed=seed)
         for name, column in compared.items()
-    )
+    ]
     name, column = next(iter(compared.items()))
     several = np.unique(judged.sources)
-    labels = several if 1 < len(several) <= _MOST_ROWS else ()
-    left_out = []
-    for source in labels:
+    for source in several if 1 < len(several) <= _MOST_ROWS else ():
         here = judged.sources == source
-        ensemble, other = (spearman(judged.ratings[here], side[here]) for side in (learned, column))
-        left_out.append(
+        ours, theirs = (spearman(judged.ratings[here], side[here]) for side in (learned, column))
+        rows.append(
             StackRow(
                 left_out=rated.names[source] if rated.names else str(source),
-                ensemble=ensemble,
+                ensemble=ours,
                 compared_with=name,
-                other=other,
-                difference=ensemble - other,
+                other=theirs,
+                difference=ours - theirs,
                 n=int(here.sum()),
             )
         )
-    return CrossValidated(learned, contrasts, tuple(left_out))
+    return tuple(rows), learned
 
 
 def find_best_metric(rated: RatedFeatures) -> int:

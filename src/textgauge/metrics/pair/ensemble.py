@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,79 +33,69 @@ _INFINITE = (float("-inf"), float("inf"))
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticSum:
-    """Non-negative weights of standardised features; a logistic curve brings their sum to 0 to 1.
+class Trained:
+    """A model of ratings over the values of pair metrics, turned so that larger is closer.
 
-    A missing feature counts as its mean.
+    Each feature is standardised, a missing one at its mean; a logistic curve brings the sum with non-negative `weights`
+    to 0 to 1. `worst` and `best` are the ratings of texts with nothing in common and of texts that say the same.
+    `signatures` are those of the metrics when the model was trained; `about` says what it was trained on, `texts` is a
+    sketch of it. Training on other ratings starts from `sums`: what rated sets say of features, as their products with
+    each other and, in the last column, with ratings, within sets, summed by family.
     """
 
+    metrics: tuple[PairMetric, ...]
     mean: Floats
     scale: Floats
     weights: Floats
-    intercept: float
+    intercept: float = 0.0
+    sums: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    signatures: tuple[str, ...] = ()
+    worst: float = 0.0
+    best: float = 1.0
+    about: Mapping[str, Any] = field(default_factory=dict)
+    texts: TextSketch | None = None
+
+    @property
+    def shares(self) -> Floats:
+        """Each metric's share of the sum of weights."""
+        return np.asarray(self.weights / max(float(self.weights.sum()), np.finfo(float).tiny))
+
+    @property
+    def used(self) -> Trained:
+        """The model of the metrics that have weight: nothing else needs to be computed."""
+        some = np.flatnonzero(self.weights) if self.weights.any() else np.arange(1)
+        mean, scale, weights = (column[some] for column in (self.mean, self.scale, self.weights))
+        metrics = tuple(self.metrics[place] for place in some)
+        signatures = tuple(self.signatures[place] for place in some)
+        return Trained(metrics, mean, scale, weights, self.intercept, signatures=signatures)
+
+    def standardise(self, features: Floats) -> Floats:
+        """Return features at mean 0 and deviation 1; a missing one is at its mean."""
+        return np.nan_to_num((features - self.mean) / self.scale)
 
     def contributions(self, features: Floats) -> Floats:
         """Return what each feature adds to the log-odds, in the shape of the features."""
-        return np.nan_to_num((features - self.mean) / self.scale) * self.weights
+        return np.asarray(self.standardise(features) * self.weights)
 
     def predict(self, features: Floats) -> Floats:
         """Return one number from 0 to 1 per row; a row depends on itself alone, bit by bit."""
         return to_share(self.intercept + np.ascontiguousarray(self.contributions(features)).sum(axis=1))
 
-
-def to_share(log_odds: Floats) -> Floats:
-    """Return the logistic function of log-odds."""
-    from scipy.special import expit
-
-    return np.asarray(expit(log_odds))
-
-
-@dataclass(frozen=True, eq=False)
-class PriorSums:
-    """What rated sets say about features: products with each other and with ratings, within sets, summed by family."""
-
-    products: Floats
-    along: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A model of ratings over the values of pair metrics, turned so that larger is closer.
-
-    `worst` and `best` are the ratings of texts with nothing in common and of texts that say the same. `signatures` are
-    those of the metrics when the model was trained; `about` says what it was trained on, `texts` is a sketch of it,
-    `sums` are those that training on other ratings starts from.
-    """
-
-    metrics: tuple[PairMetric, ...]
-    signatures: tuple[str, ...]
-    model: LogisticSum
-    worst: float
-    best: float
-    about: Mapping[str, Any] = field(default_factory=dict)
-    texts: TextSketch | None = None
-    sums: PriorSums | None = None
-
-    @property
-    def shares(self) -> Floats:
-        """Each metric's share of the sum of weights."""
-        return np.asarray(self.model.weights / max(float(self.model.weights.sum()), np.finfo(float).tiny))
-
     def to_json(self) -> str:
         """Return the text of the model file."""
-        columns = zip(self.metrics, self.signatures, self.model.mean, self.model.scale, self.model.weights, strict=True)
+        columns = zip(self.metrics, self.signatures, self.mean, self.scale, self.weights, strict=True)
         content = {
             "format": FORMAT,
             "features": [
                 {"metric": metric.key, "signature": signature, "mean": mean, "scale": scale, "weight": weight}
                 for metric, signature, mean, scale, weight in columns
             ],
-            "intercept": self.model.intercept,
+            "intercept": self.intercept,
             "scale": [self.worst, self.best],
             "trained": dict(self.about),
         }
-        if self.sums is not None:
-            content["sums"] = {"products": self.sums.products.tolist(), "along": self.sums.along.tolist()}
+        if self.sums.size:
+            content["sums"] = {"products": self.sums[:, :-1].tolist(), "along": self.sums[:, -1].tolist()}
         if self.texts is not None:
             content["texts"] = self.texts.to_dict()
         return json.dumps(seal_json(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -114,6 +103,13 @@ class Trained:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
         write_atomically(Path(path), self.to_json())
+
+
+def to_share(log_odds: Floats) -> Floats:
+    """Return the logistic function of log-odds."""
+    from scipy.special import expit
+
+    return np.asarray(expit(log_odds))
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Trained, str]:
@@ -128,19 +124,15 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Trained, str]:
 @lru_cache(maxsize=8)
 def _load(file: Path, _changed: int, _size: int) -> tuple[Trained, str]:
     try:
-        return _parse(read_stored_bytes(file))
+        data = read_stored_bytes(file)
+        return parse_model(data.decode()), hashlib.blake2b(data, digest_size=8).hexdigest()
     except (OSError, TextgaugeError, ValueError) as error:
         raise InputError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
 
 
-@lru_cache(maxsize=2)
 def load_blend(name: str) -> tuple[Trained, str]:
     """Return a model that comes with the package, and a digest of its content."""
-    return _parse((files("textgauge.metrics.pair") / f"{name}.json").read_bytes())
-
-
-def _parse(data: bytes) -> tuple[Trained, str]:
-    return parse_model(data.decode()), hashlib.blake2b(data, digest_size=8).hexdigest()
+    return load_model(Path(__file__).with_name(f"{name}.json"))
 
 
 def parse_model(text: str) -> Trained:
@@ -155,20 +147,23 @@ def parse_model(text: str) -> Trained:
         raise InputError(f"not a model file of this version ({FORMAT!r}); train the ensemble again")
     try:
         rows, sums = content["features"], content.get("sums")
-        keys, signatures = ([str(row[name]) for row in rows] for name in ("metric", "signature"))
+        keys, signatures = (tuple(str(row[name]) for row in rows) for name in ("metric", "signature"))
         mean, scale, weights = (np.array([float(row[name]) for row in rows]) for name in ("mean", "scale", "weight"))
-        worst, best = map(float, content["scale"])
-        model = LogisticSum(mean, scale, weights, float(content["intercept"]))
-        prior = sums and PriorSums(*(np.array(sums[name], dtype=np.float64) for name in ("products", "along")))
+        intercept, (worst, best) = float(content["intercept"]), map(float, content["scale"])
+        parts = (
+            [np.array(sums[name], dtype=np.float64) for name in ("products", "along")] if sums else [np.empty((0, 0))]
+        )
+        prior = np.column_stack(parts)
         about = dict(content.get("trained", {}))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"not a model file: a part is missing or wrong ({type(error).__name__}: {error})") from None
-    if not (np.isfinite([*mean, *scale, *weights, model.intercept]).all() and (weights >= 0).all() and scale.all()):
+    if not (np.isfinite([*mean, *scale, *weights, intercept]).all() and (weights >= 0).all() and scale.all()):
         raise InputError("not a model file: its numbers are finite, weights at least 0, scales not 0")
     metrics = tuple(map(check_feature, get_pair_metrics([get_metric(key) for key in keys])))
     if len(metrics) != len(keys):
         raise InputError("not a model file: it has a feature twice")
-    return Trained(metrics, tuple(signatures), model, worst, best, about, parse_sketch(content.get("texts")), prior)
+    sketch = parse_sketch(content.get("texts"))
+    return Trained(metrics, mean, scale, weights, intercept, prior, signatures, worst, best, about, sketch)
 
 
 def check_feature(metric: PairMetric) -> PairMetric:
@@ -226,40 +221,37 @@ class LearnedMetric(PairMetric):
     headline = Part(VALUE, closer="larger")
 
     def load(self) -> tuple[Trained, str]:
-        """Return the model, and a digest of its content."""
-        raise NotImplementedError
+        """Return the model, and a digest of its content: the one that comes with the package under this name."""
+        return load_blend(self.name)
 
     def input_identity(self) -> list[str]:
         """Return the content of the model, and the inputs of its metrics here."""
         trained, digest = self.load()
-        here = "\n".join(_drop_versions(metric.signature, PACKAGES) for metric in _list_used(trained)[0])
+        here = "\n".join(_drop_versions(metric.signature, PACKAGES) for metric in trained.used.metrics)
         cards = trained.about.get("data", [])
         data = [f"data={card['fingerprint']}" for card in cards if isinstance(card, dict) and "fingerprint" in card]
         return [f"model={digest}", *data, f"features={hashlib.blake2b(here.encode(), digest_size=8).hexdigest()}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        trained, _ = self.load()
+        trained = self.load()[0].used
         _warn_of_changes(trained)
-        metrics, model = _list_used(trained)
-        added = model.contributions(compute_features(metrics, pairs))
+        added = trained.contributions(compute_features(trained.metrics, pairs))
         values, open_rows = decide_easy_pairs(pairs)
-        values[open_rows] = to_share(model.intercept + np.ascontiguousarray(added).sum(axis=1))[open_rows]
-        return {VALUE: values} | {name_part(metric): added[:, place] for place, metric in enumerate(metrics)}
+        values[open_rows] = to_share(trained.intercept + np.ascontiguousarray(added).sum(axis=1))[open_rows]
+        return {VALUE: values} | {name_part(metric): added[:, place] for place, metric in enumerate(trained.metrics)}
 
     def explain(self, left: str, right: str) -> list[FeatureContribution]:
         """Return what each feature adds to the log-odds of the value of two texts, largest first.
 
         The value is the logistic function of their sum and the model's intercept, the first row.
         """
-        metrics, model = _list_used(self.load()[0])
-        features = compute_features(metrics, Pairs([left], [right]))
+        trained = self.load()[0].used
+        features = compute_features(trained.metrics, Pairs([left], [right]))
+        columns = zip(trained.metrics, features[0].tolist(), trained.contributions(features)[0].tolist(), strict=True)
         rows = [
-            FeatureContribution(metric=metric.key, value=value, contribution=added)
-            for metric, value, added in zip(
-                metrics, features[0].tolist(), model.contributions(features)[0].tolist(), strict=True
-            )
+            FeatureContribution(metric=metric.key, value=value, contribution=added) for metric, value, added in columns
         ]
-        first = FeatureContribution(metric="intercept", value=1.0, contribution=model.intercept)
+        first = FeatureContribution(metric="intercept", value=1.0, contribution=trained.intercept)
         return [first, *sorted(rows, key=lambda row: -abs(row.contribution))]
 
 
@@ -321,23 +313,19 @@ class PackagedBlend(LearnedMetric):
     def __init_subclass__(cls) -> None:
         cls.parts = tuple(Part(name, closer="larger", bounds=_INFINITE) for name in cls.features.split(","))
 
-    def load(self) -> tuple[Trained, str]:
-        """Return the model that comes with the package."""
-        return load_blend(self.name)
-
     @classmethod
     def encoders(cls) -> list[str]:
         """Return the names of the encoders that it takes."""
-        return [metric.on for metric in _list_used(load_blend(cls.name)[0])[0]]
+        return [metric.on for metric in load_blend(cls.name)[0].used.metrics]
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """Return all pairs, from the matrices of the features."""
         rows, columns = join_pools(rows, columns)
-        metrics, model = _list_used(self.load()[0])
         if self.part is not None:
             return super().matrix(rows, columns, background=background)
+        model = self.load()[0].used
         total = np.full((len(rows), len(columns)), model.intercept)
-        for metric, mean, scale, weight in zip(metrics, model.mean, model.scale, model.weights, strict=True):
+        for metric, mean, scale, weight in zip(model.metrics, model.mean, model.scale, model.weights, strict=True):
             value = metric.matrix(rows, columns)
             if is_turned(metric):
                 value = (value + metric.matrix(columns, rows).T) / 2
@@ -383,20 +371,8 @@ class BlendSmall(PackagedBlend):
     features = "cosine,cosine_bge_small_int8"
 
 
-def _list_used(trained: Trained) -> tuple[tuple[PairMetric, ...], LogisticSum]:
-    """Return the metrics that have weight, and their model: nothing else needs to be computed."""
-    used = np.flatnonzero(trained.model.weights) if trained.model.weights.any() else np.arange(1)
-    model = trained.model
-    return (
-        tuple(trained.metrics[place] for place in used),
-        LogisticSum(model.mean[used], model.scale[used], model.weights[used], model.intercept),
-    )
-
-
 def _warn_of_changes(trained: Trained) -> None:
-    for metric, then, weight in zip(trained.metrics, trained.signatures, trained.model.weights, strict=True):
-        if not weight:
-            continue
+    for metric, then in zip(trained.metrics, trained.signatures, strict=True):
         versions = (*PACKAGES, *metric.libraries, "native")
         before, here = _drop_versions(then, versions), _drop_versions(metric.signature, versions)
         if before != here:

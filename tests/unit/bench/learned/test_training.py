@@ -9,12 +9,19 @@ from scipy.stats import spearmanr
 
 import textgauge
 from textgauge import Pairs, get_metric
-from textgauge.bench.learned.features import RatedFeatures, TrainingPairs, compute_rated_features
-from textgauge.bench.learned.fitting import center, fit_curve, make_start, solve_weights, sum_products
 from textgauge.bench.learned.stack import cross_validate, train
+from textgauge.bench.learned.training import (
+    RatedFeatures,
+    TrainingPairs,
+    center,
+    compute_rated_features,
+    fit_curve,
+    make_start,
+    solve_weights,
+    sum_products,
+)
 from textgauge.core import listen
 from textgauge.core.errors import InputError
-from textgauge.metrics.pair.ensemble import LogisticSum, PriorSums, Trained
 
 NAMES = ("jaccard", "chrf", "rouge1", "ter")
 WORDS = ["red", "blue", "cat", "dog", "runs", "sleeps", "the", "a", "house", "tree", "old", "new", "river", "stone"]
@@ -51,15 +58,14 @@ def texts(n=80, seed=0):
 
 
 def test_a_sum_of_metrics_beats_single_ones_where_two_of_them_matter():
-    found = cross_validate(simulated(spread=0.2), resamples=200)
-    (row,) = found.contrasts
+    (row, *left_out), predictions = cross_validate(simulated(spread=0.2), resamples=200)
     assert row.compared_with in NAMES[:2]
     assert row.ensemble > row.other + 0.1
     assert row.better
     assert 0 < row.pairs_low <= row.difference <= row.pairs_high
     assert 0 < row.sources_low <= row.difference <= row.sources_high
-    assert [one.left_out for one in found.left_out] == [str(source) for source in range(6)]
-    assert row.ensemble == pytest.approx(spearmanr(found.predictions, simulated(spread=0.2).ratings)[0], abs=1e-12)
+    assert [one.left_out for one in left_out] == [str(source) for source in range(6)]
+    assert row.ensemble == pytest.approx(spearmanr(predictions, simulated(spread=0.2).ratings)[0], abs=1e-12)
 
 
 def test_weights_are_non_negative_least_squares_within_sets():
@@ -89,8 +95,7 @@ def prior_of(rated):
     """A prior whose sums are those of these pairs."""
     start = make_start(rated, None)
     sums = sum_products(start.standardise(rated.values), rated.ratings, rated.sets)
-    model = LogisticSum(start.mean, start.scale, solve_weights(sums), 0.0)
-    return Trained(rated.metrics, NAMES, model, 0.0, 1.0, sums=PriorSums(9 * sums.products, 9 * sums.along))
+    return replace(start, weights=solve_weights(sums), sums=9 * sums)
 
 
 def test_a_right_prior_helps_few_ratings_and_a_wrong_one_gives_way_to_many():
@@ -98,23 +103,23 @@ def test_a_right_prior_helps_few_ratings_and_a_wrong_one_gives_way_to_many():
     for seed in range(10):
         few, fresh = simulated(n=20, sets=1, seed=seed, noise=2.0), simulated(n=400, seed=50 + seed, spread=0.0)
         right = prior_of(simulated(n=600, seed=99))
-        alone, helped = (train(few, prior).model.predict(fresh.values) for prior in (None, right))
+        alone, helped = (train(few, prior).predict(fresh.values) for prior in (None, right))
         gains.append(spearmanr(helped, fresh.ratings)[0] - spearmanr(alone, fresh.ratings)[0])
     assert np.mean(gains) > 0.02
     wrong, many = prior_of(simulated(weights=(1, 0))), simulated(n=600, sets=1, weights=(0, 1))
     assert train(many, wrong).about["own_weight"] > 0
     assert train(many, wrong).shares[1] > 0.6
-    found = cross_validate(many, wrong, resamples=100, named="wrong")
-    assert [row.compared_with for row in found.contrasts] == ["wrong", NAMES[1]]
-    assert found.contrasts[0].better is False  # one source
-    assert found.contrasts[0].pairs_low > 0
+    rows, _ = cross_validate(many, wrong, resamples=100, named="wrong")
+    assert [row.compared_with for row in rows] == ["wrong", NAMES[1]]
+    assert rows[0].better is False  # one source
+    assert rows[0].pairs_low > 0
 
 
 def test_ratings_that_are_distances():
     left, right, ratings, groups = texts()
     near = features(Pairs(left, right), ratings, groups, metrics="jaccard,chrf")
     far = features(Pairs(left, right), 6 - ratings, groups, metrics="jaccard,chrf")
-    up, down = train(near, scale=(1, 5)).model, train(far, scale=(5, 1)).model
+    up, down = train(near, scale=(1, 5)), train(far, scale=(5, 1))
     np.testing.assert_allclose(up.predict(near.values), down.predict(near.values), atol=1e-9)
 
 
@@ -149,9 +154,9 @@ def test_ratings_of_a_left_out_set_have_no_part_in_its_predictions():
     here = rated.sets == 2
     changed[here] = np.random.default_rng(7).normal(size=here.sum())
     other = replace(rated, ratings=changed)
-    first, second = (cross_validate(data, scale=scale, resamples=100) for data in (rated, other))
-    np.testing.assert_array_equal(first.predictions[here], second.predictions[here])
-    assert (first.predictions[~here] != second.predictions[~here]).any()
+    first, second = (cross_validate(data, scale=scale, resamples=100)[1] for data in (rated, other))
+    np.testing.assert_array_equal(first[here], second[here])
+    assert (first[~here] != second[~here]).any()
 
 
 def test_features_are_values_of_metrics_with_equal_pairs_computed_once():
@@ -175,11 +180,10 @@ def test_without_sets_the_pairs_of_one_text_are_left_out_together():
     assert len(np.unique(rated.folds)) == 10
     assert (rated.sets == 0).all()
     assert (rated.sources == 0).all()
-    found = cross_validate(rated, resamples=100)
-    (row,) = found.contrasts
+    (row,), _ = cross_validate(rated, resamples=100)
     assert np.isnan(row.sources_low)
     assert not row.better
-    assert found.left_out == ()
+    assert row.left_out is None
 
 
 def test_sets_that_share_texts_are_one_source_and_left_out_together():
@@ -191,8 +195,8 @@ def test_sets_that_share_texts_are_one_source_and_left_out_together():
     assert rated.sources[:60].tolist() == rated.sources[60:].tolist()
     assert rated.folds.tolist() == rated.sources.tolist()
     assert rated.names == ("x + x random", "y + y random", "z + z random")
-    found = cross_validate(rated, resamples=100)
-    assert [(row.left_out, row.n) for row in found.left_out] == [(name, 40) for name in rated.names]
+    (_, *left_out), _ = cross_validate(rated, resamples=100)
+    assert [(row.left_out, row.n) for row in left_out] == [(name, 40) for name in rated.names]
 
 
 def test_a_few_shared_texts_do_not_join_sets():
@@ -211,7 +215,7 @@ def test_declared_sources_stand_in_the_place_of_sets():
         [TrainingPairs(Pairs(left, right), ratings, "words", groups, halves)], "jaccard,chrf"
     )
     assert (len(np.unique(rated.sets)), len(np.unique(rated.sources))) == (4, 2)
-    assert cross_validate(rated, resamples=100).contrasts[0].ensemble > 0.7
+    assert cross_validate(rated, resamples=100)[0][0].ensemble > 0.7
 
 
 def test_the_card_has_names_counts_and_a_fingerprint_of_texts_ratings_and_sets():
@@ -251,7 +255,7 @@ def test_what_cannot_be_learned_from(changes, complaint):
 def test_other_data_are_put_on_the_scale_and_left_out_only_where_they_are_judged_by_source():
     rated, other = simulated(n=300), simulated(n=120, seed=4)
     far = replace(other, ratings=1_000 + 7 * other.ratings)
-    near, moved = (train(joined(rated, also)).model for also in (other, far))
+    near, moved = (train(joined(rated, also)) for also in (other, far))
     np.testing.assert_allclose(near.weights, moved.weights, rtol=1e-9)
     assert (joined(rated, far).folds[300:] == -1).all()
     assert train(joined(rated, far)).about["pairs"] == 420

@@ -2,18 +2,18 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from textgauge import Corpus, Pairs, get_metric
-from textgauge.bench.learned.fitting import solve_weights
+from textgauge.bench.learned.training import solve_weights
 from textgauge.core.errors import InputError
 from textgauge.core.files import unseal_json
 from textgauge.metrics.pair.ensemble import (
     Blend,
     BlendSmall,
-    LogisticSum,
     Trained,
     check_feature,
     compute_features,
@@ -28,8 +28,10 @@ METRICS = tuple(map(get_metric, ("jaccard", "chrf", "rouge1.precision", "ter")))
 
 
 def trained(intercept=0.5):
-    model = LogisticSum(np.array([0.3, 0.4, 0.5, -0.6]), np.full(4, 0.2), np.array([1.0, 0.5, 0.3, 0.2]), intercept)
-    return Trained(METRICS, tuple(metric.signature for metric in METRICS), model, 1.0, 5.0, {"pairs": 400})
+    columns = np.array([0.3, 0.4, 0.5, -0.6]), np.full(4, 0.2), np.array([1.0, 0.5, 0.3, 0.2])
+    signatures = tuple(metric.signature for metric in METRICS)
+    about = {"pairs": 400}
+    return Trained(METRICS, *columns, intercept, signatures=signatures, worst=1.0, best=5.0, about=about)
 
 
 @pytest.fixture
@@ -39,9 +41,9 @@ def content():
 
 def test_the_value_is_a_logistic_curve_over_a_weighted_sum():
     features = np.array([[0.3, 0.4, 0.5, -0.6], [0.5, np.nan, 0.7, -0.4]])
-    values = trained().model.predict(features)
+    values = trained().predict(features)
     assert values == pytest.approx([1 / (1 + math.exp(-0.5)), 1 / (1 + math.exp(-2.0))])
-    assert trained().model.contributions(features)[1] == pytest.approx([1.0, 0.0, 0.3, 0.2])
+    assert trained().contributions(features)[1] == pytest.approx([1.0, 0.0, 0.3, 0.2])
 
 
 def test_a_file_gives_the_same_model_back(tmp_path):
@@ -49,7 +51,7 @@ def test_a_file_gives_the_same_model_back(tmp_path):
     model.save(tmp_path / "model.json")
     found, digest = load_model(tmp_path / "model.json")
     features = np.random.default_rng(9).normal(size=(5, 4))
-    np.testing.assert_array_equal(found.model.predict(features), model.model.predict(features))
+    np.testing.assert_array_equal(found.predict(features), model.predict(features))
     assert (found.metrics, found.signatures) == (model.metrics, model.signatures)
     assert found.to_json() == model.to_json()
     model.save(tmp_path / "again.json")
@@ -74,7 +76,7 @@ def test_values_and_the_rules_for_equal_and_blank_texts(tmp_path):
     values = metric(left=left, right=right).values
     assert values[1:].tolist() == [1.0, 1.0, 0.0, 0.0]
     features = compute_features(METRICS, Pairs(left[:1], right[:1]))
-    assert values[0] == model.model.predict(features)[0]
+    assert values[0] == model.predict(features)[0]
     rows = metric.explain(left[0], right[0])
     assert rows[0].metric == "intercept"
     assert 1 / (1 + math.exp(-sum(row.contribution for row in rows))) == pytest.approx(values[0])
@@ -89,15 +91,15 @@ def test_the_contract(tmp_path):
 @pytest.mark.parametrize("kind", [Blend, BlendSmall])
 def test_the_models_of_the_package(kind):
     model = load_blend(kind.name)[0]
-    assert model.sums is not None
-    used = [name_part(metric) for metric, weight in zip(model.metrics, model.model.weights, strict=True) if weight]
+    assert model.sums.size
+    used = [name_part(metric) for metric, weight in zip(model.metrics, model.weights, strict=True) if weight]
     assert used == [part.name for part in kind.parts]
-    np.testing.assert_allclose(model.sums.products, model.sums.products.T, rtol=1e-5)
+    np.testing.assert_allclose(model.sums[:, :-1], model.sums[:, :-1].T, rtol=1e-5)
     # Training that starts from the sums starts from the weights.
     weights = solve_weights(model.sums)
     np.testing.assert_allclose(weights / weights.sum(), model.shares, atol=0.01)
     equal = np.array([[metric.value_at_identity for metric in model.metrics]])
-    assert model.model.predict(equal)[0] == pytest.approx(0.98, abs=1e-4)
+    assert model.predict(equal)[0] == pytest.approx(0.98, abs=1e-4)
     assert not {"SICK", "STR", "ASSET", "Yelp", "yelp"} & {row["set"] for row in model.about["sets"]}
 
 
@@ -116,7 +118,7 @@ def test_blend_small_on_pairs_and_as_a_matrix():
 def test_a_metric_that_has_changed_is_told(tmp_path):
     model = trained()
     old = tuple(signature.replace("|v1|", "|v0|") for signature in model.signatures)
-    Trained(METRICS, old, model.model, 0.0, 1.0).save(tmp_path / "model.json")
+    replace(model, signatures=old).save(tmp_path / "model.json")
     with pytest.warns(RuntimeWarning, match="has changed since the ensemble was trained"):
         get_metric(f"ensemble@{tmp_path / 'model.json'}")(left=["a b"], right=["a c"])
 
@@ -124,7 +126,7 @@ def test_a_metric_that_has_changed_is_told(tmp_path):
 def test_newer_packages_are_no_change(tmp_path):
     model = trained()
     older = tuple(f"{signature.rpartition('|scipy=')[0]}|scipy=1.0" for signature in model.signatures)
-    Trained(METRICS, older, model.model, 0.0, 1.0).save(tmp_path / "model.json")
+    replace(model, signatures=older).save(tmp_path / "model.json")
     get_metric(f"ensemble@{tmp_path / 'model.json'}")(left=["a b"], right=["a c"])
 
 
