@@ -1,8 +1,8 @@
 """How alike two columns, two orders of sets and two judgements about systems order things.
 
-Correlations that count pairs of rows (Kendall's τ-b and τ-c, pairwise accuracy with ties) follow from five counts,
-which are found without looking at every pair: rows are sorted by the metric, and each asks how many of those before it
-have a lower or an equal rating. NaN in, NaN out; infinite values are ordinary ends.
+Pairs of rows are counted (for pairwise accuracy with ties, and for Kendall's τ of resamples) without looking at every
+pair: rows are sorted by the metric, and each asks how many of those before it have a lower or an equal rating. NaN in,
+NaN out; infinite values are ordinary ends.
 
 An order of sets is a column of ranks, 1 the best. A set without a mean has no rank: every number about that order is
 NaN. Source of these measures: Yamshchikov et al. 2021, "Style-transfer and paraphrase: looking for a sensible semantic
@@ -30,42 +30,26 @@ FLIPS = 1_000  # of signs, for soft pairwise accuracy
 _ROUNDING = 12  # digits: sums of shares that differ beyond these are equal
 
 
-class PairCounts(NamedTuple):
-    """How many pairs of rows are ordered alike, ordered otherwise, tied in one column only, and tied in both."""
-
-    concordant: int
-    discordant: int
-    tied_gold: int
-    tied_metric: int
-    tied_both: int
-
-
-def kendall_b(gold: Floats, metric: Floats) -> float:
-    """Kendall's τ-b: (C − D)/√((C + D + T_gold)(C + D + T_metric)); NaN where either column is constant.
+def kendall_b(gold: Floats, metric: Floats, *, variant: Literal["b", "c"] = "b") -> float:
+    """Kendall's τ-b, pairs that are tied left out of the scale; NaN where either column is constant.
 
     >>> round(kendall_b(np.array([1.0, 2, 2, 3]), np.array([1.0, 3, 2, 4])), 4)
     0.9129
     """
+    from scipy.stats import kendalltau
+
     if _is_uncountable(gold, metric):
         return float("nan")
-    c, d, tied_gold, tied_metric, _ = pair_counts(gold, metric)
-    scale = float(np.sqrt(float(c + d + tied_gold)) * np.sqrt(float(c + d + tied_metric)))
-    return float(np.clip((c - d) / scale, -1.0, 1.0)) if scale else float("nan")
+    return float(kendalltau(gold, metric, variant=variant).statistic)
 
 
 def kendall_c(gold: Floats, metric: Floats) -> float:
-    """Kendall's τ-c (Stuart): 2(C − D)/(n²(m − 1)/m), m the smaller number of distinct values; NaN where m is 1.
+    """Kendall's τ-c (Stuart), for columns with different numbers of distinct values; NaN where either is constant.
 
     >>> kendall_c(np.array([1.0, 2, 2, 3]), np.array([1.0, 3, 2, 4]))
     0.9375
     """
-    if _is_uncountable(gold, metric):
-        return float("nan")
-    counts = pair_counts(gold, metric)
-    m = min(len(np.unique(gold)), len(np.unique(metric)))
-    if m == 1:
-        return float("nan")
-    return 2 * (counts.concordant - counts.discordant) / (len(gold) ** 2 * (m - 1) / m)
+    return kendall_b(gold, metric, variant="c")
 
 
 def accuracy_eq(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> float:
@@ -80,17 +64,10 @@ def accuracy_eq(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> float:
     """
     if _is_uncountable(gold, metric):
         return float("nan")
-    counts = pair_counts(gold, metric, epsilon=epsilon)
-    return (counts.concordant + counts.tied_both) / sum(counts)
-
-
-def pair_counts(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> PairCounts:
-    """Return counts over all pairs of rows, in O(n log n); metric values that differ by `epsilon` or less are tied."""
     sizes = np.unique(gold, return_counts=True)[1]
-    ordered, concordant, tied_gold = (int(count) for count in _count_before(gold, metric, epsilon).sum(axis=1))
-    pairs = len(gold) * (len(gold) - 1) // 2
+    _, concordant, tied_gold = (int(count) for count in _count_before(gold, metric, epsilon).sum(axis=1))
     tied_both = int((sizes * (sizes - 1) // 2).sum()) - tied_gold
-    return PairCounts(concordant, ordered - concordant - tied_gold, tied_gold, pairs - ordered - tied_both, tied_both)
+    return (concordant + tied_both) / (len(gold) * (len(gold) - 1) // 2)
 
 
 def clear_before(ascending: Floats, epsilon: float) -> Ints:
@@ -206,7 +183,7 @@ class RowCounts(NamedTuple):
 
 
 def count_rows(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> RowCounts:
-    """Return what `pair_counts` counts over all pairs, for each row with the others.
+    """Count for each row the pairs with the others.
 
     >>> count_rows(np.array([1.0, 2, 2]), np.array([1.0, 2, 3])).concordant.tolist()
     [2.0, 1.0, 1.0]
