@@ -246,7 +246,7 @@ report run none.csv -o page.html → no such file
 report run -o A.txt/page.html → cannot write
 report run -o nowhere/page.html → no folder nowhere
 recommend → give two corpora
-recommend --reference sample:cooking → two corpora are needed
+recommend --reference sample:cooking → give two corpora
 recommend --reference nowhere.txt --candidate sample:travel → nowhere.txt
 recommend --task flying --data x → unknown task
 RECOMMEND --effort endless → effort

@@ -232,13 +232,10 @@ def get_pair_groups(columns: Mapping[str, Any]) -> Any | None:
     return columns.get("group", columns.get("item"))
 
 
-def read_two(a: Source, b: Source, *, column: str | None = None, limit: int | None = None, seed: int = 0) -> Sources:
+def read_two(a: Source, b: Source, *, column: str | None = None) -> Sources:
     """Return two corpora, by path, sample or dataset name, or as texts."""
     given = {"a": a, "b": b}
-    corpora = {
-        role: load_corpus(source, role=f"source {role}", column=column, limit=limit, seed=seed)
-        for role, source in given.items()
-    }
+    corpora = {role: load_corpus(source, role=f"source {role}", column=column) for role, source in given.items()}
     return Sources(",".join(get_source_name(source, role) for role, source in given.items()), corpora)
 
 
@@ -286,20 +283,17 @@ def read_rated(
         name, values = table.name, table.get_scores(scores)
     if with_sources:
         columns |= _find_pair_sources(texts, references, columns)
-    rows = np.arange(len(texts))
-    if limit is not None and limit < len(texts):
-        rows = np.sort(np.random.default_rng([seed, 9]).permutation(len(texts))[:limit])
-    cells = [references[row] for row in rows.tolist()]
-    has_lists = bool(cells) and isinstance(cells[0], list)
-    lists = [cell if isinstance(cell, list) else [cell] for cell in cells]
-    return PairSources(
+    has_lists = bool(references) and isinstance(references[0], list)
+    lists = [cell if isinstance(cell, list) else [cell] for cell in references]
+    sources = PairSources(
         name,
-        Corpus.of([texts[row] for row in rows.tolist()]),
+        Corpus.of(list(texts)),
         Corpus.of([text for several in lists for text in several]),
-        {key: column[rows] for key, column in columns.items()},
+        columns,
         np.repeat(np.arange(len(lists)), [len(several) for several in lists]) if has_lists else None,
-        {key: np.array(column)[rows] for key, column in values.items()},
+        {key: np.array(column) for key, column in values.items()},
     )
+    return sources if limit is None else sources.draw(limit, seed)
 
 
 def _read_known(spec: str, seed: int) -> tuple[Sequence[str], References, dict[str, Any]]:

@@ -181,7 +181,8 @@ def recommend(
         raise InputError(f"the effect is a share of foreign texts above 0 and up to 1, not {effect}")
     if not 0.05 < power < 1.0:
         raise InputError(f"the power lies between 0.05, the level of the test, and 1, not {power}")
-    if [reference is not None or candidate is not None, pairs is not None, task is not None].count(True) != 1:
+    two = reference is not None, candidate is not None
+    if [any(two), pairs is not None, task is not None].count(True) != 1 or any(two) != all(two):
         raise InputError("give two corpora (reference and candidate), or rated pairs, or a task with its data")
     if task is not None and data is None:
         raise InputError(f"the task {task} needs data: a path, a sample or a dataset's name")
@@ -192,33 +193,33 @@ def recommend(
     with contextlib.ExitStack() as stack:
         folder = out if out is not None else stack.enter_context(tempfile.TemporaryDirectory(prefix="textgauge-"))
         work = _Recommender(Store(folder), EFFORTS[effort], effort, metrics, power, seed, embedder)
+        looked_at: list[Any] = []
         if pairs is not None:
-            sign = None
             if not isinstance(pairs, PairSources):
-                sign = find_repeating_column([os.fspath(pairs)]) if group is None else None
-                ratings = [rating] if isinstance(rating, str) else list(rating or [])
-                columns: dict[str, Any] = {"left": left, "right": right, "ratings": ratings}
+                looked_at = [os.fspath(pairs)]
+                columns: dict[str, Any] = {"left": left, "right": right, "scores": list_column_names(metrics)}
+                columns["ratings"] = [rating] if isinstance(rating, str) else list(rating or [])
                 columns["groups"] = {} if group is None else {"group": group}
-                pairs = read_rated(os.fspath(pairs), **columns, scores=list_column_names(metrics), seed=seed)
+                pairs = read_rated(os.fspath(pairs), **columns, seed=seed)
             found = work.recommend_for_pairs(pairs)
-            return replace(found, warnings=(format_sign(sign, "Ranks hold"), *found.warnings)) if sign else found
-        if task is not None:
+        elif task is not None:
             tasks = {kind.name: kind for kind in list_tasks()}
             if task not in tasks:
                 raise UnknownName.among("task", task, [*tasks, Agreement.name])
             sources = data if isinstance(data, TaskSources) else tasks[task].data.read(os.fspath(data))  # type: ignore[arg-type]
-            return work.recommend_for_task(tasks[task](), sources)
-        if reference is None or candidate is None:
-            raise InputError("two corpora are needed: reference and candidate")
-        names = (get_source_name(reference, "reference"), get_source_name(candidate, "candidate"))
-        given = {"reference": reference, "candidate": candidate}
-        corpora = {role: load_corpus(source, role=role) for role, source in given.items()}
-        labels = None if group is None else read_labels(corpora, given, group, None, "group")
-        kept, belonging = (corpora, Belonging()) if labels is None else cut_uneven_groups(corpora, labels)
-        comparison = belonging.compare(kept["reference"], kept["candidate"])
-        found = work.recommend_for_corpora(comparison, names, effect, belonging.notes)
-        sign = find_repeating_column(given.values()) if group is None else None
-        return replace(found, warnings=(format_sign(sign, "Power holds"), *found.warnings)) if sign else found
+            found = work.recommend_for_task(tasks[task](), sources)
+        else:
+            given: dict[str, Any] = {"reference": reference, "candidate": candidate}
+            looked_at = list(given.values())
+            corpora = {role: load_corpus(source, role=role) for role, source in given.items()}
+            labels = None if group is None else read_labels(corpora, given, group, None, "group")
+            kept, belonging = (corpora, Belonging()) if labels is None else cut_uneven_groups(corpora, labels)
+            names = tuple(get_source_name(source, role) for role, source in given.items())
+            comparison = belonging.compare(kept["reference"], kept["candidate"])
+            found = work.recommend_for_corpora(comparison, names, effect, belonging.notes)
+        sign = find_repeating_column(looked_at) if looked_at and group is None else None
+        what = "Ranks hold" if pairs is not None else "Power holds"
+        return replace(found, warnings=(format_sign(sign, what), *found.warnings)) if sign else found
 
 
 def list_usable_metrics(kind: Any) -> list[Any]:
@@ -266,7 +267,7 @@ class _Recommender:
     def recommend_for_pairs(self, sources: PairSources) -> Recommendation:
         """Rank metrics of pairs by their agreement with ratings."""
         Agreement().check(sources)
-        some = draw_pairs(sources, self.effort.pairs, self.seed)
+        some = sources.draw(self.effort.pairs, self.seed)
         usable: Any = list_usable_metrics("pair") if self.metrics is None else self.metrics
         is_cut = self.metrics is None and some.pairs.n_items > self.effort.slow_pairs
         slow = [metric for metric in usable if metric.name in _SLOW] if is_cut else []
@@ -285,7 +286,7 @@ class _Recommender:
         ]
         drawn = [f"{count:,} of {there:,} pairs were drawn at random"] if count < there else []
         if slow and best:
-            few = draw_pairs(some, self.effort.slow_pairs, self.seed)
+            few = some.draw(self.effort.slow_pairs, self.seed)
             board = self._rank_pair_metrics(Agreement(), few, few.left, [best, *slow])[0].board
             where = f"on {few.pairs.n_items:,} pairs drawn at random"
             drawn.append(f"slow metrics next to {best}, {where}: {board.answer} Name metrics to rank them on all pairs")
@@ -319,7 +320,7 @@ class _Recommender:
         )
 
     def recommend_for_corpora(
-        self, comparison: Comparison, names: tuple[str, str], effect: float, notes: Sequence[str]
+        self, comparison: Comparison, names: tuple[str, ...], effect: float, notes: Sequence[str]
     ) -> Recommendation:
         """Rank metrics on mixtures of two corpora, and find how many texts they need to detect a mixture."""
         usable = list_usable_metrics("corpus") if self.metrics is None else self.metrics
@@ -479,20 +480,6 @@ def choose_by_record(purpose: str, board: Leaderboard) -> Answer:
     best = max(known, key=lambda metric: records[metric][0])
     value, what = records[best]
     return Answer(purpose, (best, *(metric for metric in top if metric != best)), board, f"{what}: {value:.2f}")
-
-
-def draw_pairs(sources: PairSources, count: int, seed: int) -> PairSources:
-    """Draw this many pairs by the seed alone, in the order of the data; all where there are no more."""
-    there = sources.pairs.n_items
-    if count >= there:
-        return sources
-    pairs = np.sort(np.random.default_rng([seed, 9]).permutation(there)[:count])
-    of_pair = np.arange(there) if sources.items is None else sources.items
-    rights = np.flatnonzero(np.isin(of_pair, pairs))
-    items = None if sources.items is None else np.searchsorted(pairs, of_pair[rights])
-    columns = {name: column[pairs] for name, column in sources.columns.items()}
-    scores = {name: column[pairs] for name, column in sources.scores.items()}
-    return PairSources(sources.name, sources.left.take(pairs), sources.right.take(rights), columns, items, scores)
 
 
 def take_texts(

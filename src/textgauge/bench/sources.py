@@ -109,6 +109,23 @@ class PairSources:
         scores = {name: column[places] for name, column in self.scores.items()}
         return Pairs(self.left.take(places), self.right, items=self.items, columns=scores)
 
+    def draw(self, count: int, seed: int) -> PairSources:
+        """Draw this many pairs by the seed alone, in the order of the data; all where there are no more."""
+        there = len(self.left)
+        if count >= there:
+            return self
+        pairs = np.sort(np.random.default_rng([seed, 9]).permutation(there)[:count])
+        of_pair = np.arange(there) if self.items is None else self.items
+        rights = np.flatnonzero(np.isin(of_pair, pairs))
+        return replace(
+            self,
+            left=compact_corpus(self.left.take(pairs), ()),
+            right=compact_corpus(self.right.take(rights), ()),
+            columns={name: column[pairs] for name, column in self.columns.items()},
+            items=None if self.items is None else np.searchsorted(pairs, of_pair[rights]),
+            scores={name: column[pairs] for name, column in self.scores.items()},
+        )
+
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of all texts and columns, in order."""

@@ -18,7 +18,6 @@ from textgauge.bench.recommend import (
     Recommendation,
     choose_by_record,
     choose_mixtures,
-    draw_pairs,
     list_usable_metrics,
     read_records,
     recommend,
@@ -195,7 +194,7 @@ def test_drawn_pairs_keep_columns_and_references_together():
     left, texts = [f"l{i}" for i in range(30)], [f"r{i}.{j}" for i in range(30) for j in range(1 + i % 2)]
     items = np.repeat(np.arange(30), [1 + i % 2 for i in range(30)])
     sources = PairSources("x", Corpus.of(left), Corpus.of(texts), {"rating": np.arange(30.0)}, items)
-    some = draw_pairs(sources, 10, seed=1)
+    some = sources.draw(10, seed=1)
     assert some.pairs.n_items == len(some.left) == 10
     for pair in range(len(some.pairs)):
         item = some.items[pair]
@@ -203,7 +202,7 @@ def test_drawn_pairs_keep_columns_and_references_together():
         assert some.pairs.left.texts[pair] == f"l{number}"
         assert some.right.texts[pair].startswith(f"r{number}.")
         assert some.columns["rating"][item] == float(number)
-    assert draw_pairs(sources, 30, seed=1) is sources
+    assert sources.draw(30, seed=1) is sources
 
 
 @pytest.fixture
