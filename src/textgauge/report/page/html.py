@@ -9,40 +9,36 @@ import base64
 import hashlib
 import inspect
 import json
+import math
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.leaderboard import Leaderboard, group_boards
-from textgauge.bench.results import Group, Results, list_verdict_warnings, sum_times
+from textgauge.bench.leaderboard import Leaderboard, RankedMetric, group_boards
+from textgauge.bench.results import Group, MetricTime, Results, list_verdict_warnings, sum_times
 from textgauge.bench.store import Store
 from textgauge.core.charts import get_drawing_library
 from textgauge.core.errors import InputError
-from textgauge.core.show import make_printable
+from textgauge.core.show import format_decimals, format_duration, make_printable
+from textgauge.metrics import CorpusMetric, get_metric
+from textgauge.metrics.base import get_parameters
 from textgauge.report.figures import KINDS, draw_figures
-from textgauge.report.page.cards import (
-    AnswerCard,
-    list_untrained,
-    make_board_card,
-    make_cards,
-    make_result_card,
-    split_verdict,
-)
 from textgauge.report.page.result_files import ResultFile
 from textgauge.report.page.tables import (
     PageTable,
     capitalise,
+    find_metric,
     format_board,
+    make_anchor,
     make_board_table,
     make_table,
     make_verdict_table,
 )
-from textgauge.stats.decisions import format_leader
+from textgauge.stats.decisions import format_leader, split_answer
 
 if TYPE_CHECKING:
     import jinja2
@@ -53,6 +49,7 @@ Summary = list[tuple[str, list[str]]]
 _SCRIPTS = ("theme.js", "tables.js", "texts.js", "figures.js")
 _DIGITS = 6  # of data: as many as tooltips show
 _PANELS = 40  # that words list at most
+_INFINITE = {math.inf: "∞", -math.inf: "−∞"}
 
 
 def render_page(*content: Any, **options: Any) -> str:
@@ -77,7 +74,7 @@ def render_page_and_summary(
     found = [group for run in runs for group in run.groups()]
     groups = sorted(group_boards(found), key=lambda group: group[0].groups[0].protocol.of)
     single = [board for _, of in groups for board in of]
-    kinds = list(draw_kinds(found))
+    kinds = list(_draw_kinds(found))
     results = sorted(results, key=lambda result: not result.findings)
     spent, warned = sum_times(runs), [text for run in runs for text in list_verdict_warnings(run, run.groups())]
     rows = [row for result in results for row in result.rows]
@@ -91,38 +88,116 @@ def render_page_and_summary(
         "groups": [(_prepare_board(board), [_prepare_board(one) for one in of]) for board, of in groups],
         "results": [_prepare_result(result) for result in results],
         "kinds": kinds,
-        "cards": make_cards(named, single, spent),
+        "cards": [_describe_metric(name, single, spent) for name in sorted({*named}) if find_metric(name)],
         "provenance": _make_provenance(runs, rows),
         "version": version("textgauge"),
     }
     return _render(content), summary
 
 
-def _make_answers(boards: Sequence[Leaderboard], results: Sequence[ResultFile]) -> list[AnswerCard]:
-    """Return a card for each answer where there are several."""
-    said = [(n, result) for n, result in enumerate(results, 1) if result.sentences]
-    made = [make_result_card(result, f"result-{n}") for n, result in said]
-    made += [make_board_card(board, f"board-{n}") for n, board in enumerate(boards, 1)]
+def _make_answers(boards: Sequence[Leaderboard], results: Sequence[ResultFile]) -> list[dict[str, str]]:
+    """Return what each card of an answer says in a few letters, where there are several."""
+    made = [
+        {"kind": "concern" if result.findings else "plain", "heading": result.heading, "target": f"result-{n}"}
+        | {"shown": next(filter(None, _split_verdict(result)))}
+        for n, result in enumerate(results, 1)
+        if result.sentences
+    ]
+    made += [
+        {"kind": "best", "heading": f"First for {board.purpose[:1].lower()}{board.purpose[1:]}"}
+        | {"target": f"board-{n}", "shown": format_leader(board.top)}
+        for n, board in enumerate(boards, 1)
+    ]
     return made if len(made) > 1 else []
 
 
+def _split_verdict(result: ResultFile) -> list[str]:
+    """Return the outcome of a result in a few letters, empty where it has none, and the sentences behind it."""
+    if result.findings:
+        worst = result.findings[0]
+        return [f"{worst.shown} {worst.property.replace('_', ' ')}", *result.sentences]
+    first, *rest = result.sentences or ("",)
+    shown, more = split_answer(first)
+    return [shown, capitalise(more), *rest]
+
+
 def _prepare_result(result: ResultFile) -> dict[str, Any]:
-    shown, sentences = split_verdict(result)
+    shown, *sentences = _split_verdict(result)
     packed = None if result.texts is None else _pack(result.texts.content)
     return {"file": result, "shown": shown, "sentences": list(filter(None, sentences)), "packed": packed}
 
 
 def _prepare_board(board: Leaderboard) -> dict[str, Any]:
     first, *others = {protocol.name: protocol for protocol in board.protocols}.values()
+    ready = next((row for row in board if row.rank and find_metric(row.metric)), None)
+    said = format_board(board)
+    if ready is not None and not any(find_metric(name) for name in board.top):
+        said.append(f"First without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
     return {
         "board": board,
         "about": [] if others else inspect.cleandoc(type(first).__doc__ or "").split("\n\n"),
         "question": "" if others else first.question,
-        "said": [*format_board(board), *list_untrained(board)],
+        "said": said,
         "leader": format_leader(board.top),
         "ranking": make_board_table(board),
         "verdicts": make_verdict_table(board),
     }
+
+
+def _describe_metric(key: str, boards: Sequence[Leaderboard], spent: Sequence[MetricTime]) -> dict[str, Any]:
+    """Return the card of a metric: what it declares about itself, what it cost, and what the run measured of it."""
+    metric = get_metric(key)
+    what, *definition = split_docstring(type(metric).__doc__ or "")
+    rows = [(board, row) for board in boards for row in board if row.metric == key]
+    low, high = (_INFINITE.get(end, f"{end:g}") for end in metric.bounds)
+    facts = {
+        "Compares": "two corpora" if isinstance(metric, CorpusMetric) else "two texts",
+        "Values": f"{low} to {high}; {metric.closer} is closer",
+        "Symmetric": "yes" if metric.symmetric else "no",
+        "Input": metric.on,
+        "Parameters": ", ".join(f"{name}={getattr(metric, name)}" for name in get_parameters(type(metric))),
+        "Parts": ", ".join(part.name for part in metric.parts),
+        "Cost": "; ".join(_format_cost(cost) for cost in spent if cost.metric == metric.key),
+        "Source": metric.source,
+    }
+    return {
+        "key": key,
+        "anchor": make_anchor(key),
+        "label": "" if what.startswith(metric.label) else f"{metric.label}.",
+        "what": what,
+        "definition": definition,
+        "places": [(board.heading, _format_place(row, len(board))) for board, row in rows],
+        "facts": {term: text for term, text in facts.items() if text},
+        "measured": [(board.heading, _format_measures(row)) for board, row in rows],
+    }
+
+
+def split_docstring(doc: str) -> list[str]:
+    """Return the first sentence of a docstring and the paragraphs after it, without examples and the source.
+
+    >>> split_docstring("One line.\\n\\n    A formula, and\\n    more. Source: Lin 1991.\\n\\n    >>> 1")
+    ['One line.', 'A formula, and more.']
+    """
+    head, *rest = inspect.cleandoc(doc).split("\n\n")
+    parts = [" ".join(part.split()) for part in rest if not part.startswith(">>>")]
+    bare = [part.partition("Source: ")[0].strip() for part in parts]
+    return [" ".join(head.split()), *filter(None, bare)]
+
+
+def _format_cost(cost: MetricTime) -> str:
+    failed = f", {cost.failed:,} failed" if cost.failed else ""
+    return f"{format_duration(cost.each)} a trial ({cost.protocol}, mean of {cost.trials:,}{failed})"
+
+
+def _format_measures(row: RankedMetric) -> str:
+    known = {name.replace("_", " "): value for name, value in row.measures.items() if not math.isnan(value)}
+    return ", ".join(f"{name} {format_decimals(value)}" for name, value in known.items())
+
+
+def _format_place(row: RankedMetric, count: int) -> str:
+    if math.isnan(row.overall):
+        return "not ranked"
+    return f"rank {row.rank} of {count}, overall {format_decimals(row.overall)}"
 
 
 def _make_provenance(found: Sequence[Results], rows: Sequence[dict[str, Any]]) -> list[PageTable]:
@@ -203,46 +278,28 @@ def format_prose(text: str) -> Markup:
     )
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """One figure: the name of its files, its title and first line, words that stand for it, and what is drawn."""
-
-    name: str
-    title: str
-    about: str
-    words: str
-    packed: str
-
-
-@dataclass(frozen=True)
-class DrawingGroup:
-    """All figures of one kind: a reader chooses among them."""
-
-    title: str
-    drawings: tuple[Drawing, ...]
-
-    def choices(self) -> list[str]:
-        """Return what a reader chooses by: titles, with what is drawn where several have the same."""
-        titles = [drawing.title for drawing in self.drawings]
-        return [f"{d.title} ({d.about or d.name})" if titles.count(d.title) > 1 else d.title for d in self.drawings]
-
-
-def draw_kinds(found: Sequence[Group]) -> Iterator[DrawingGroup]:
-    """Yield all figures that groups give, kind by kind."""
+def _draw_kinds(found: Sequence[Group]) -> Iterator[dict[str, Any]]:
+    """Yield all figures that groups give, kind by kind: a reader chooses among those of a kind by their titles."""
     for name, kind in KINDS.items():
-        drawn = draw_figures(found, kinds=[name])
-        made = tuple(_prepare_drawing(figure.name, figure.chart.to_dict(validate=False)) for figure in drawn)
+        made = [
+            _prepare_drawing(one.name, one.chart.to_dict(validate=False)) for one in draw_figures(found, kinds=[name])
+        ]
+        titles = [drawing["title"] for drawing in made]
+        for drawing in made:
+            is_alone = titles.count(drawing["title"]) == 1
+            drawing["choice"] = drawing["title"] + ("" if is_alone else f" ({drawing['about'] or drawing['name']})")
         if made:
-            yield DrawingGroup(kind.title, made)
+            yield {"title": kind.title, "drawings": made}
 
 
-def _prepare_drawing(name: str, spec: dict[str, Any]) -> Drawing:
+def _prepare_drawing(name: str, spec: dict[str, Any]) -> dict[str, str]:
+    """Return a figure: the name of its files, its title and first line, words that stand for it, and what is drawn."""
     title, *lines = _list_titles(spec.get("title"))
     sentences = [line if line.endswith(".") else f"{line}." for line in lines if line]
     words = " ".join([*sentences, _describe_panels(spec)]).strip()
     data = {key: _split_columns(rows) for key, rows in spec.pop("datasets", {}).items()}
     packed = _pack(json.dumps({"spec": spec, "data": data}, separators=(",", ":")))
-    return Drawing(name, title or name, lines[0] if lines else "", words, packed)
+    return {"name": name, "title": title or name, "about": "".join(lines[:1]), "words": words, "packed": packed}
 
 
 def _pack(text: str) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry
-from textgauge.core.show import ARROWS, Row, drop_nonfinite, format_cell, format_percent, format_ranks
+from textgauge.core.show import ARROWS, Row, drop_nonfinite, format_percent, format_ranks
 from textgauge.data.formats import read_table
 from textgauge.data.packing import split_endings
 from textgauge.data.tables import parse_number
@@ -34,6 +34,7 @@ from textgauge.report.page.tables import (
     is_number,
     make_anchor,
     make_cell,
+    make_column,
     make_table,
 )
 from textgauge.report.page.texts import PageTexts, make_texts
@@ -245,8 +246,11 @@ def _make_tables(
     table = _make_property_table(layout, rows, worse)
     if len(rows) <= _FIRST_ROWS:
         return rows, (table,), ()
-    columns = tuple(replace(column, extra=column.extra or column.name == "about") for column in table.columns)
-    shown = replace(table, columns=columns, rows=table.rows[:_FIRST_ROWS], about=f"{table.about} {_FIRST}")
+    columns = [
+        replace(column, cells=column.cells[:_FIRST_ROWS], extra=column.extra or column.name == "about")
+        for column in table.columns
+    ]
+    shown = replace(table, columns=columns, about=f"{table.about} {_FIRST}")
     return rows, (shown,), (replace(table, title="All properties", about=""),)
 
 
@@ -258,29 +262,24 @@ def _find_key(rows: Sequence[Row]) -> str:
 def _make_matrix(key: str, rows: Sequence[Row]) -> PageTable:
     """Return one row a candidate, slice or system, and one column a metric, each on one scale for all rows."""
     sides = [name for name in dict.fromkeys((key, "candidate")) if len({row.get(name) for row in rows}) > 1]
-    names = list(dict.fromkeys(tuple(row.get(side) for side in sides) for row in rows))
-    metrics = list(dict.fromkeys(str(row["metric"]) for row in rows))
-    known = {(tuple(row.get(side) for side in sides), str(row["metric"])): row for row in rows}
-    shares = ("share_reference", "share_candidate") if key == "slice" else ()
-    wide = len(metrics) <= _WIDE_COLUMNS
-    columns = [PageColumn(side) for side in sides]
-    columns += [PageColumn(metric, better=_get_arrow(metric), wide=wide, first="descending") for metric in metrics]
-    columns += [PageColumn(share, heading=share.replace("share_", "share of ")) for share in shares]
-    cells = [[make_cell(part) for part in name] for name in names]
+    by_name: dict[tuple[Any, ...], dict[str, Row]] = {}
+    for row in rows:
+        by_name.setdefault(tuple(row.get(side) for side in sides), {})[str(row["metric"])] = row
+    metrics = list(dict.fromkeys(metric for of in by_name.values() for metric in of))
+    columns = [make_column(side, names) for side, names in zip(sides, zip(*by_name, strict=True), strict=True)]
     for metric in metrics:
-        found = [known.get((name, metric), {}) for name in names]
+        found = [of.get(metric, {}) for of in by_name.values()]
         axis = find_axis([_make_span(row, "value") for row in found])
-        for line, row in zip(cells, found, strict=True):
-            line.append(_make_matrix_cell(row, axis))
-    for line, name in zip(cells, names, strict=True):
-        row = next(known[name, metric] for metric in metrics if (name, metric) in known)
-        line += [PageCell(row.get(share), _format_share(row.get(share))) for share in shares]
-    differing = {tuple(row.get(side) for side in sides) for row in rows if row.get("differs")}
-    flagged = frozenset(n for n, name in enumerate(names) if name in differing)
+        look = {"better": _get_arrow(metric), "wide": len(metrics) <= _WIDE_COLUMNS, "first": "descending"}
+        columns.append(make_column(metric, [_make_matrix_cell(row, axis) for row in found], **look))
+    for share in ("share_reference", "share_candidate") if key == "slice" else ():
+        shares = [next(iter(of.values())).get(share) for of in by_name.values()]
+        cells = [PageCell(one, format_percent(float(f"{one:.3g}")) if is_number(one) else "–") for one in shares]
+        columns.append(make_column(share, cells, heading=share.replace("share_", "share of "), first="ascending"))
+    flagged = {n for n, of in enumerate(by_name.values()) if any(row.get("differs") for row in of.values())}
     about = [_NULL if any("null" in row for row in rows) else _PLAIN, "Each metric has one scale for all rows."]
     about += ["Those that differ are coloured."] if flagged else []
-    title = f"{_SEVERAL[key]} by metric"
-    return PageTable(title, tuple(columns), tuple(map(tuple, cells)), " ".join(about), flagged=flagged)
+    return PageTable(f"{_SEVERAL[key]} by metric", columns, " ".join(about), flagged=flagged)
 
 
 def _make_matrix_cell(row: Row, axis: tuple[float, float]) -> PageCell:
@@ -288,10 +287,6 @@ def _make_matrix_cell(row: Row, axis: tuple[float, float]) -> PageCell:
     note = f"rank {ranks}" if ranks else ""
     mark, metric = _make_span(row, "value").place(*axis), str(row.get("metric"))
     return replace(make_cell(row.get("value"), mark=mark), note=note, best=row.get("rank") == 1, by=metric)
-
-
-def _format_share(share: Any) -> str:
-    return format_percent(float(f"{share:.3g}")) if is_number(share) else format_cell(None)
 
 
 def _make_property_table(layout: Layout, rows: list[Row], worse: Sequence[WorseThanReal]) -> PageTable:
@@ -306,46 +301,56 @@ def _make_property_table(layout: Layout, rows: list[Row], worse: Sequence[WorseT
         rows[place] | {"about": about.get(rows[place].get("property", ""))}
         for place in np.argsort(order, kind="stable")
     ]
-    flagged = frozenset(range(sum(place <= len(places) for place in order)))
+    flagged = set(range(sum(place <= len(places) for place in order)))
     return replace(_make_result_table(layout, rows), flagged=flagged)
 
 
 def _make_result_table(layout: Layout, rows: list[Row], items: Sequence[Row] = ()) -> PageTable:
     """Return a table less columns that say nothing, with its figure; metrics lead to their cards, values to texts."""
-    table = make_table(layout.title, rows)
+    table, marks = make_table(layout.title, rows), _place_marks(layout, rows, items)
     told = {name for row in rows for name, value in row.items() if value is not None} - _HIDDEN
-    columns = tuple(replace(column, hidden=column.name not in told) for column in table.columns)
+    columns = [replace(column, hidden=column.name not in told) for column in table.columns]
     if layout.first:
-        seats = {name: place for place, name in enumerate(layout.first)}
         varying = {name for name in told if len(rows) == 1 or len({row.get(name) for row in rows}) > 1}
-        columns = tuple(
+        first = [name for name in layout.first if name in varying]
+        columns = [
             replace(
                 column,
-                extra=column.name not in seats or column.name not in varying,
+                extra=column.name not in first,
                 heading=_HEADINGS.get(column.name, ""),
                 about=_DEFINED.get(column.name, ""),
                 wide=column.name == layout.drawn,
             )
             for column in columns
-        )
-        columns = tuple(sorted(columns, key=lambda column: 99 if column.extra else seats[column.name]))
-    bars = {name: _make_bars([one.get(name) for one in items]) for name in {str(row.get("metric")) for row in rows}}
+        ]
+        columns.sort(key=lambda column: len(first) if column.extra else first.index(column.name))
+    columns = [
+        replace(column, cells=[_make_cell(column, *of) for of in zip(column.cells, rows, marks, strict=False)])
+        for column in columns
+    ]
+    legend = "Bars: the values of all items; dot and line: their mean with its interval." if items else layout.legend
+    flagged = {n for n, row in enumerate(rows) if row.get("outcome") == "fail"}
+    return replace(table, columns=columns, about=f"{legend} {table.about}".strip(), flagged=flagged)
+
+
+def _place_marks(layout: Layout, rows: Sequence[Row], items: Sequence[Row]) -> list[Span | None]:
+    """Return what is drawn of each row: with the values of its items, or next to the rows that share its scale."""
     spans = [_make_span(row, layout.drawn) for row in rows]
     by_scale: dict[Any, list[Span]] = {}
     for row, span in zip(rows, spans, strict=True):
         by_scale.setdefault(row.get(layout.scale), []).append(span)
+    axes = {scale: find_axis(of, from_zero=bool(layout.scale)) for scale, of in by_scale.items()}
     marks = []
     for row, span in zip(rows, spans, strict=True):
-        found = bars[str(row.get("metric"))]
-        axis = find_axis(by_scale[row.get(layout.scale)], from_zero=bool(layout.scale))
-        marks.append(span.place(*axis) if found is None else replace(span, bars=found[0]).place(*found[1]))
-    cells = tuple(
-        tuple(_make_cell(column, row, mark) for column in columns)
-        for row, mark in zip(rows[: len(table.rows)], marks, strict=False)
-    )
-    legend = "Bars: the values of all items; dot and line: their mean with its interval." if items else layout.legend
-    flagged = frozenset(n for n, row in enumerate(rows) if row.get("outcome") == "fail")
-    return replace(table, columns=columns, rows=cells, about=f"{legend} {table.about}".strip(), flagged=flagged)
+        known = [float(item[name]) for item in items for name in [str(row.get("metric"))] if is_number(item.get(name))]
+        if len(set(known)) < 2:
+            marks.append(span.place(*axes[row.get(layout.scale)]))
+            continue
+        counts, edges = np.histogram(known, bins=_BINS)
+        ends, tops = edges.tolist(), (counts / counts.max()).round(3).tolist()
+        bars = tuple(zip(ends[:-1], ends[1:], tops, strict=True))
+        marks.append(replace(span, bars=bars).place(ends[0], ends[-1]))
+    return marks
 
 
 def _get_arrow(metric: str) -> str:
@@ -354,8 +359,8 @@ def _get_arrow(metric: str) -> str:
     return ARROWS[known.closer] if known is not None else ""
 
 
-def _make_cell(column: PageColumn, row: Row, mark: Span | None) -> PageCell:
-    name, made = column.name, make_cell(row.get(column.name))
+def _make_cell(column: PageColumn, made: PageCell, row: Row, mark: Span | None) -> PageCell:
+    name = column.name
     if name == "metric":
         return replace(made, link=make_anchor(str(made.value)))
     if name == "property":
@@ -384,17 +389,6 @@ def _make_span(row: Row, name: str) -> Span:
     )
     tick = next((mark for mark in (null, test, limit) if mark is not None), None)
     return Span(at, low, high, tick, train, null_low, null_high, zero=0.0 if name == "difference" else None)
-
-
-def _make_bars(values: Sequence[Any]) -> tuple[tuple[tuple[float, float, float], ...], tuple[float, float]] | None:
-    """Return the histogram of values (left end, right end and height of each bar), and its axis."""
-    known = [float(value) for value in values if is_number(value)]
-    if len(set(known)) < 2:
-        return None
-    counts, edges = np.histogram(known, bins=_BINS)
-    tops = (counts / counts.max()).round(3).tolist()
-    ends = edges.tolist()
-    return tuple(zip(ends[:-1], ends[1:], tops, strict=True)), (ends[0], ends[-1])
 
 
 def _format_ends(row: Mapping[str, Any], *names: str) -> str:

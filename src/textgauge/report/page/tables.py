@@ -6,16 +6,24 @@ Leaderboards come with what they say in plain sentences.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric
-from textgauge.bench.protocols.base import Measure
 from textgauge.bench.results import NUMBERS, list_verdicts
 from textgauge.core.errors import TextgaugeError
-from textgauge.core.show import drop_nonfinite, format_cell, format_count, format_decimals, format_interval, join_words
+from textgauge.core.show import (
+    Row,
+    drop_nonfinite,
+    format_cell,
+    format_count,
+    format_decimals,
+    format_interval,
+    join_words,
+    list_columns,
+)
 from textgauge.metrics import Metric, get_metric
 
 _FEW = 2  # measures that a table shows at first, besides overall
@@ -106,17 +114,18 @@ class PageCell:
 
 @dataclass(frozen=True)
 class PageColumn:
-    """A column: `hidden` ones are in the CSV alone, `extra` ones are shown on demand.
+    """A column and its cells: `hidden` ones are in the CSV alone, `extra` ones are shown on demand.
 
     `about` defines it; `better` is an arrow to the better end, where there is one; the figure of `wide` ones stands
-    next to the number.
+    next to the number. A first click sorts by `first`: numbers the largest first.
     """
 
     name: str
+    cells: Sequence[PageCell]
     about: str = ""
     hidden: bool = False
     extra: bool = False
-    first: Order = "ascending"
+    first: Order | None = None
     better: str = ""
     heading: str = ""
     wide: bool = False
@@ -125,6 +134,11 @@ class PageColumn:
     def label(self) -> str:
         """What stands above the column: the name in words."""
         return self.heading or self.name.replace("_", " ")
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether the column holds numbers."""
+        return any(cell.numeric for cell in self.cells)
 
 
 @dataclass(frozen=True)
@@ -135,33 +149,29 @@ class PageTable:
     """
 
     title: str
-    columns: tuple[PageColumn, ...]
-    rows: tuple[tuple[PageCell, ...], ...]
+    columns: Sequence[PageColumn]
     about: str = ""
-    starts: frozenset[int] = field(default_factory=frozenset)
+    starts: Collection[int] = ()
     sorted_by: str = ""
-    flagged: frozenset[int] = field(default_factory=frozenset)
+    flagged: Collection[int] = ()
 
     @property
-    def definitions(self) -> list[tuple[str, str]]:
-        """The columns that are defined, with their definitions."""
-        return [(column.label, column.about) for column in self.columns if column.about and not column.hidden]
-
-    @cached_property
-    def numeric(self) -> list[bool]:
-        """Whether each column holds numbers."""
-        return [any(row[place].numeric for row in self.rows) for place in range(len(self.columns))]
+    def rows(self) -> list[tuple[PageCell, ...]]:
+        """The cells row by row."""
+        return list(zip(*(column.cells for column in self.columns), strict=True))
 
 
-def make_table(title: str, rows: Sequence[Mapping[str, Any]], *, about: str = "") -> PageTable:
-    """Return a table of flat rows as they are; beyond some hundred rows it is cut, and says so."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    kept = rows[:MOST_ROWS]
+def make_column(name: str, values: Iterable[Any], **look: Any) -> PageColumn:
+    """Return a column of cells, or of values as they are."""
+    return PageColumn(name, [one if isinstance(one, PageCell) else make_cell(one) for one in values], **look)
+
+
+def make_table(title: str, rows: Sequence[Row], *, about: str = "", most: int = MOST_ROWS) -> PageTable:
+    """Return a table of flat rows as they are; beyond so many rows it is cut, and says so."""
+    kept = rows[:most]
     cut = f"The first {len(kept)} of {len(rows):,} rows." if len(kept) < len(rows) else ""
-    numbers = {name: any(make_cell(row.get(name)).numeric for row in kept) for name in names}
-    columns = tuple(PageColumn(name, first="descending" if numbers[name] else "ascending") for name in names)
-    cells = tuple(tuple(make_cell(row.get(name)) for name in names) for row in kept)
-    return PageTable(title, columns, cells, " ".join(filter(None, (about, cut))))
+    columns = [make_column(name, [row.get(name) for row in kept]) for name in list_columns(rows)]
+    return PageTable(title, columns, " ".join(filter(None, (about, cut))))
 
 
 def make_cell(value: Any, *, mark: Span | None = None, link: str = "") -> PageCell:
@@ -198,39 +208,35 @@ def make_board_table(board: Leaderboard) -> PageTable:
     The numbers are those of the ranking.
     """
     rows, names = board.rows, sorted(board.by_column, key=lambda name: name not in list_averaged_columns(board))
-    drawn = {name: _make_cells(board, name) for name in names}
     first = _FEW if len(names) > _FEW + 1 else len(names)
     overall = find_axis([Span(row.overall, row.low, row.high) for row in rows])
-    several, alike = any(not math.isnan(row.new_data_low) for row in rows), len({row.tier for row in rows}) < 2
-    columns = (
-        PageColumn("metric"),
-        PageColumn("rank", "The ranks that the metric may have; all ranges hold together at 95 %."),
-        PageColumn(
+    columns = [
+        make_column("metric", [make_cell(row.metric, link=make_anchor(row.metric)) for row in rows]),
+        make_column(
+            "rank",
+            [_make_rank_cell(row, len(rows)) for row in rows],
+            about="The ranks that the metric may have; all ranges hold together at 95 %.",
+            first="ascending",
+        ),
+        make_column(
             "overall",
-            f"{_describe_overall(board)} Beneath: its 95 % interval for {board.scope}.",
-            first="descending",
+            [_make_overall_cell(row, overall) for row in rows],
+            about=f"{_describe_overall(board)} Beneath: its 95 % interval for {board.scope}.",
             better="↑",
             wide=True,
         ),
-        *([PageColumn("new data sets", "The 95 % interval of overall for new data sets.")] if several else []),
-        *(_make_column(name, board.by_column[name], extra=place >= first) for place, name in enumerate(names)),
-        PageColumn("tier", "A tier ends only where every metric above is better than every metric below.", extra=alike),
-        *(PageColumn(name, hidden=True) for name in (*_ENDS, "tied_with")),
-    )
-    cells = tuple(
-        (
-            make_cell(row.metric, link=make_anchor(row.metric)),
-            _make_rank_cell(row, len(rows)),
-            _make_overall_cell(row, overall),
-            *([make_cell(format_interval(row.new_data_low, row.new_data_high))] if several else []),
-            *(drawn[name][place] for name in names),
-            make_cell(row.tier),
-            *map(make_cell, (row.low, row.high, row.rank_low, row.rank_high, row.tied_with)),
-        )
-        for place, row in enumerate(rows)
-    )
-    starts = frozenset(n for n in range(1, len(rows)) if rows[n].tier != rows[n - 1].tier)
-    return PageTable(f"{board.title}: metrics by overall score", columns, cells, _explain_table(board), starts, "rank")
+    ]
+    if any(not math.isnan(row.new_data_low) for row in rows):
+        ends = [format_interval(row.new_data_low, row.new_data_high) for row in rows]
+        columns.append(make_column("new data sets", ends, about="The 95 % interval of overall for new data sets."))
+    columns += [_make_measure_column(board, name, extra=place >= first) for place, name in enumerate(names)]
+    about = "A tier ends only where every metric above is better than every metric below."
+    tiers = [row.tier for row in rows]
+    columns.append(make_column("tier", tiers, about=about, first="ascending", extra=len(set(tiers)) < 2))
+    for name in (*_ENDS, "tied_with"):
+        columns.append(make_column(name, [getattr(row, name.removeprefix("overall_")) for row in rows], hidden=True))
+    starts = {n for n in range(1, len(rows)) if tiers[n] != tiers[n - 1]}
+    return PageTable(f"{board.title}: metrics by overall score", columns, _explain_table(board), starts, "rank")
 
 
 def list_averaged_columns(board: Leaderboard) -> list[str]:
@@ -242,9 +248,8 @@ def list_averaged_columns(board: Leaderboard) -> list[str]:
 def make_verdict_table(board: Leaderboard) -> PageTable:
     """Return every measure of every metric with its intervals: the numbers of `leaderboard --detail`."""
     names = ("data", "protocol", "metric", "measure", *NUMBERS, "scope", "repetitions", "reason")
-    rows = tuple(tuple(make_cell(row[name]) for name in names) for row in list_verdicts(board.groups))
-    columns = tuple(PageColumn(name, first="descending" if name in NUMBERS else "ascending") for name in names)
-    return PageTable(f"{board.title}: all numbers", columns, rows)
+    rows = [{name: row[name] for name in names} for row in list_verdicts(board.groups)]
+    return make_table(f"{board.title}: all numbers", rows, most=len(rows))
 
 
 def make_anchor(metric: str) -> str:
@@ -252,13 +257,21 @@ def make_anchor(metric: str) -> str:
     return "metric-" + "".join(c if c.isalnum() else f"-{ord(c):x}-" for c in metric)
 
 
-def _make_column(name: str, measures: Sequence[Measure], *, extra: bool) -> PageColumn:
+def _make_measure_column(board: Leaderboard, name: str, *, extra: bool) -> PageColumn:
+    """Return the column of a measure; an interval is drawn where the number is that of one verdict."""
+    measures, counted = board.by_column[name], {measure.name for measure in board.by_column[name]}
+    spans = [_find_span(board, row.metric, counted) for row in board]
+    axis = find_axis([span for span in spans if span])
+    cells = [
+        _make_decimal_cell(row.measures[name], span.place(*axis) if span else None)
+        for row, span in zip(board, spans, strict=True)
+    ]
     larger = measures[0].best == "larger"
     about = measures[0].about if len(measures) == 1 else f"mean of {', '.join(m.name for m in measures)}"
     sentence = f"{capitalise(about)}. " if about else ""
     best = "Larger is better." if larger else "Smaller is better."
     order: Order = "descending" if larger else "ascending"
-    return PageColumn(name, f"{sentence}{best}", extra=extra, first=order, better="↑" if larger else "↓")
+    return PageColumn(name, cells, f"{sentence}{best}", extra=extra, first=order, better="↑" if larger else "↓")
 
 
 def _make_overall_cell(row: RankedMetric, axis: tuple[float, float]) -> PageCell:
@@ -273,17 +286,6 @@ def _make_rank_cell(row: RankedMetric, count: int) -> PageCell:
     mark = Span(row.rank, row.rank_low, row.rank_high).place(1, count)
     ends = "" if row.rank_low == row.rank_high else f" ({row.rank_low}–{row.rank_high})"
     return PageCell(row.rank, f"{row.rank}{ends}", mark)
-
-
-def _make_cells(board: Leaderboard, name: str) -> list[PageCell]:
-    """Return the cells of a column; an interval is drawn where the number is that of one verdict."""
-    counted = {measure.name for measure in board.by_column[name]}
-    spans = [_find_span(board, row.metric, counted) for row in board]
-    start, stop = find_axis([span for span in spans if span])
-    return [
-        _make_decimal_cell(row.measures[name], span.place(start, stop) if span else None)
-        for row, span in zip(board, spans, strict=True)
-    ]
 
 
 def _make_decimal_cell(value: float, mark: Span | None = None) -> PageCell:
