@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Ints
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
 from textgauge.core.parallel import use_one_blas_thread
@@ -21,7 +17,6 @@ from textgauge.core.show import (
     VERMILION,
     Row,
     Tabular,
-    drop_nonfinite_values,
     render_html,
     shorten_line,
 )
@@ -32,11 +27,11 @@ from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.compare_report import Terms, find_separating_terms
 from textgauge.measure.comparing import Views, choose_metrics, prepare_rows
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
-from textgauge.metrics.grounds import CrossNearest, find_nearest_texts
-from textgauge.metrics.score import Contributions
+from textgauge.metrics.grounds import find_nearest_texts
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
 
 Side = Literal["reference", "candidate"]
 SIDES: tuple[Side, Side] = ("reference", "candidate")
@@ -44,6 +39,7 @@ _SHOWN = 10
 _COLOURS = {"reference": BLUE, "candidate": VERMILION}
 _LABEL, _NEAREST, _FULL = 48, 160, 400  # characters of a text next to its bar, and in its tooltip
 _WIDTH = 260
+_PULL, _STRENGTH = "_pull", "_strength"  # columns by which texts are ordered: of equal pull the strongest first
 
 
 def explain(
@@ -92,18 +88,42 @@ def explain(
 
 def explain_score(metric: CorpusMetric, comparison: Comparison, score: Score, terms: Terms) -> Explanation:
     """Return the explanation of a score that exists."""
+    import polars as pl
+
     nearest, distance = find_nearest_texts(metric, comparison)
-    with_texts = comparison.joint.pool.has_texts
+    added = metric.explain(comparison)
+    rows = [side.source_rows for side in comparison.sides]
+    texts: list[Any] = [[None] * len(side) for side in comparison.sides]
+    if comparison.joint.pool.has_texts:
+        texts = [list(map(replace_surrogates, side.texts)) for side in comparison.sides]
+    distances, places = (nearest.of_reference, nearest.of_candidate), nearest[1::2]
+    frames = []
+    for own, side in enumerate((added.reference, added.candidate)):
+        # Of a part whose larger values mean closer, texts that add less than the mean pull the corpora apart.
+        pull = side.adds if metric.closer == "smaller" else float(np.mean(side.adds)) - side.adds
+        columns = {
+            "side": [SIDES[own]] * len(rows[own]),
+            "index": rows[own],
+            "text": pl.Series(texts[own], dtype=pl.String),
+            "contribution": side.adds,
+            **side.detail,
+            "nearest": pl.Series([texts[1 - own][place] for place in places[own].tolist()], dtype=pl.String),
+            "nearest_index": rows[1 - own][places[own]],
+            "distance": distances[own],
+            _PULL: pull,
+            _STRENGTH: distances[own] if side.strength is None else side.strength,
+        }
+        frames.append(pl.DataFrame(columns, nan_to_null=True))
     return Explanation(
         metric=metric.key,
         value=score.value,
-        contributions=metric.explain(comparison),
-        nearest=nearest,
+        of=added.of,
+        total=added.total,
+        formula=added.formula,
+        tokens=[{**row, "token": replace_surrogates(row["token"])} for row in added.tokens],
         distance=distance,
-        texts=(comparison.reference.texts, comparison.candidate.texts) if with_texts else None,
-        rows=(comparison.reference.source_rows, comparison.candidate.source_rows),
         terms=terms,
-        larger_is_farther=metric.closer == "smaller",
+        texts=pl.concat(frames, how="diagonal"),
     )
 
 
@@ -113,38 +133,19 @@ class Explanation(Tabular):
 
     `of` names the number that the contributions add up to: the metric's value, or a part where the value is not a sum;
     `formula` says what a text adds. `distance` names what nearest texts are found by; `terms` are the words that
-    separate the corpora, `tokens` what each token adds where the metric counts tokens.
+    separate the corpora, `tokens` what each token adds, most first, where the metric counts tokens. `texts` is the
+    frame of all texts, reference first, with two columns besides by which `top` orders them.
     """
 
     metric: str
     value: float
-    contributions: Contributions
-    nearest: CrossNearest
+    of: str
+    total: float
+    formula: str
+    tokens: list[Row]
     distance: str
-    texts: tuple[tuple[str, ...], tuple[str, ...]] | None
-    rows: tuple[Ints, Ints]
     terms: Terms
-    larger_is_farther: bool = True
-
-    @property
-    def of(self) -> str:
-        """The number that the contributions add up to: `value` or the name of a part."""
-        return self.contributions.of
-
-    @property
-    def total(self) -> float:
-        """The sum of all contributions."""
-        return self.contributions.total
-
-    @property
-    def formula(self) -> str:
-        """What one text adds, in words."""
-        return self.contributions.formula
-
-    @property
-    def tokens(self) -> list[Row]:
-        """What each token adds, most first; empty for metrics that do not count tokens."""
-        return [{**row, "token": replace_surrogates(row["token"])} for row in self.contributions.tokens]
+    texts: pl.DataFrame
 
     def to_dicts(self) -> list[Row]:
         """Return one flat dictionary per text, reference first, in the order of the texts.
@@ -152,7 +153,7 @@ class Explanation(Tabular):
         `side`, `index`, `text`, `contribution`, columns of the metric's family, and the nearest text of the other side:
         `nearest`, `nearest_index`, `distance`. None where nothing is known. Indices are rows of the source, from 0.
         """
-        return [*self._rows["reference"], *self._rows["candidate"]]
+        return self.texts.drop(_PULL, _STRENGTH).to_dicts()
 
     def top(self, n: int, side: Side) -> list[Row]:
         """Return the texts of one side that drive the distance most, a repeated text once, with its number of `copies`.
@@ -160,19 +161,23 @@ class Explanation(Tabular):
         Texts that add nothing, or draw the corpora together, are not among them; of a part whose larger values mean
         closer, those that add less than the mean are.
         """
-        terms = self.contributions.reference if side == "reference" else self.contributions.candidate
-        adds = terms.adds if self.larger_is_farther else float(np.mean(terms.adds)) - terms.adds
-        strength = self._get_distances(side) if terms.strength is None else terms.strength
-        order = np.lexsort((-_put_missing_last(strength), -_put_missing_last(adds)))
-        return self._list_different(side, order[adds[order] > 0], n)
+        return self._list_different(n, side, _PULL, _STRENGTH, above=0.0)
 
     def uncovered(self, n: int) -> list[Row]:
         """Return the reference texts farthest from every candidate text, farthest first."""
-        return self._list_different("reference", np.argsort(-self._get_distances("reference"), kind="stable"), n)
+        return self._list_different(n, "reference", "distance")
 
     def outliers(self, n: int) -> list[Row]:
         """Return the candidate texts farthest from every reference text, farthest first."""
-        return self._list_different("candidate", np.argsort(-self._get_distances("candidate"), kind="stable"), n)
+        return self._list_different(n, "candidate", "distance")
+
+    def _list_different(self, n: int, side: Side, *by: str, above: float = -np.inf) -> list[Row]:
+        import polars as pl
+
+        content = pl.coalesce("text", pl.col("index").cast(pl.String))
+        rows = self.texts.filter(pl.col("side") == side).with_columns(copies=pl.len().over(content))
+        rows = rows.sort(*by, descending=True, nulls_last=True, maintain_order=True).filter(pl.col(by[0]) > above)
+        return rows.filter(content.is_first_distinct()).head(n).drop(_PULL, _STRENGTH).to_dicts()
 
     def plot(self, n: int = _SHOWN) -> alt.ConcatChart:
         """Return the texts of both sides that add most, and the words that separate the corpora."""
@@ -185,47 +190,6 @@ class Explanation(Tabular):
         tables += [(f"words of the {side}", self.terms.top(_SHOWN, side)) for side in SIDES]
         head = render_html([{"metric": self.metric, self.of: self.total, "a text adds": self.formula}])
         return head + "".join(f"<h4>{title}</h4>{render_html(rows)}" for title, rows in tables if rows)
-
-    def _get_distances(self, side: Side) -> Floats:
-        return self.nearest.of_reference if side == "reference" else self.nearest.of_candidate
-
-    @cached_property
-    def _rows(self) -> dict[Side, list[Row]]:
-        sides, nearest = (self.contributions.reference, self.contributions.candidate), self.nearest
-        texts: list[list[Any]] = [[None] * len(rows) for rows in self.rows]
-        if self.texts is not None:
-            texts = [list(map(replace_surrogates, side)) for side in self.texts]
-        found: dict[Side, list[Row]] = {}
-        for own, (side, at) in enumerate(
-            zip(SIDES, (nearest.of_reference_index, nearest.of_candidate_index), strict=True)
-        ):
-            columns = {
-                "side": [side] * len(texts[own]),
-                "index": self.rows[own].tolist(),
-                "text": texts[own],
-                "contribution": sides[own].adds.tolist(),
-                **{name: column.tolist() for name, column in sides[own].detail.items()},
-                "nearest": [texts[1 - own][place] for place in at.tolist()],
-                "nearest_index": self.rows[1 - own][at].tolist(),
-                "distance": self._get_distances(side).tolist(),
-            }
-            rows = zip(*columns.values(), strict=True)
-            found[side] = [drop_nonfinite_values(dict(zip(columns, row, strict=True))) for row in rows]
-        return found
-
-    def _list_different(self, side: Side, order: NDArray[Any], n: int) -> list[Row]:
-        rows = self._rows[side]
-        content = [place if row["text"] is None else row["text"] for place, row in enumerate(rows)]
-        copies = Counter(content)
-        first = dict[Any, int]()
-        for place in order.tolist():
-            first.setdefault(content[place], place)
-        return [{**rows[place], "copies": copies[key]} for key, place in list(first.items())[:n]]
-
-
-def _put_missing_last(values: Floats) -> Floats:
-    """Return numbers in the order of preference, those that do not exist last."""
-    return np.where(np.isnan(values), -np.inf, values)
 
 
 def draw_text_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:

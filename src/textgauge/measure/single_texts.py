@@ -42,13 +42,10 @@ def list_compared_texts(
     from textgauge.measure.lists import cut_longest_passages
     from textgauge.metrics.properties.repeats import find_copied_passages
 
-    first, *_ = explanations.values()
-    rows = first.to_dicts()
-    columns: dict[str, Any] = {
-        "source": [row["side"] for row in rows],
-        **{name: [row[name] for row in rows] for name in ("index", "text", "nearest", "nearest_index", "distance")},
-        **{f"{ADDS}{name}": [row["contribution"] for row in one.to_dicts()] for name, one in explanations.items()},
-    }
+    first = next(iter(explanations.values()))
+    names = ("index", "text", "nearest", "nearest_index", "distance")
+    columns: dict[str, Any] = {"source": first.texts["side"], **{name: first.texts[name] for name in names}}
+    columns |= {f"{ADDS}{name}": one.texts["contribution"] for name, one in explanations.items()}
     if comparison.joint.pool.has_texts:
         named = {"label": "label", **({"group": group} if isinstance(group, str) else {})}
         for name, of in named.items():
