@@ -40,7 +40,7 @@ from benchmarks.simulated import file_of, read
 from benchmarks.trust import KINDS, keep
 from textgauge.core.errors import TextgaugeError
 from textgauge.data import Comparison, Pairs
-from textgauge.measure.describing import Measuring, load_sets
+from textgauge.measure.describing import Measuring, load_corpora
 from textgauge.metrics import CorpusMetric, PairMetric, get_metric, list_metrics
 from textgauge.metrics.properties import list_properties
 from textgauge.testing import drop_models
@@ -177,8 +177,8 @@ def property_cases(rng: np.random.Generator, count: int) -> Iterator[Case]:
 
     def block() -> list[str]:
         (generated, train), (test, _) = (odd_corpora(rng, int(rng.integers(70))) for _ in range(2))
-        sets = load_sets(list(generated), list(train), list(test), None)
-        (corpus,) = Measuring(sets, "wordllama", None, "kneser-ney", None).generated()
+        corpora = load_corpora({"generated": list(generated)}, list(train), list(test))
+        (corpus,) = Measuring(corpora, "wordllama", None, "kneser-ney").generated
         measured = [(known, *known.of(corpus, 0.95)) for known in list_properties()]
         return [_judged(math.nan if reason else found.value, reason, known.bounds) for known, found, reason in measured]
 

@@ -33,8 +33,7 @@ import numpy as np
 from benchmarks import simulated
 from benchmarks.dependence import SENTENCES, split_documents
 from textgauge.data import Corpus, load_texts
-from textgauge.measure.describing import CorpusSets, Measuring
-from textgauge.measure.description import measure_properties
+from textgauge.measure.describing import Measuring
 from textgauge.metrics.properties import base, list_properties
 from textgauge.metrics.properties.texts import number_forms
 
@@ -73,18 +72,10 @@ def simulate(run: int, cell: Cell, pool: Corpus, forms: np.ndarray, topics: np.n
     rng = np.random.default_rng([run, cell["generated"], cell["train"], cell["test"]])
     generated, train, test = (pool.take(rows) for rows in draw(rng, cell, topics, len(pool)))
     groups = np.arange(len(pool)) // SENTENCES if cell["named"] else None
-    sets = CorpusSets({"generated": generated}, train, test if len(test) else None, groups=groups)
-    measuring = Measuring(sets, cell["embedder"], None, None, None, seed=run)
+    corpora = {"generated": generated, "train": train} | ({"test": test} if len(test) else {})
+    measuring = Measuring(corpora, cell["embedder"], groups=groups, seed=run)
     measuring.__dict__["_forms"] = forms  # of all texts, once
-    rows = measure_properties(
-        measuring.generated(),
-        measuring.test(),
-        measuring.train,
-        draw_parts=measuring.draw_parts,
-        signatures={},
-        level=0.95,
-        ci=True,
-    )
+    rows = measuring.measure_properties(level=0.95, ci=True)
     return {row.property for row in rows if row.worse_than}
 
 

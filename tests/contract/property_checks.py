@@ -4,7 +4,7 @@ import math
 import re
 from functools import cache
 
-from textgauge.measure.describing import Measuring, load_sets
+from textgauge.measure.describing import Measuring, load_corpora
 
 _TRAIN = [
     f"the {colour} {animal} sleeps" for colour in ("red", "old", "big") for animal in ("cat", "dog", "cow", "bird")
@@ -19,8 +19,8 @@ _ROUNDING = 1e-9
 def _measured(backwards=False):
     """A small generated corpus next to train and test; grammar, which needs a service, is left out."""
     texts = _GENERATED[::-1] if backwards else _GENERATED
-    sets = load_sets(list(texts), _TRAIN, _TEST, None)
-    (found,) = Measuring(sets, "wordllama", None, "kneser-ney", None).generated()
+    corpora = load_corpora({"generated": list(texts)}, _TRAIN, _TEST)
+    (found,) = Measuring(corpora, "wordllama", None, "kneser-ney").generated
     return found
 
 

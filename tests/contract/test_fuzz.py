@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from textgauge import Pairs, list_metrics
 from textgauge.core.errors import InputError
 from textgauge.data import Comparison
-from textgauge.measure.describing import Measuring, load_sets
+from textgauge.measure.describing import Measuring, load_corpora
 from textgauge.metrics.properties import list_properties
 from textgauge.testing import drop_models
 
@@ -92,10 +92,10 @@ def test_a_thousand_odd_corpora(metric, texts, rows):
 @given(CORPUS, CORPUS, CORPUS)
 def test_every_property_of_odd_corpora(generated, train, test):
     try:
-        sets = load_sets(generated, train, test, None)
+        corpora = load_corpora({"generated": generated}, train, test)
     except InputError:
         return
-    (corpus,) = Measuring(sets, "wordllama", None, "kneser-ney", None).generated()
+    (corpus,) = Measuring(corpora, "wordllama", None, "kneser-ney").generated
     for known in list_properties():
         found, reason = known.of(corpus, 0.95)
         low, high = known.bounds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from textgauge.cli.door import OUTPUT, argument, calling, option
 from textgauge.cli.output import (
@@ -28,20 +28,11 @@ from textgauge.core.result import Column, show_rows
 from textgauge.core.show import format_cell, format_p
 from textgauge.data.formats import read_table
 from textgauge.data.source import describe_accepted, split_column
-from textgauge.measure.cleaning import CLEANABLE, CLEANED
 from textgauge.measure.describing import describe as run_describe
 from textgauge.measure.description import Description
-
-if TYPE_CHECKING:
-    import polars as pl
+from textgauge.measure.lists import CLEANABLE, CLEANED, list_kinds
 
 _EXAMPLES = 5
-_TITLES = {  # of lists, where their names do not say enough
-    "shared": "texts with a near duplicate in the other file",
-    "same_meaning": "texts with the meaning of another text",
-    "passages": "passages that stand in another text too",
-    "labels": "equal texts and near duplicates with different labels",
-}
 _DIFFERENCES = (
     *map(Column, ("property", "first", "second")),
     Column("mean", "mean_first", format_cell),
@@ -123,11 +114,10 @@ def describe(
         check_table_path(path)
     if clean_to is not None:
         _check_clean(clean_to, generated, given)
-    only = "generated" if has_train else "corpus"
     if near_copies is not None:
         given["near_copy"] = near_copies
     with progress():
-        description = run_describe({only: generated[0]} if len(generated) == 1 else name_sources(generated), **given)
+        description = run_describe(generated[0] if len(generated) == 1 else name_sources(generated), **given)
     description = replace(description, explain=explain)
     _print(description, form, near_copies)
     if output is not None:
@@ -191,24 +181,14 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
         return
     print_notes(found.notes, form)
     say("")
-    if found.train is None:
-        for name, frame in found.lists().items():
-            _print_examples(_TITLES.get(name, name.replace("_", " ")), frame, form)
-        return
-    print_table(found.marks.to_dicts(), form)
-    print_table(found.links.to_dicts(), form)
-    if len(found.generated) > 1:
-        print_table(show_rows(found.differences.to_dicts(), _DIFFERENCES), form)
-    examples = {"passages of train": found.passages(), **({"labels": found.label_conflicts()} if found.labels else {})}
-    examples |= {"uncovered test texts": found.uncovered(), "groups of equal or nearly equal texts": found.modes()}
-    if near_copies is not None:
-        examples = {"near copies": found.near_copies()} | examples
-    for name, frame in examples.items():
-        _print_examples(name, frame, form)
-
-
-def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
-    if len(frame):
-        first = f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""
-        title = f"{name[0].upper()}{name[1:]} ({len(frame):,}{first}):"
-        print_titled(title, frame.head(_EXAMPLES).to_dicts(), form)
+    if found.train is not None:
+        print_table(found.marks.to_dicts(), form)
+        print_table(found.links.to_dicts(), form)
+        if len(found.generated) > 1:
+            print_table(show_rows(found.differences.to_dicts(), _DIFFERENCES), form)
+    for name, kind in list_kinds(found.generated).items():
+        is_asked = kind.title and (name != "near_copies" or near_copies is not None)
+        if is_asked and len(frame := found.list_texts(name)):
+            first = f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""
+            said = f"{kind.title[0].upper()}{kind.title[1:]} ({len(frame):,}{first}):"
+            print_titled(said, frame.head(_EXAMPLES).to_dicts(), form)

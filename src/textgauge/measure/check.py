@@ -439,15 +439,17 @@ def _read_property(description: Description, name: str) -> Measured:
 
 def _list_worst(description: Description, name: str) -> list[str]:
     if name == "near_copies":
-        rows = description.near_copies().head(_WORST).to_dicts()
+        rows = description.list_texts("near_copies").head(_WORST).to_dicts()
         return [f"{shorten_line(row['text'], _WIDTH)} ← {shorten_line(row['train'], _WIDTH)}" for row in rows]
     if name == "copied_passages":
-        rows = description.passages().head(_WORST).to_dicts()
+        rows = description.list_texts("passages").head(_WORST).to_dicts()
         return [f"{shorten_line(row['passage'], _WIDTH)} ← row {row['match_index']} of train" for row in rows]
     if name in ("semantic_recall", "covered"):
-        return [shorten_line(row["test"], _WIDTH) for row in description.uncovered().head(_WORST).to_dicts()]
+        return [
+            shorten_line(row["test"], _WIDTH) for row in description.list_texts("uncovered").head(_WORST).to_dicts()
+        ]
     if name in ("unique", "distinct"):
-        rows = description.modes().head(_WORST).to_dicts()
+        rows = description.list_texts("modes").head(_WORST).to_dicts()
         return [f"{row['texts']} × {shorten_line(row['example'], _WIDTH)}" for row in rows]
     return []
 

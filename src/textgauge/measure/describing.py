@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,14 @@ from textgauge.core.settings import check_seed, split_into_blocks
 from textgauge.data import Corpus, load_corpus
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
+from textgauge.data.tables import parse_number
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.encode.embedders import EmbedderLike
 from textgauge.encode.embedders.own import name_embedder
 from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.dependence import LabelSource, read_labels, read_side_labels
-from textgauge.measure.description import NO_TEST, Description, measure_properties
-from textgauge.measure.findings import find_warnings
+from textgauge.measure.description import Description, Property
+from textgauge.measure.findings import find_worse
 from textgauge.measure.lists import RATING, check_threshold
 from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.properties.base import (
@@ -37,95 +38,120 @@ from textgauge.metrics.properties.base import (
     MeasuredCorpus,
     NearestMatches,
     Parts,
+    PropertyValue,
+    list_properties,
 )
-from textgauge.metrics.properties.meaning import COVERED, find_nearest_meaning, find_nearest_wording
+from textgauge.metrics.properties.meaning import COVERED, find_nearest_wording, match_meaning
 from textgauge.metrics.properties.texts import number_forms
 
 Columns = tuple[Floats | Ints, Floats | Ints]
 
 Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
 
-GENERATED, ALONE = "generated", "corpus"  # what the only corpus is called, next to train and by itself
 _TAKEN = ("train", "test", "validation", "against")
-NO_TRAIN = "no train texts were given"
+_MISSING = {
+    "train": "no train texts were given",
+    "test": "no test texts were given",
+    "against": "no other file was given",
+}
 YARDSTICKS = ("test", "train")
-_LEFT_OUT = "not asked for"
 _PORTION = 2_000  # texts between two messages of progress
 PARTS = 10  # random parts of a corpus that is compared with a smaller one
 
 
-class BackendColumns(NamedTuple):
-    """Two numbers for each text of a pool, NaN where not needed, and the backend's signature."""
-
-    columns: Floats
-    signature: str
-
-    def of(self, corpus: Corpus) -> tuple[Floats, Floats]:
-        """Return both numbers of the texts of a corpus."""
-        return self.columns[0, corpus.index], self.columns[1, corpus.index]
-
-
-@dataclass(frozen=True, eq=False)
-class CorpusSets:
-    """Generated corpora by name, and what they are compared with: views of one pool, and more texts to learn from."""
-
-    generated: Mapping[str, Corpus]
-    train: Corpus | None
-    test: Corpus | None
-    validation: Sequence[str] = ()
-    against: Corpus | None = None
-    groups: Ints | None = None
-    """The number of the group of each text of the pool, where groups were named."""
-
-    @property
-    def pool(self) -> Pool:
-        """The pool of all texts."""
-        return next(iter(self.generated.values())).pool
-
-
 @dataclass(frozen=True, eq=False)
 class Measuring:
-    """The corpora and the names of the backends; None leaves out what needs one."""
+    """Corpora by name, views of one pool, and the names of the backends; None leaves out what needs one.
 
-    sets: CorpusSets
-    embedder: str | None
-    grammar: str | None
-    plausibility: str | None
-    representative: Sequence[str] | None
+    What is not called train, test or against was generated. `validation` are more texts to learn from, `groups` the
+    number of the group of each text of the pool.
+    """
+
+    corpora: Mapping[str, Corpus]
+    embedder: str | None = None
+    grammar: str | None = None
+    plausibility: str | None = None
+    representative: Sequence[str] | None = None
+    validation: Sequence[str] = ()
     near_copy: float = NEAR_COPY
     passage: int = PASSAGE
     train_sample: int = 5_000
     """Train texts enough for a mean: its standard error is a seventieth of their deviation."""
+    groups: Ints | None = None
+    labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    ratings: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
     cluster: Executor | None = None
     seed: int = 0
 
+    @cached_property
     def generated(self) -> tuple[MeasuredCorpus, ...]:
-        """Return each generated corpus, compared with test and train."""
-        return tuple(self._measure_corpus(name, corpus) for name, corpus in self.sets.generated.items())
+        """Each generated corpus, compared with test and train."""
+        return tuple(self._measure_corpus(name) for name in self.corpora if name not in _TAKEN)
 
+    @cached_property
     def test(self) -> MeasuredCorpus | None:
-        """Return the yardstick of what good texts would be: test, compared with train."""
-        return None if self.sets.test is None else self._measure_corpus("test", self.sets.test)
+        """The yardstick of what good texts would be: test, compared with train."""
+        return self._measure_corpus("test") if "test" in self.corpora else None
 
     @cached_property
     def train(self) -> MeasuredCorpus:
         """Train, compared with test as if it had been generated."""
-        if self.sets.train is None:
-            raise InputError("there are no train texts")
-        return self._measure_corpus("train", self.sets.train)
+        return self._measure_corpus("train")
 
-    def signatures(self) -> dict[str, str]:
+    def measure_properties(self, *, level: float, ci: bool) -> Iterator[Property]:
+        """Yield all registered properties of all generated corpora, next to the same ones of test and train."""
+        is_alone, generated, signatures = "train" not in self.corpora, self.generated, self._list_signatures()
+        yardsticks = {} if is_alone else {"test": self.test, "train": self.train}
+        declared = list_properties(alone=is_alone)
+        if "against" not in self.corpora:
+            declared = [known for known in declared if "against" not in known.needs]
+        for measured in generated:
+            rows, gaps = list[Property](), dict[str, tuple[str, PropertyValue]]()
+            for number, known in enumerate(declared):
+                begin_step(f"{measured.name}: {known.name}", number, len(declared), "properties")
+                value, reason = known.of(measured, level)
+                fair, beside = value, dict[str, Any]()
+                for role, one in yardsticks.items():
+                    real, why, parts = PropertyValue(), _MISSING.get(role), None
+                    if one is not None and known.depends_on_size and not known.undefined_reason(one):
+                        parts = self._draw_pair(known, measured, one)
+                        real, why = known.average(parts[1], level)
+                    elif one is not None:
+                        real, why = one.derive(known.of, level)
+                    beside |= {role: real.value, f"{role}_reason": why}
+                    if ci and known.better and known.name not in gaps and not math.isnan(real.value):
+                        gap = None
+                        if parts is not None and one is not None:
+                            fair, _ = known.average(parts[0], level)
+                            gap = known.subtract(*parts, max(len(measured.corpus), len(one.corpus)), level)
+                        gaps[known.name] = role, gap or fair.subtract(real)
+                row = Property(
+                    corpus=measured.name,
+                    property=known.name,
+                    value=value.value,
+                    low=value.low if ci else math.nan,
+                    high=value.high if ci else math.nan,
+                    backend=known.backend_of(signatures),
+                    reason=reason or known.explain_no_interval(measured, value, alone=is_alone),
+                    compared=math.nan if fair.value == value.value else fair.value,
+                    **beside,
+                )
+                rows.append(row)
+            worse = find_worse({name: gap for name, (_, gap) in gaps.items()}, level, len(generated))
+            for row in rows:
+                yield replace(row, worse_than=gaps[row.property][0]) if row.property in worse else row
+
+    def _list_signatures(self) -> dict[str, str]:
         """Return the backends, spelled out with versions, by what needs them."""
-        found = {}
+        found = {"passage": str(self.passage)}
         if self.embedder is not None:
             from textgauge.encode.embedders import get_embedder
 
             found["embeddings"] = get_embedder(self.embedder).identity
         rows = {"grammar": self._grammar, "plausibility": self._surprise}
-        found |= {name: row.signature for name, row in rows.items() if row is not None}
-        return found | {"passage": str(self.passage)}
+        return found | {name: row[1] for name, row in rows.items() if row is not None}
 
-    def draw_parts(
+    def _draw_pair(
         self, known: CorpusProperty, measured: MeasuredCorpus, yardstick: MeasuredCorpus
     ) -> tuple[Parts, Parts]:
         """Return random parts of a corpus and of test or train that have as many texts, to compare a property of both.
@@ -144,12 +170,12 @@ class Measuring:
             rows, places = itertools.cycle(draws), np.arange(len(self.train.corpus))
             rests = [self.train.take(np.setdiff1d(places, part)) for part in self._draw_rows(self.train, size)]
             return tuple(measured.take(next(rows), train=rest) for rest in rests)
-        sides = {"test": ("echoed", self.sets.train), "train": ("covered", self.sets.test)}
-        (side, others), match = sides[kind], self._match_wording if kind == "test" else self._match_meaning
+        side, role, by = {"test": ("echoed", "train", "wording"), "train": ("covered", "test", "meaning")}[kind]
+        others = self.corpora.get(role)
         if others is None or (len(draws) == 1 and getattr(measured, side) is not None):
             return (measured,)
         corpora = (measured.corpus.take(rows) for rows in draws)
-        found = [match(measured.name, self._sample_corpus(others), corpus, back=True) for corpus in corpora]
+        found = [self._match(by, measured.name, self._sample_corpus(others), one, back=True) for one in corpora]
         near = np.concatenate([one.similarity for one in found])
         reach = float(np.quantile(near, COVERED)) if measured.name == "train" else measured.reach
         return tuple(measured.take(rows, **{"reach": reach, side: one}) for rows, one in zip(draws, found, strict=True))
@@ -164,30 +190,34 @@ class Measuring:
         dealt = (np.random.default_rng([self.seed, part]).permutation(units.max() + 1) for part in range(PARTS))
         return [order[np.argsort(places[units], kind="stable")[:size]] for places in dealt]
 
-    def _measure_corpus(self, name: str, corpus: Corpus) -> MeasuredCorpus:
+    def _measure_corpus(self, name: str) -> MeasuredCorpus:
         begin_step(f"forms and vocabulary of {name}", kind="forms and vocabulary")
-        meaning = None if name == "test" or self.embedder is None else self.sets.test
-        is_train = name == "train"
-        wording = None if is_train else self.sets.train
+        corpus, is_train = self.corpora[name], name == "train"
+        meaning = None if name == "test" or self.embedder is None else self.corpora.get("test")
+        wording = None if is_train else self.corpora.get("train")
         missing = self._list_missing(name)
+        surprise = None if "plausibility" in missing else self._surprise
         return MeasuredCorpus(
             name=name,
             corpus=corpus,
             forms=self._forms[corpus.index],
             train=None if wording is None else self.train,
+            test=self.corpora.get("test"),
             embedder=self.embedder,
-            grammar=None if self._grammar is None else self._grammar.of(corpus),
-            surprise=None if "plausibility" in missing or self._surprise is None else self._surprise.of(corpus),
-            semantic=None if meaning is None else self._match_meaning(name, corpus, meaning),
-            covered=None if meaning is None or is_train else self._match_meaning(name, meaning, corpus, back=True),
-            syntactic=None if wording is None else self._match_wording(name, corpus, wording),
-            echoed=None if wording is None else self._match_wording(name, wording, corpus, back=True),
-            against=None if name in YARDSTICKS else self.sets.against,
+            grammar=None if self._grammar is None else self._grammar[0][:, corpus.index],
+            surprise=None if surprise is None else surprise[0][:, corpus.index],
+            semantic=None if meaning is None else self._match("meaning", name, corpus, meaning),
+            covered=None if meaning is None or is_train else self._match("meaning", name, meaning, corpus, back=True),
+            syntactic=None if wording is None else self._match("wording", name, corpus, wording),
+            echoed=None if wording is None else self._match("wording", name, wording, corpus, back=True),
+            against=None if name in YARDSTICKS else self.corpora.get("against"),
             missing=missing,
             near_copy=self.near_copy,
             passage=self.passage,
             reach=math.nan if meaning is None or wording is None else self._find_reach(len(corpus)),
-            groups=None if self.sets.groups is None else self.sets.groups[corpus.index],
+            groups=None if self.groups is None else self.groups[corpus.index],
+            labels=self.labels.get(name),
+            ratings=self.ratings.get(name, {}),
         )
 
     def _find_reach(self, size: int) -> float:
@@ -197,12 +227,10 @@ class Measuring:
     def _list_missing(self, name: str) -> dict[str, str]:
         """Return what properties may need and a corpus does not have, and why."""
         backends = {"embeddings": self.embedder, "grammar": self.grammar, "plausibility": self.plausibility}
-        found = {need: _LEFT_OUT for need, backend in backends.items() if backend is None}
-        others = {"train": (self.sets.train, NO_TRAIN), "test": (self.sets.test, NO_TEST)}
-        found |= {role: reason for role, (corpus, reason) in others.items() if corpus is None}
-        if self.sets.against is None or name in YARDSTICKS:
-            found["against"] = "no other file was given"
-        if self._made_from_train and self.sets.train is None:
+        found = {need: "not asked for" for need, backend in backends.items() if backend is None}
+        given = {role for role in self.corpora if role != "against" or name not in YARDSTICKS}
+        found |= {role: reason for role, reason in _MISSING.items() if role not in given}
+        if self._made_from_train and "train" not in given:
             found["plausibility"] = "needs train texts"
         elif name == "train" and self._made_from_train:
             found["plausibility"] = "the language model was made from it"
@@ -214,57 +242,54 @@ class Measuring:
         return (self.plausibility or "").startswith("kneser-ney") and self.representative is None
 
     @cached_property
-    def _forms(self) -> Ints:
-        return number_forms(self.sets.pool.texts)[0]
+    def _pool(self) -> Pool:
+        return next(iter(self.corpora.values())).pool
 
     @cached_property
-    def _grammar(self) -> BackendColumns | None:
+    def _forms(self) -> Ints:
+        return number_forms(self._pool.texts)[0]
+
+    @cached_property
+    def _grammar(self) -> tuple[Floats, str] | None:
         """Grammatical errors and words of generated and test texts, and of a sample of train."""
         if self.grammar is None:
             return None
         from textgauge.encode.grammar import get_grammar_checker
 
         signature = get_grammar_checker(self.grammar).signature
-        return self._rows(
-            self._list_modelled(with_train=True), partial(_count_errors, self.grammar), "grammar", signature
-        )
+        return self._rows(partial(_count_errors, self.grammar), "grammar", with_train=True), signature
 
     @cached_property
-    def _surprise(self) -> BackendColumns | None:
+    def _surprise(self) -> tuple[Floats, str] | None:
         """−ln P and tokens of generated and test texts, and of a sample of train unless the model was made from it."""
-        if self.plausibility is None or (self._made_from_train and self.sets.train is None):
+        own, train = self._made_from_train, self.corpora.get("train")
+        if self.plausibility is None or (own and train is None):
             return None
         from textgauge.encode.language_models import get_language_model
 
         begin_step("language model of plausibility")
-        own = self._made_from_train
-        learned = () if self.sets.train is None else self.sets.train.texts
-        known = [*learned, *self.sets.validation] if own else self.representative
+        known = [*(train or ()), *self.validation] if own else self.representative
         model = get_language_model(self.plausibility, representative=known)
         # A model that was made here, from texts, is not sent to workers.
-        surprise = (
-            model.surprise if model.name.startswith("kneser-ney") else partial(_compute_surprise, self.plausibility)
-        )
-        return self._rows(self._list_modelled(with_train=not own), surprise, "plausibility", model.signature)
-
-    def _list_modelled(self, *, with_train: bool) -> list[Corpus]:
-        """Return the corpora that models see: of a large train, or of corpora without one, a sample."""
-        sets = self.sets
-        if sets.train is None:
-            return [self._sample_corpus(corpus) for corpus in sets.generated.values()]
-        others = (sets.test, self._sample_corpus(sets.train) if with_train else None)
-        return [*sets.generated.values(), *(corpus for corpus in others if corpus is not None)]
+        is_here = model.name.startswith("kneser-ney")
+        surprise = model.surprise if is_here else partial(_compute_surprise, self.plausibility)
+        return self._rows(surprise, "plausibility", with_train=not own), model.signature
 
     def _sample_corpus(self, corpus: Corpus) -> Corpus:
         """At most `train_sample` texts: the first by content key, which is as good as random."""
         few = len(corpus) <= self.train_sample
         return corpus if few else corpus.canonical().take(np.arange(self.train_sample))
 
-    def _rows(
-        self, corpora: Sequence[Corpus], compute: Callable[[Sequence[str]], Columns], doing: str, backend: str
-    ) -> BackendColumns:
-        """Return two numbers of every text of some corpora; equal texts are measured once, in portions."""
-        pool = self.sets.pool
+    def _rows(self, compute: Callable[[Sequence[str]], Columns], doing: str, *, with_train: bool) -> Floats:
+        """Return two numbers of each text that models see, NaN of others; equal texts are measured once, in portions.
+
+        Models see a sample of a large train, or of corpora without one.
+        """
+        pool, corpora = self._pool, []
+        for name, corpus in self.corpora.items():
+            if name != "against" and (with_train or name != "train"):
+                is_whole = "train" in self.corpora and name != "train"
+                corpora.append(corpus if is_whole else self._sample_corpus(corpus))
         wanted = np.concatenate([corpus.index for corpus in corpora])
         _, first, inverse = np.unique(pool.keys[wanted], return_index=True, return_inverse=True)
         texts = [pool.texts[row] for row in wanted[first].tolist()]
@@ -273,47 +298,36 @@ class Measuring:
         workers = self.cluster if isinstance(compute, partial) else None
         measured = map_parts(workers, compute, [texts[place] for place in places])
         for place, columns in zip(places, measured, strict=True):
-            parts.append([np.asarray(column, dtype=np.float64) for column in columns])
+            parts.append(np.array(columns, dtype=np.float64))
             begin_step(f"{doing}: texts", place.stop, len(texts), doing)
         found = np.full((2, pool.size), np.nan)
         found[:, wanted] = np.concatenate(parts, axis=1)[:, inverse]
-        return BackendColumns(found, backend)
+        return found
 
     def embed(self) -> None:
         """Embed all texts, with progress: the pool keeps their vectors."""
-        if self.embedder is not None and self.embedder not in self.sets.pool.list_embedders():
+        if self.embedder is not None and self.embedder not in self._pool.list_embedders():
             begin_step(f"embedding with {self.embedder}")
             with name_counts(f"texts embedded with {self.embedder}"):
-                self.sets.pool.embeddings(self.embedder, executor=self.cluster)
+                self._pool.embeddings(self.embedder, executor=self.cluster)
 
-    def _match_meaning(self, name: str, queries: Corpus, documents: Corpus, *, back: bool = False) -> NearestMatches:
-        """Return the nearest text by meaning, searched among the different texts of either side.
+    def _match(self, kind: str, name: str, queries: Corpus, documents: Corpus, *, back: bool = False) -> NearestMatches:
+        """Return the nearest document of each query by `meaning` or `wording`, with what texts belong to.
 
-        Of equal ones the first.
+        That are their groups and, on the way `back`, where the nearest ones might be other texts, these or theirs.
         """
-        self.embed()
-        begin_step(f"nearest texts of {name} by meaning", kind="nearest texts by meaning")
-        _, asking, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)
-        given = np.sort(np.unique(documents.keys, return_index=True)[1])
-        sides = (queries.take(asking), documents.take(given))
-        found = find_nearest_meaning(*(side.embeddings(self.embedder or "") for side in sides))
-        found = NearestMatches(given[found.index], found.similarity).take(inverse)
-        return self._add_units(found, queries, documents if back else None)
-
-    def _match_wording(self, name: str, queries: Corpus, documents: Corpus, *, back: bool = False) -> NearestMatches:
-        begin_step(f"nearest texts of {name} by wording", kind="nearest texts by wording")
-        others = documents.canonical() if back else documents  # of equally near ones the same, whatever their order
-        found = find_nearest_wording(queries.tokens(TOKENIZER), others.tokens(TOKENIZER))
-        return self._add_units(found, queries, others if back else None)
-
-    def _add_units(self, found: NearestMatches, queries: Corpus, fresh: Corpus | None) -> NearestMatches:
-        """Add what texts belong to: their groups and, where the nearest ones might be other texts, these or theirs."""
-        groups = self.sets.groups
-        units = [] if groups is None else [groups[queries.index]]
-        if fresh is not None:
-            nearest = fresh.index[found.index]
-            units.append(nearest if groups is None else groups[nearest])
-        return replace(found, units=tuple(units))
+        if kind == "meaning":
+            self.embed()
+        begin_step(f"nearest texts of {name} by {kind}", kind=f"nearest texts by {kind}")
+        if kind == "meaning":
+            found = match_meaning(queries, documents, self.embedder)
+        else:
+            documents = documents.canonical() if back else documents  # equally near ones are the same in any order
+            found = find_nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
+        nearest = [documents.index[found.index]] if back else []
+        if self.groups is not None:
+            nearest = [self.groups[rows] for rows in (queries.index, *nearest)]
+        return replace(found, units=tuple(nearest))
 
 
 def _count_errors(checker: str, texts: Sequence[str]) -> Columns:
@@ -428,68 +442,56 @@ def describe(
     check_threshold(near_copy)
     if passage < 2:
         raise InputError(f"a passage has 2 words or more, not {passage}")
-    sources = _name_sources(generated, train)
+    only = "corpus" if train is None else "generated"
+    sources = dict(generated) if isinstance(generated, Mapping) else {only: generated}
     drawn = sources
     if limit is not None:
         drawn = {name: load_corpus(source, column=column, limit=limit, seed=seed) for name, source in sources.items()}
-    sets = load_sets(drawn, train, held_out, validation, against=against, column=column)
-    if group is not None:
-        given = sources | {"train": train, "test": held_out}
-        sets = replace(sets, groups=_read_groups(sets, given, group, column))
-    labels = _read_cells(sets, sources, label, column)
-    rated = _read_ratings(sets, sources, ratings, column)
-    known = None if representative is None else load_source_texts(representative, "representative", column=column)
-    encoder = None if embedder is None else name_embedder(embedder)
-    named_backends = {"embedder": encoder, "grammar": grammar, "plausibility": plausibility}
-    backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
-    limits: Any = {"near_copy": near_copy, "passage": passage}
+    corpora = load_corpora(drawn, train, held_out, against, column=column)
+    given: dict[str, Any] = {**sources, "train": train, "test": held_out}
+    learned = {"validation": validation, "representative": representative}
+    texts: Any = {
+        role: [replace_surrogates(text) for text in _load_checked(source, role, column).texts]
+        for role, source in learned.items()
+        if source is not None
+    }
+    backends: Any = {"grammar": grammar, "plausibility": plausibility}
+    backends["embedder"] = None if embedder is None else name_embedder(embedder)
+    backends = {need: None if name == "none" else name for need, name in backends.items()}
     with open_dask_executor(scheduler) as cluster, use_one_blas_thread():
-        measuring = Measuring(sets, representative=known, cluster=cluster, seed=seed, **limits, **backends)
+        measuring = Measuring(
+            corpora,
+            near_copy=near_copy,
+            passage=passage,
+            groups=None if group is None else _read_groups(corpora, given, group, column),
+            labels=_read_labels(corpora, given, label, column),
+            ratings=_read_ratings(corpora, given, ratings, column),
+            cluster=cluster,
+            seed=seed,
+            **texts,
+            **backends,
+        )
         if train is None:
             measuring.embed()
-        corpora, yardstick = measuring.generated(), measuring.test()
-        learned = None if train is None else measuring.train
-        how: Any = {"draw_parts": measuring.draw_parts, "signatures": measuring.signatures(), "level": level, "ci": ci}
-        rows = measure_properties(corpora, yardstick, learned, **how)
-        return Description(
-            rows=tuple(rows),
-            generated=corpora,
-            held_out=yardstick,
-            train=learned,
-            warnings=tuple(find_warnings(corpora, yardstick, learned)),
-            ratings=rated,
-            labels=labels,
-            level=level,
-            seed=seed,
-        )
+        rows = tuple(measuring.measure_properties(level=level, ci=ci))
+        yardsticks = (measuring.test, None if train is None else measuring.train)
+        return Description(rows, measuring.generated, *yardsticks, level=level, seed=seed)
 
 
-def _parse_rating(mark: str, name: str) -> float:
-    try:
-        return float(mark) if mark.strip() else float("nan")
-    except ValueError:
-        raise InputError(f"{name}: the rating {str(mark)!r} is not a number") from None
-
-
-def _read_groups(sets: CorpusSets, sources: Mapping[str, Any], group: LabelSource, column: str | None) -> Ints:
+def _read_groups(corpora: Mapping[str, Corpus], sources: Mapping[str, Any], group: Any, column: str | None) -> Ints:
     """Return the number of the group of each text of the pool; refused where a corpus has few groups."""
-    named = {**sets.generated, "train": sets.train, "test": sets.test}
-    corpora = {name: corpus for name, corpus in named.items() if corpus is not None}
-    numbers = np.full(sets.pool.size, -1)
-    for name, labels in read_labels(corpora, sources, group, column, "group").items():
+    numbers = np.full(next(iter(corpora.values())).pool.size, -1)
+    grouped = {name: corpus for name, corpus in corpora.items() if name != "against"}
+    for name, labels in read_labels(grouped, sources, group, column, "group").items():
         if (count := len(np.unique(labels))) < FEWEST_GROUPS:
             raise InputError(f"groups of {name}: {count}; intervals that count groups need at least {FEWEST_GROUPS}")
         numbers[corpora[name].index] = labels
     return numbers
 
 
-def _read_cells(
-    sets: CorpusSets, sources: Mapping[str, Any], given: Any, column: str | None, *, blank: bool = False
-) -> dict[str, NDArray[Any]]:
-    """Return labels or ratings of texts by corpus: a column of its file, or the cells as given, by name or in order."""
-    names = list(sets.generated)
-    if given is None:
-        return {}
+def _name_cells(corpora: Mapping[str, Corpus], given: Any) -> dict[str, Any]:
+    """Return labels or ratings by the name of the generated corpus that they are of, as given by name or in order."""
+    names = [name for name in corpora if name not in _TAKEN]
     if isinstance(given, str) or (len(names) == 1 and not isinstance(given, Mapping)):
         given = dict.fromkeys(names, given)
     elif not isinstance(given, Mapping):
@@ -497,70 +499,57 @@ def _read_cells(
     unknown = next((name for name in given if name not in names), None)
     if unknown is not None:
         raise InputError(f"labels and ratings are given for each of {', '.join(names)}, not for {unknown!r}")
-    return {
-        name: read_side_labels(sets.generated[name], sources[name], cells, column, name, blank=blank)
-        for name, cells in given.items()
-    }
+    return dict(given)
+
+
+def _read_labels(
+    corpora: Mapping[str, Corpus], sources: Mapping[str, Any], label: Any, column: str | None
+) -> dict[str, NDArray[Any]]:
+    """Return the labels of texts by corpus: a column of its file, or the cells as given."""
+    given = {} if label is None else _name_cells(corpora, label)
+    return {name: read_side_labels(corpora[name], sources[name], of, column, name) for name, of in given.items()}
 
 
 def _read_ratings(
-    sets: CorpusSets, sources: Mapping[str, Any], ratings: Any, column: str | None
-) -> dict[str, dict[str, NDArray[np.float64]]]:
+    corpora: Mapping[str, Corpus], sources: Mapping[str, Any], ratings: Any, column: str | None
+) -> dict[str, dict[str, Floats]]:
     """Return ratings by corpus and question, one for each text; a missing one is NaN."""
     names = [ratings] if isinstance(ratings, str) else ratings
     if isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
-        questions = {name if len(names) > 1 else RATING: name for name in names}
-    elif isinstance(ratings, Mapping) and any(isinstance(values, Mapping) for values in ratings.values()):
-        every = dict.fromkeys(question for values in ratings.values() for question in values)
-        questions = {
-            question: {name: values[question] for name, values in ratings.items() if question in values}
-            for question in every
-        }
-    else:
-        questions = {RATING: ratings}
-    found: dict[str, dict[str, NDArray[np.float64]]] = {}
-    for question, given in questions.items():
-        for name, cells in _read_cells(sets, sources, given, column, blank=True).items():
-            found.setdefault(name, {})[question] = np.array([_parse_rating(cell, name) for cell in cells])
+        asked = {name if len(names) > 1 else RATING: name for name in names}
+        ratings = {name: asked for name in corpora if name not in _TAKEN}
+    found: dict[str, dict[str, Floats]] = {}
+    for name, of in ({} if ratings is None else _name_cells(corpora, ratings)).items():
+        for question, given in (of if isinstance(of, Mapping) else {RATING: of}).items():
+            cells = read_side_labels(corpora[name], sources[name], given, column, name, blank=True)
+            marks = [parse_number(cell) for cell in cells.tolist()]
+            if None in marks:
+                raise InputError(f"{name}: the rating {str(cells[marks.index(None)])!r} is not a number")
+            found.setdefault(name, {})[question] = np.array(marks, dtype=np.float64)
     return found
 
 
-def load_sets(
-    generated: Source | Mapping[str, Source],
-    train: Source | None,
-    held_out: Source | None,
-    validation: Source | None,
-    *,
+def load_corpora(
+    generated: Mapping[str, Source],
+    train: Source | None = None,
+    held_out: Source | None = None,
     against: Source | None = None,
+    *,
     column: str | None = None,
-) -> CorpusSets:
-    """Read and check the corpora; an empty or blank one is refused."""
-    sources = _name_sources(generated, train)
-    if not sources:
+) -> dict[str, Corpus]:
+    """Read and check corpora, as views of one pool: generated ones by name; an empty or blank one is refused."""
+    if not generated:
         raise InputError("there is no corpus to describe")
-    taken = next((name for name in sources if name in _TAKEN), None)
+    taken = next((name for name in generated if name in _TAKEN), None)
     if taken is not None:
         raise InputError(f"a generated corpus cannot be called {taken!r}: that name stands for the {taken} texts")
     others = {"train": train, "test": held_out, "against": against}
-    named: dict[str, Source] = {**sources, **{role: other for role, other in others.items() if other is not None}}
+    named: dict[str, Source] = {**generated, **{role: other for role, other in others.items() if other is not None}}
     corpora = {name: _load_checked(source, name, column) for name, source in named.items()}
     rows = np.concatenate([corpus.source_rows for corpus in corpora.values()])
     pool = Pool([replace_surrogates(text) for corpus in corpora.values() for text in corpus.texts], source_rows=rows)
     spans = itertools.pairwise(itertools.accumulate(map(len, corpora.values()), initial=0))
-    views = {name: Corpus(pool, np.arange(*span)) for name, span in zip(corpora, spans, strict=True)}
-    more = () if validation is None else load_source_texts(validation, "validation", column=column)
-    own = {name: views[name] for name in sources}
-    return CorpusSets(own, views.get("train"), views.get("test"), more, views.get("against"))
-
-
-def _name_sources(generated: Source | Mapping[str, Source], train: Source | None) -> dict[str, Source]:
-    only = ALONE if train is None else GENERATED
-    return dict(generated) if isinstance(generated, Mapping) else {only: generated}
-
-
-def load_source_texts(source: Source, role: str, *, column: str | None = None) -> Sequence[str]:
-    """Read the texts of one corpus and check them."""
-    return [replace_surrogates(text) for text in _load_checked(source, role, column).texts]
+    return {name: Corpus(pool, np.arange(*span)) for name, span in zip(corpora, spans, strict=True)}
 
 
 def _load_checked(source: Source, role: str, column: str | None) -> Corpus:

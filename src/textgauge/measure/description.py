@@ -3,50 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, ClassVar
 
 from textgauge.core.charts import draw_without_network
-from textgauge.core.errors import ArgumentError, InputError
-from textgauge.core.progress import begin_step
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.result import Column, Result, show_rows
 from textgauge.core.show import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, join_words
-from textgauge.data import Corpus
-from textgauge.measure.cleaning import CLEANED, list_label_conflicts, list_removed
 from textgauge.measure.findings import (
     compute_differences,
     correlate_ratings,
     find_recall,
-    find_worse,
+    find_warnings,
     format_answer,
     format_answer_alone,
     format_recall,
     summarise_ratings,
 )
-from textgauge.measure.lists import (
-    check_threshold,
-    list_matches,
-    list_modes,
-    list_passages,
-    list_templates,
-    list_texts,
-    pick_texts,
-)
-from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches, Parts, PropertyValue, list_properties
-from textgauge.metrics.properties.meaning import (
-    SAME,
-    find_nearest_against,
-    find_nearest_other,
-    find_outlying,
-)
-from textgauge.metrics.properties.repeats import find_duplicates_across, find_duplicates_within
-from textgauge.metrics.properties.texts import compute_curve, count_forms, count_languages
+from textgauge.measure.lists import CLEANED, TextList, list_kinds, list_removed, list_texts, pick_texts
+from textgauge.metrics.properties.base import MeasuredCorpus, list_properties
 
 if TYPE_CHECKING:
     import altair as alt
@@ -95,72 +73,6 @@ class Property(FlatRow):
     worse_than: str | None = None
 
 
-def measure_properties(
-    generated: Sequence[MeasuredCorpus],
-    held_out: MeasuredCorpus | None,
-    train: MeasuredCorpus | None,
-    *,
-    draw_parts: Callable[..., tuple[Parts, Parts]],
-    signatures: Mapping[str, str],
-    level: float,
-    ci: bool,
-) -> Iterator[Property]:
-    """Yield all registered properties of all corpora; `signatures` are those of the backends, by need.
-
-    `draw_parts` gives parts of a corpus and of a yardstick with as many texts, for a property that depends on that.
-    """
-    declared = list_properties(alone=train is None)
-    if train is None and generated[0].against is None:
-        declared = [known for known in declared if "against" not in known.needs]
-    yardsticks = {} if train is None else {"test": held_out, "train": train}
-    fixed = {
-        role: {
-            known.name: (PropertyValue(), NO_TEST) if one is None else known.of(one, level)
-            for known in declared
-            if one is None or not known.depends_on_size or known.undefined_reason(one)
-        }
-        for role, one in yardsticks.items()
-    }
-    for measured in generated:
-        values: dict[str, tuple[PropertyValue, str | None]] = {}
-        for number, known in enumerate(declared):
-            begin_step(f"{measured.name}: {known.name}", number, len(declared), "properties")
-            values[known.name] = known.of(measured, level)
-        real, fair = {role: dict(numbers) for role, numbers in fixed.items()}, dict(values)
-        paired = {}
-        for role, one in yardsticks.items():
-            for known in declared:
-                if one is not None and known.name not in real[role]:
-                    mine, theirs = draw_parts(known, measured, one)
-                    real[role][known.name] = known.average(theirs, level)
-                    if ci and known.better and fair[known.name] is values[known.name]:
-                        fair[known.name] = known.average(mine, level)
-                        if gap := known.subtract(mine, theirs, max(len(measured.corpus), len(one.corpus)), level):
-                            paired[known.name, role] = gap
-        worse = find_worse(fair, real, paired, level, len(generated)) if ci and real else {}
-        for known in declared:
-            found, reason = values[known.name]
-            reason = reason or known.no_interval
-            if measured.groups is not None and not known.by_group:
-                reason = reason or "no interval: none that counts groups"
-            if train is None and reason is None and math.isnan(found.low):
-                reason = "no interval: too few texts"
-            beside: dict[str, Any] = {role: numbers[known.name][0].value for role, numbers in real.items()}
-            beside |= {f"{role}_reason": numbers[known.name][1] for role, numbers in real.items()}
-            yield Property(
-                corpus=measured.name,
-                property=known.name,
-                value=found.value,
-                low=found.low if ci else math.nan,
-                high=found.high if ci else math.nan,
-                backend=known.backend_of(signatures),
-                reason=reason,
-                worse_than=worse.get(known.name),
-                compared=math.nan if fair[known.name][0].value == found.value else fair[known.name][0].value,
-                **beside,
-            )
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Description(Result):
     """Properties of one or several corpora, by themselves or next to those of train and held-out texts.
@@ -176,12 +88,14 @@ class Description(Result):
     generated: tuple[MeasuredCorpus, ...]
     held_out: MeasuredCorpus | None = None
     train: MeasuredCorpus | None = None
-    warnings: tuple[str, ...] = ()
-    ratings: Mapping[str, Mapping[str, NDArray[np.float64]]] = field(default_factory=dict)
-    labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     level: float = 0.95
     seed: int = 0
     explain: bool = False
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What to beware of, each one sentence."""
+        return tuple(find_warnings(self.generated, self.held_out, self.train))
 
     @property
     def texts(self) -> pl.DataFrame | None:
@@ -257,150 +171,34 @@ class Description(Result):
     @cached_property
     def per_text(self) -> pl.DataFrame:
         """One row per text: its values, and the texts it is nearest to."""
-        return self._join_frames(lambda one: list_texts(one, self._test, self.ratings.get(one.name, {})))
+        return TextList(list_texts).join(self.generated)
+
+    def list_texts(self, name: str, least: float | None = None) -> pl.DataFrame:
+        """Return one of the lists of texts behind the properties.
+
+        By themselves: `near_duplicates` and `same_meaning` (of another text), `shared` (near duplicates in the other
+        file), `passages`, `templates`, `outliers`, `languages`, and `labels` where these were given. Next to train:
+        `near_copies`, `passages`, `labels`, `uncovered` test texts, `modes` (groups of equal and nearly equal texts)
+        and the `curve` of `unique` and `distinct`. `least` is the similarity of near copies, the reach that counts as
+        covered, or the number of texts of a mode. `index` and `match_index` are rows of the files; `start` and
+        `match_start` of passages count words from 0 on.
+        """
+        known = list_kinds(self.generated)
+        if name not in known:
+            raise UnknownName.among("list of texts", name, known)
+        return known[name].join(self.generated, *([] if least is None else [least]))
 
     def lists(self) -> dict[str, pl.DataFrame]:
         """Return the texts and tests behind the properties, by name."""
-        if self.train is None:
-            has_other = any(one.against is not None for one in self.generated)
-            return ({"shared": self.shared()} if has_other else {}) | {
-                **({"labels": self.label_conflicts()} if self.labels else {}),
-                "passages": self.passages(),
-                "near_duplicates": self.near_duplicates(),
-                "same_meaning": self.restated(),
-                "templates": self.templates(),
-                "outliers": self.outliers(),
-                "languages": self.languages(),
-            }
-        tests = {"differences": self.differences, "ratings": self.links, "marks": self.marks}
-        return {
-            "near_copies": self.near_copies(),
-            "passages": self.passages(),
-            **({"labels": self.label_conflicts()} if self.labels else {}),
-            "uncovered": self.uncovered(),
-            "modes": self.modes(),
-            "curve": self.curve,
-            **{name: frame for name, frame in tests.items() if len(frame)},
-        }
-
-    def near_duplicates(self) -> pl.DataFrame:
-        """List texts that have most of their words in common with another one, and that one; the most similar first."""
-        return self._list_matches(lambda one: (one.corpus, one.derive(find_duplicates_within), one.corpus), _is_matched)
-
-    def shared(self) -> pl.DataFrame:
-        """List texts that have most of their words in common with one of the other file, and that one."""
-        return self._list_matches(
-            lambda one: one.against and (one.corpus, one.derive(find_duplicates_across), one.against), _is_matched
-        )
-
-    def passages(self) -> pl.DataFrame:
-        """List the copied passages, the longest first: of train, of the other file, or of other texts of the corpus.
-
-        `start` and `match_start` count words from 0 on; `index` and `match_index` are rows of the files.
-        """
-        return self._join_frames(list_passages).sort("words", descending=True, maintain_order=True)
-
-    def label_conflicts(self) -> pl.DataFrame:
-        """List equal texts and near duplicates whose labels differ, the most similar first."""
-        frame = self._join_frames(lambda one: list_label_conflicts(one, self.labels.get(one.name)))
-        return frame.sort("similarity", descending=True, maintain_order=True)
+        found = {name: kind.join(self.generated) for name, kind in list_kinds(self.generated).items()}
+        if self.train is not None:
+            tests = {"differences": self.differences, "ratings": self.links, "marks": self.marks}
+            found |= {name: frame for name, frame in tests.items() if len(frame)}
+        return found
 
     def clean(self, drop: Sequence[str] = CLEANED) -> pl.DataFrame:
         """Return the texts to leave out, by row, each with the reason and the row it matches; see `list_removed`."""
-        return self._join_frames(lambda one: list_removed(one, drop))
-
-    def restated(self) -> pl.DataFrame:
-        """List texts that say the same as another one by their embeddings, and that one; of the other file if given."""
-
-        def of(one: MeasuredCorpus) -> Any:
-            nearest = find_nearest_other if one.against is None else find_nearest_against
-            return (one.corpus, one.derive(nearest), one.against or one.corpus) if one.embedder else None
-
-        return self._list_matches(of, lambda _, found: found.similarity >= SAME)
-
-    def outliers(self) -> pl.DataFrame:
-        """List texts that are unlike all others, the farthest first, and the text nearest to each."""
-        return self._list_matches(
-            lambda one: one.embedder and (one.corpus, one.derive(find_nearest_other), one.corpus),
-            lambda one, _: one.derive(find_outlying),
-            descending=False,
-        )
-
-    def templates(self) -> pl.DataFrame:
-        """List runs of four words that many texts hold, the most frequent first, with an example of each."""
-        return self._join_frames(list_templates)
-
-    def languages(self) -> pl.DataFrame:
-        """Count the texts in each language, as far as script and common words tell."""
-        import polars as pl
-
-        rows = [
-            (one.name, language or "not known", count, count / len(one.corpus))
-            for one in self.generated
-            for language, count in one.derive(count_languages).items()
-        ]
-        kinds = {"corpus": pl.String, "language": pl.String, "texts": pl.Int64, "share": pl.Float64}
-        return pl.DataFrame(rows, schema=kinds, orient="row")
-
-    @property
-    def reach(self) -> float:
-        """The similarity to a generated text from which a held-out text counts as covered, for the first corpus."""
-        return self.generated[0].reach
-
-    @cached_property
-    def differences(self) -> pl.DataFrame:
-        """Tests between all corpora, and of each against held-out texts, text by text; see `compute_differences`."""
-        return compute_differences([*self.generated, *([] if self.held_out is None else [self.held_out])], self.ratings)
-
-    @cached_property
-    def links(self) -> pl.DataFrame:
-        """Spearman's ρ of each per-text property and the ratings of the same texts, with its bootstrap interval."""
-        return correlate_ratings(self.generated, self.ratings, level=self.level, seed=self.seed)
-
-    @property
-    def marks(self) -> pl.DataFrame:
-        """People's ratings of each corpus, one row a question; see `summarise_ratings`."""
-        return summarise_ratings(self.ratings)
-
-    @cached_property
-    def curve(self) -> pl.DataFrame:
-        """`unique` and `distinct` after 10 %, 20 %, ... of the attempts, on average over their orders."""
-        import polars as pl
-
-        return self._join_frames(
-            lambda one: pl.DataFrame(compute_curve(one.derive(count_forms))).select(
-                pl.lit(one.name).alias("corpus"), pl.all()
-            )
-        )
-
-    def near_copies(self, threshold: float | None = None) -> pl.DataFrame:
-        """List generated texts whose SynSim to a train text is the threshold or more, and that text.
-
-        The default is the threshold of the property `near_copies`.
-        """
-        train = self._trained
-        least = train.near_copy if threshold is None else threshold
-        check_threshold(least)
-
-        return self._list_matches(
-            lambda one: (one.corpus, one.syntactic, train.corpus),
-            lambda _, found: found.similarity >= least,
-            ("text", "syntactic", "train"),
-        )
-
-    def uncovered(self, reach: float | None = None) -> pl.DataFrame:
-        """List held-out texts that no generated text comes near; by default as near as so many train texts to 95 %."""
-        return self._list_matches(
-            lambda one: (self._test, one.covered, one.corpus),
-            lambda one, found: found.similarity < (one.reach if reach is None else reach),
-            ("test", "semantic", "nearest"),
-            descending=False,
-        )
-
-    def modes(self, least: int = 2) -> pl.DataFrame:
-        """List groups of equal or nearly equal texts, the largest first, each with an example."""
-        frame = self._join_frames(lambda one: list_modes(one, least))
-        return frame.sort("texts", descending=True, maintain_order=True)
+        return TextList(list_removed).join(self.generated, drop)
 
     def pick(self, n: int, *, plausible: bool = False) -> pl.DataFrame:
         """Pick the n texts of each corpus that are nearest to held-out ones by meaning and farthest from train.
@@ -408,8 +206,6 @@ class Description(Result):
         Pareto front by front, within a front nearest to the ideal point first; `plausible` asks for low perplexity
         too. The rows are those of `per_text`.
         """
-        import polars as pl
-
         if n < 1:
             raise InputError(f"pick at least 1 text, not {n}")
         missing = next((row for row in self if row.property == "semantic_precision" and math.isnan(row.value)), None)
@@ -418,47 +214,22 @@ class Description(Result):
             raise InputError(f"nothing to pick by: nearness to test is not known ({reason})")
         if plausible and self.generated[0].surprise is None:
             raise InputError("nothing to pick by: plausibility was not asked for")
-        return self._join_frames(
-            lambda one: self.per_text.filter(pl.col("corpus") == one.name)[
-                pick_texts(one, n, plausible=plausible).tolist()
-            ]
-        )
+        return TextList(pick_texts).join(self.generated, n, plausible)
+
+    @cached_property
+    def differences(self) -> pl.DataFrame:
+        """Tests between all corpora, and of each against held-out texts, text by text; see `compute_differences`."""
+        return compute_differences([*self.generated, *([] if self.held_out is None else [self.held_out])])
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """Spearman's ρ of each per-text property and the ratings of the same texts, with its bootstrap interval."""
+        return correlate_ratings(self.generated, level=self.level, seed=self.seed)
 
     @property
-    def _trained(self) -> MeasuredCorpus:
-        if self.train is None:
-            raise ArgumentError("texts that are described without `train` have no copies of it")
-        return self.train
-
-    @property
-    def _test(self) -> Corpus | None:
-        return None if self.held_out is None else self.held_out.corpus
-
-    def _list_matches(
-        self,
-        of: Callable[[MeasuredCorpus], Any],
-        is_hit: Callable[[MeasuredCorpus, NearestMatches], NDArray[np.bool_]],
-        columns: tuple[str, str, str] = ("text", "similarity", "match"),
-        *,
-        descending: bool = True,
-    ) -> pl.DataFrame:
-        """List what `of` gives, queries, their nearest texts and where these are, or nothing; see `list_matches`."""
-
-        def make(one: MeasuredCorpus) -> pl.DataFrame:
-            found = of(one)
-            is_known = found is not None and all(part is not None for part in found)
-            return list_matches(one.name, (*found, is_hit(one, found[1])) if is_known else None, columns)
-
-        return self._join_frames(make).sort(columns[1], descending=descending, maintain_order=True)
-
-    def _join_frames(self, of: Callable[[MeasuredCorpus], pl.DataFrame]) -> pl.DataFrame:
-        import polars as pl
-
-        return pl.concat(map(of, self.generated))
-
-
-def _is_matched(_: MeasuredCorpus, found: NearestMatches) -> NDArray[np.bool_]:
-    return found.index >= 0
+    def marks(self) -> pl.DataFrame:
+        """People's ratings of each corpus, one row a question; see `summarise_ratings`."""
+        return summarise_ratings(self.generated)
 
 
 def draw_properties(rows: Sequence[Row]) -> alt.VConcatChart:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import combinations
@@ -37,13 +37,10 @@ from textgauge.metrics.properties.wording import compute_unknown_share
 from textgauge.metrics.uncertainty import compute_normal_reach
 from textgauge.stats.correlation import estimate_correlation_interval, find_complete_rows, spearman
 from textgauge.stats.decisions import ALPHA, format_properties, is_better
-from textgauge.stats.rankings import compute_difference_interval
 from textgauge.stats.resampling import adjust_by_holm
 
 if TYPE_CHECKING:
     import polars as pl
-
-Values = Mapping[str, tuple[PropertyValue, str | None]]  # of properties, by name, with the reason where there is none
 
 # Properties reported on the page, most serious first; the others say the same in other numbers.
 _SENTENCES = {
@@ -176,38 +173,19 @@ def _format_worse(row: Row) -> str | None:
     return f"{row['property']} {value} ({against} {format_cell(row[against])})"
 
 
-_NO_GAP = PropertyValue()
+def find_worse(gaps: Mapping[str, PropertyValue], level: float, corpora: int = 1) -> list[str]:
+    """Find the properties that are worse than in real texts, by their differences from these.
 
-
-def find_worse(
-    found: Values,
-    real: Mapping[str, Values],
-    paired: Mapping[tuple[str, str], PropertyValue],
-    level: float,
-    corpora: int = 1,
-) -> dict[str, str]:
-    """Find the properties that are worse than in `test`, or in `train` where test has no value.
-
-    `real` are test and train. A property is worse where the interval of its difference lies on the worse side of 0; the
-    intervals, given at `level`, are widened so that those of all properties of all `corpora` hold together at 95 %.
-    Differences that are `paired`, by property and yardstick, have an interval of their own.
+    A property is worse where the interval of its difference lies on the worse side of 0; the intervals, given at
+    `level`, are widened so that those of all properties of all `corpora` hold together at 95 %.
     """
     wanted = {known.name: known.better for known in list_properties()}
-    pairs = {}
-    for name in filter(wanted.get, found):
-        known = [role for role, values in real.items() if name in values and not math.isnan(values[name][0].value)]
-        if known:
-            pairs[name] = known[0]
-    times = compute_normal_reach(1.0 - ALPHA / max(len(pairs) * corpora, 1)) / compute_normal_reach(level)
-    worse = {}
-    for name, against in pairs.items():
-        gap = astuple(paired.get((name, against), _NO_GAP))
-        if math.isnan(gap[1]):
-            low, high = compute_difference_interval(astuple(found[name][0]), astuple(real[against][name][0]), times)
-        else:
-            low, high = compute_difference_interval(gap, (0.0, 0.0, 0.0), times)
+    times = compute_normal_reach(1.0 - ALPHA / max(len(gaps) * corpora, 1)) / compute_normal_reach(level)
+    worse = []
+    for name, gap in gaps.items():
+        low, high = gap.value - times * (gap.value - gap.low), gap.value + times * (gap.high - gap.value)
         if is_better((low, high) if wanted[name] == "lower" else (-high, -low)):
-            worse[name] = against
+            worse.append(name)
     return worse
 
 
@@ -347,7 +325,7 @@ def _compute_unknown_share(corpus: Corpus, known: Corpus) -> float:
     return compute_unknown_share(corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
 
 
-def compute_differences(corpora: Sequence[MeasuredCorpus], ratings: Mapping[str, Mapping[str, Floats]]) -> pl.DataFrame:
+def compute_differences(corpora: Sequence[MeasuredCorpus]) -> pl.DataFrame:
     """Test all pairs of corpora under every property and rating that both have, text by text: means and p-values.
 
     Welch's unpaired t-test and the Mann-Whitney test, each corrected over all its tests by Holm's method. Plausibility
@@ -358,7 +336,7 @@ def compute_differences(corpora: Sequence[MeasuredCorpus], ratings: Mapping[str,
 
     columns = {
         measured.name: measured.text_values()
-        | {name_rating(question): values for question, values in ratings.get(measured.name, {}).items()}
+        | {name_rating(question): values for question, values in measured.ratings.items()}
         for measured in corpora
         if measured.groups is None
     }
@@ -378,9 +356,7 @@ def compute_differences(corpora: Sequence[MeasuredCorpus], ratings: Mapping[str,
     )
 
 
-def correlate_ratings(
-    corpora: Sequence[MeasuredCorpus], ratings: Mapping[str, Mapping[str, Floats]], *, level: float, seed: int
-) -> pl.DataFrame:
+def correlate_ratings(corpora: Sequence[MeasuredCorpus], *, level: float, seed: int) -> pl.DataFrame:
     """Correlate each per-text property with the ratings of the same texts, for every corpus and question.
 
     Spearman's ρ with its bootstrap interval; null where it does not exist.
@@ -388,7 +364,7 @@ def correlate_ratings(
     import polars as pl
 
     rows = []
-    asked = [(one, *of) for one in corpora for of in ratings.get(one.name, {}).items()]
+    asked = [(one, *of) for one in corpora for of in one.ratings.items()]
     for measured, question, given in asked:
         order = np.argsort(measured.corpus.keys, kind="stable")  # draws do not depend on the order of the texts
         for name, values in measured.text_values().items():
@@ -404,7 +380,7 @@ def correlate_ratings(
     return pl.DataFrame(rows, schema=kinds | {"n": pl.Int64}, orient="row").fill_nan(None)
 
 
-def summarise_ratings(ratings: Mapping[str, Mapping[str, Floats]]) -> pl.DataFrame:
+def summarise_ratings(corpora: Sequence[MeasuredCorpus]) -> pl.DataFrame:
     """Return one row for each corpus and question: how many were rated, the mean, the share of high ones.
 
     High are 4 and 5 where all ratings of a question are whole numbers from 1 to 5; on other scales the share is null.
@@ -412,8 +388,9 @@ def summarise_ratings(ratings: Mapping[str, Mapping[str, Floats]]) -> pl.DataFra
     import polars as pl
 
     rows = []
-    for question in dict.fromkeys(question for of in ratings.values() for question in of):
-        known = {name: of[question][np.isfinite(of[question])] for name, of in ratings.items() if question in of}
+    for question in dict.fromkeys(question for one in corpora for question in one.ratings):
+        given = {one.name: one.ratings[question] for one in corpora if question in one.ratings}
+        known = {name: marks[np.isfinite(marks)] for name, marks in given.items()}
         five = all(np.isin(marks, np.arange(1.0, 6.0)).all() for marks in known.values())
         for name, marks in known.items():
             share = float((marks >= 4).mean()) if five and len(marks) else None

@@ -1,28 +1,38 @@
-"""Single texts, as frames: all with their values, copies, duplicates, gaps, groups, the best ones."""
+"""Single texts as frames: all with their values; copies, duplicates, gaps, groups; those to pick or to leave out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.errors import InputError
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import Corpus
 from textgauge.encode.tokenizers import compute_offsets, split_alphanumeric
 from textgauge.metrics.numerics.passages import Passages
+from textgauge.metrics.numerics.search import SetMatches
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches
-from textgauge.metrics.properties.meaning import find_nearest_other, find_outlying
-from textgauge.metrics.properties.repeats import find_duplicates_within, get_passages
+from textgauge.metrics.properties.meaning import SAME, find_nearest_against, find_nearest_other, find_outlying
+from textgauge.metrics.properties.repeats import (
+    find_duplicates_across,
+    find_duplicates_within,
+    find_word_matches,
+    get_passages,
+)
 from textgauge.metrics.properties.repeats import modes as modes_of
-from textgauge.metrics.properties.texts import count_words
+from textgauge.metrics.properties.texts import compute_curve, count_forms, count_languages, count_words
 from textgauge.metrics.properties.wording import RUN, find_templates
 
 if TYPE_CHECKING:
     import polars as pl
+
+CLEANED = ("duplicates", "near_duplicates", "copies")
+CLEANABLE = (*CLEANED, "passages")
+RATING = "rating"  # the question of ratings that name none
 
 
 def check_threshold(threshold: float) -> None:
@@ -32,21 +42,17 @@ def check_threshold(threshold: float) -> None:
         raise InputError(f"near copies are texts of a similarity from 0.5 to 1, not {threshold:g}{share}")
 
 
-def get_texts(corpus: Corpus, rows: Ints | Sequence[int]) -> list[str]:
-    """Return the texts at these places."""
+def _get_texts(corpus: Corpus, rows: Ints | Sequence[int]) -> list[str]:
     return list(corpus.take(rows).texts)
 
 
-def make_frame(corpus: str, **columns: Any) -> pl.DataFrame:
+def _make_frame(measured: MeasuredCorpus, **columns: Any) -> pl.DataFrame:
     """Return columns next to the name of the corpus: arrays, or lists of texts; null where a number does not exist."""
     import polars as pl
 
-    names = [corpus] * len(next(iter(columns.values())))
+    names = [measured.name] * len(next(iter(columns.values())))
     texts = {name: pl.String for name, cells in columns.items() if isinstance(cells, list)}
     return pl.DataFrame({"corpus": names, **columns}, schema_overrides={"corpus": pl.String, **texts}, nan_to_null=True)
-
-
-RATING = "rating"  # the question of ratings that name none
 
 
 def name_rating(question: str) -> str:
@@ -58,17 +64,16 @@ def name_rating(question: str) -> str:
     return question if question == RATING else f"{RATING}_{question}"
 
 
-def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Mapping[str, Floats]) -> pl.DataFrame:
+def list_texts(measured: MeasuredCorpus) -> pl.DataFrame:
     """Return one row per text: its values, and the texts it is nearest to; null where a value does not exist."""
     import polars as pl
 
-    corpus, n = measured.corpus, len(measured.corpus)
-    nothing = np.full(n, np.nan)
+    corpus, train = measured.corpus, measured.train
+    nothing = np.full(len(corpus), np.nan)
     errors, words = (nothing, nothing) if measured.grammar is None else measured.grammar
-    logs = measured.text_values().get("plausibility")
-    perplexity = nothing if logs is None else np.exp(np.minimum(logs, 700.0))
+    perplexity = np.exp(np.minimum(measured.text_values().get("plausibility", nothing), 700.0))
     columns: dict[str, Any] = {"index": corpus.source_rows, "text": list(corpus.texts)}
-    if measured.train is None:
+    if train is None:
         duplicate = measured.derive(find_duplicates_within)
         has_meaning = measured.embedder is not None
         columns |= {
@@ -77,26 +82,26 @@ def list_texts(measured: MeasuredCorpus, held_out: Corpus | None, ratings: Mappi
             "duplicate_similarity": duplicate.similarity,
             **_make_passage_columns(measured),
             "nearest_cosine": measured.derive(find_nearest_other).similarity if has_meaning else nothing,
-            "outlier": measured.derive(find_outlying) if has_meaning else np.zeros(n, dtype=bool),
+            "outlier": measured.derive(find_outlying) if has_meaning else np.zeros(len(corpus), dtype=bool),
             "grammar_errors": errors,
             "perplexity": perplexity,
         }
-        return make_frame(measured.name, **columns).with_columns(pl.col("duplicate", "passage_index").cast(pl.Int64))
+        return _make_frame(measured, **columns).with_columns(pl.col("duplicate", "passage_index").cast(pl.Int64))
     _, place, times = np.unique(measured.forms, return_inverse=True, return_counts=True)
     groups = measured.derive(modes_of)
     columns |= {
-        "unique": (times[place] == 1) & ~np.isin(measured.forms, measured.train.forms),
+        "unique": (times[place] == 1) & ~np.isin(measured.forms, train.forms),
         "mode_size": groups.sizes[groups.group],
-        **_make_nearest_columns("semantic", "nearest_test", measured.semantic, held_out, n),
-        **_make_nearest_columns("syntactic", "nearest_train", measured.syntactic, measured.train.corpus, n),
+        **_make_nearest_columns("semantic", "nearest_test", measured.semantic, measured.test, len(corpus)),
+        **_make_nearest_columns("syntactic", "nearest_train", measured.syntactic, train.corpus, len(corpus)),
         **_make_passage_columns(measured),
         "grammar_errors": errors,
         "words": words,
         "perplexity": perplexity,
+        **{name_rating(question): values for question, values in measured.ratings.items()},
     }
-    columns |= {name_rating(question): values for question, values in ratings.items()}
     whole = pl.col("grammar_errors", "words", "passage_index").cast(pl.Int64)
-    return make_frame(measured.name, **columns).with_columns(whole)
+    return _make_frame(measured, **columns).with_columns(whole)
 
 
 def cut_words(text: str, start: int, count: int) -> str:
@@ -115,8 +120,8 @@ def list_passages(measured: MeasuredCorpus) -> pl.DataFrame:
     """Return one row per copied passage: its text, its words, and where it stands in both corpora."""
     found, others = get_passages(measured)
     texts, columns = measured.corpus.texts, (found.texts.tolist(), found.starts.tolist(), found.lengths.tolist())
-    return make_frame(
-        measured.name,
+    return _make_frame(
+        measured,
         index=measured.corpus.source_rows[found.texts],
         start=found.starts,
         words=found.lengths,
@@ -156,44 +161,127 @@ def _make_nearest_columns(
 ) -> dict[str, Any]:
     if found is None or corpus is None:
         return {value: np.full(n, np.nan), name: [None] * n}
-    return {value: found.similarity, name: get_texts(corpus, found.index)}
+    return {value: found.similarity, name: _get_texts(corpus, found.index)}
 
 
-def list_matches(
-    name: str,
-    matched: tuple[Corpus, NearestMatches, Corpus, NDArray[np.bool_]] | None,
-    columns: tuple[str, str, str],
+def _list_matches(
+    measured: MeasuredCorpus,
+    found: NearestMatches | SetMatches | None,
+    others: Corpus | None = None,
+    hits: NDArray[np.bool_] | None = None,
+    names: tuple[str, str, str] = ("text", "similarity", "match"),
+    queries: Corpus | None = None,
 ) -> pl.DataFrame:
-    """Return texts that are marked, the similarity to their match, and the match, under the names in `columns`.
+    """Return the texts that have a match, or those in `hits`, the similarity, and the match, of the corpus or `others`.
 
-    `matched` are texts, their matches, the texts that these are of, and the marks. A `match` comes with its place.
+    Nothing where nothing was `found`. A `match` comes with its place.
     """
-    nowhere = np.empty(0, dtype=np.int64)
-    index, places, similarity, texts, others = nowhere, nowhere, np.empty(0), list[str](), list[str]()
-    if matched is not None:
-        queries, matches, documents, hits = matched
-        rows = np.flatnonzero(hits)
-        nearest, similarity = matches.index[rows], matches.similarity[rows]
-        index, places = queries.source_rows[rows], documents.source_rows[nearest]
-        texts, others = get_texts(queries, rows), get_texts(documents, nearest)
-    values = {"index": index, columns[0]: texts, columns[1]: similarity}
-    values |= {"match_index": places} if columns[2] == "match" else {}
-    return make_frame(name, **values, **{columns[2]: others})
+    texts, others = queries or measured.corpus, others or measured.corpus
+    rows = nearest = np.empty(0, dtype=np.int64)
+    similarity = np.empty(0)
+    if found is not None:
+        rows = np.flatnonzero(found.index >= 0 if hits is None else hits)
+        nearest, similarity = found.index[rows], found.similarity[rows]
+    columns = {"index": texts.source_rows[rows], names[0]: _get_texts(texts, rows), names[1]: similarity}
+    columns |= {"match_index": others.source_rows[nearest]} if names[2] == "match" else {}
+    return _make_frame(measured, **columns, **{names[2]: _get_texts(others, nearest)})
 
 
-def list_modes(measured: MeasuredCorpus, least: int) -> pl.DataFrame:
-    """Return the groups of at least `least` equal or nearly equal texts, each with its most frequent text."""
+def list_near_duplicates(measured: MeasuredCorpus) -> pl.DataFrame:
+    """Return texts that have most of their words in common with another one, and that one."""
+    return _list_matches(measured, measured.derive(find_duplicates_within))
+
+
+def list_shared(measured: MeasuredCorpus) -> pl.DataFrame:
+    """Return texts that have most of their words in common with one of the other file, and that one."""
+    return _list_matches(measured, measured.derive(find_duplicates_across), measured.against)
+
+
+def list_restated(measured: MeasuredCorpus) -> pl.DataFrame:
+    """Return texts that say the same as another one by their embeddings, and that one; of the other file if given."""
+    if measured.embedder is None:
+        return _list_matches(measured, None)
+    found = measured.derive(find_nearest_other if measured.against is None else find_nearest_against)
+    return _list_matches(measured, found, measured.against, found.similarity >= SAME)
+
+
+def list_outliers(measured: MeasuredCorpus) -> pl.DataFrame:
+    """Return texts that are unlike all others, and the text nearest to each."""
+    if measured.embedder is None:
+        return _list_matches(measured, None)
+    return _list_matches(measured, measured.derive(find_nearest_other), hits=measured.derive(find_outlying))
+
+
+def list_near_copies(measured: MeasuredCorpus, least: float | None = None) -> pl.DataFrame:
+    """Return texts whose SynSim to a train text is so large, by default as near copies have it, and that text."""
+    least = measured.near_copy if least is None else least
+    check_threshold(least)
+    train, found = measured.others, measured.syntactic
+    hits = None if found is None else found.similarity >= least
+    return _list_matches(measured, found, train, hits, ("text", "syntactic", "train"))
+
+
+def list_uncovered(measured: MeasuredCorpus, reach: float | None = None) -> pl.DataFrame:
+    """Return test texts that no generated text comes near; by default as near as so many train texts to 95 %."""
+    found = measured.covered
+    hits = None if found is None else found.similarity < (measured.reach if reach is None else reach)
+    return _list_matches(measured, found, None, hits, ("test", "semantic", "nearest"), measured.test)
+
+
+def list_languages(measured: MeasuredCorpus) -> pl.DataFrame:
+    """Return the number of texts in each language, as far as script and common words tell."""
+    found = measured.derive(count_languages)
+    counts = np.array(list(found.values()), dtype=np.int64)
+    names = [language or "not known" for language in found]
+    return _make_frame(measured, language=names, texts=counts, share=counts / len(measured.corpus))
+
+
+def list_curve(measured: MeasuredCorpus) -> pl.DataFrame:
+    """Return `unique` and `distinct` after 10 %, 20 %, ... of the attempts, on average over their orders."""
+    return _make_frame(measured, **compute_curve(measured.derive(count_forms)))
+
+
+def list_label_conflicts(measured: MeasuredCorpus) -> pl.DataFrame:
+    """Return equal texts and near duplicates whose labels differ, each with the first such text and both labels."""
+    corpus, found = measured.corpus, list[tuple[int, int, float]]()
+    given = [] if measured.labels is None else measured.labels.astype(object).tolist()
+    first: dict[int, dict[Any, int]] = {}  # the first text of each label, by form
+    for row, (form, label) in enumerate(zip(measured.forms.tolist(), given, strict=False)):
+        first.setdefault(form, {}).setdefault(label, row)
+    nearest = measured.derive(find_duplicates_within)
+    near = zip(measured.forms.tolist(), nearest.index.tolist(), nearest.similarity.tolist(), strict=True)
+    for row, (label, (form, match, similarity)) in enumerate(zip(given, near, strict=False)):
+        equal = next((other for name, other in first[form].items() if name != label), None)
+        if equal is not None:
+            found.append((row, equal, 1.0))
+        elif match >= 0 and given[match] != label:
+            found.append((row, match, similarity))
+    rows, matches = (np.array([one[side] for one in found], dtype=np.int64) for side in (0, 1))
+    return _make_frame(
+        measured,
+        index=corpus.source_rows[rows],
+        text=_get_texts(corpus, rows),
+        label=[given[row] for row, _, _ in found],
+        similarity=np.array([similarity for _, _, similarity in found]),
+        match_index=corpus.source_rows[matches],
+        match=_get_texts(corpus, matches),
+        match_label=[given[match] for _, match, _ in found],
+    )
+
+
+def list_modes(measured: MeasuredCorpus, least: float | None = None) -> pl.DataFrame:
+    """Return the groups of equal or nearly equal texts, of two or `least` or more, each with its most frequent text."""
     groups = measured.derive(modes_of)
     group, sizes = groups.group, groups.sizes
-    large = np.flatnonzero(sizes >= least)
+    large = np.flatnonzero(sizes >= (2 if least is None else least))
     forms, first = np.unique(measured.forms, return_index=True)  # group g is named after form g in this order
     different = np.bincount(group[first], minlength=len(forms))
-    return make_frame(
-        measured.name,
+    return _make_frame(
+        measured,
         texts=sizes[large],
         share=sizes[large] / len(measured.corpus),
         different=different[large],
-        example=get_texts(measured.corpus, first[large]),
+        example=_get_texts(measured.corpus, first[large]),
     )
 
 
@@ -203,29 +291,134 @@ def list_templates(measured: MeasuredCorpus) -> pl.DataFrame:
     tokens = measured.corpus.tokens(TOKENIZER)
     rows = np.searchsorted(tokens.offsets, first, side="right") - 1
     runs = [tokens.ids[place : place + RUN].tolist() for place in first.tolist()]
-    return make_frame(
-        measured.name,
+    return _make_frame(
+        measured,
         template=[" ".join(tokens.vocabulary[token] for token in run) for run in runs],
         texts=counts,
         share=counts / len(measured.corpus),
-        example=get_texts(measured.corpus, rows),
+        example=_get_texts(measured.corpus, rows),
     )
 
 
-def pick_texts(measured: MeasuredCorpus, n: int, *, plausible: bool) -> Ints:
-    """Return the places of the n texts with the best trade-off, each form once; see `rank_trade_offs`.
+class TextList(NamedTuple):
+    """Texts behind the properties: how those of one corpus are listed, the column that orders them, what people read.
 
-    Larger is better of nearness to test by meaning, distance from train by wording (1 − SynSim) and, with `plausible`,
+    The largest come first, or the smallest where `rises`. A list without a `title` is not printed.
+    """
+
+    make: Callable[..., pl.DataFrame]
+    title: str = ""
+    by: str = ""
+    rises: bool = False
+
+    def join(self, corpora: Sequence[MeasuredCorpus], *how: Any) -> pl.DataFrame:
+        """Return the list of several corpora."""
+        import polars as pl
+
+        frame = pl.concat([self.make(one, *how) for one in corpora], how="diagonal")
+        return frame.sort(self.by, descending=not self.rises, maintain_order=True) if self.by else frame
+
+
+_LABELS = "equal texts and near duplicates with different labels"
+ALONE = {
+    "shared": TextList(list_shared, "texts with a near duplicate in the other file", "similarity"),
+    "labels": TextList(list_label_conflicts, _LABELS, "similarity"),
+    "passages": TextList(list_passages, "passages that stand in another text too", "words"),
+    "near_duplicates": TextList(list_near_duplicates, "near duplicates", "similarity"),
+    "same_meaning": TextList(list_restated, "texts with the meaning of another text", "similarity"),
+    "templates": TextList(list_templates, "templates"),
+    "outliers": TextList(list_outliers, "outliers", "similarity", rises=True),
+    "languages": TextList(list_languages, "languages"),
+}
+BESIDE_TRAIN = {
+    "near_copies": TextList(list_near_copies, "near copies", "syntactic"),
+    "passages": TextList(list_passages, "passages of train", "words"),
+    "labels": TextList(list_label_conflicts, _LABELS, "similarity"),
+    "uncovered": TextList(list_uncovered, "uncovered test texts", "semantic", rises=True),
+    "modes": TextList(list_modes, "groups of equal or nearly equal texts", "texts"),
+    "curve": TextList(list_curve),
+}
+
+
+def list_kinds(corpora: Sequence[MeasuredCorpus]) -> dict[str, TextList]:
+    """Return the lists that there are of described corpora, by name."""
+    known = dict(ALONE if corpora[0].train is None else BESIDE_TRAIN)
+    if all(one.labels is None for one in corpora):
+        del known["labels"]
+    if corpora[0].train is None and corpora[0].against is None:
+        del known["shared"]
+    return known
+
+
+def list_removed(measured: MeasuredCorpus, drop: Sequence[str] = CLEANED) -> pl.DataFrame:
+    """Return the texts to leave out, in their order: corpus, row, reason, and the row and the corpus of their match.
+
+    `copies` are texts that equal, nearly equal or are contained in one of train or of the other file; `passages` are
+    all that contain a passage of one. Of `duplicates`, equal but for case and punctuation, and of `near_duplicates` the
+    first is kept; of near duplicates, texts are left out until none is left.
+    """
+    unknown = next((name for name in drop if name not in CLEANABLE), None)
+    if unknown is not None:
+        raise UnknownName.among("reason to leave out a text", unknown, CLEANABLE)
+    corpus, train = measured.corpus, measured.train
+    own, side = corpus.source_rows.tolist(), "against" if train is None else "train"
+    removed: dict[int, tuple[str, str, int]] = {}
+
+    def remove(hits: NDArray[np.bool_], reason: str, match: Ints) -> None:
+        for row in np.flatnonzero(hits).tolist():
+            removed.setdefault(row, (f"{reason} {side}", side, int(others.source_rows[match[row]])))
+
+    if measured.others is not None:
+        passages, others = get_passages(measured)
+        source = np.append(passages.others, 0)[passages.longest]
+        if "copies" in drop and train is not None and measured.syntactic is not None:
+            forms, first = np.unique(train.forms, return_index=True)
+            place = np.minimum(np.searchsorted(forms, measured.forms), len(forms) - 1)
+            remove(forms[place] == measured.forms, "equal to a text of", first[place])
+            near = measured.syntactic
+            remove(near.similarity >= measured.near_copy, "near copy of", near.index)
+        elif "copies" in drop:
+            matches = measured.derive(find_duplicates_across)
+            remove(matches.index >= 0, "near copy of", matches.index)
+        if "copies" in drop:
+            remove(passages.is_contained, "contained in a text of", source)
+        if "passages" in drop:
+            remove(passages.longest >= 0, "passage of", source)
+    if "duplicates" in drop:
+        kept: dict[int, int] = {}
+        for row, form in enumerate(measured.forms.tolist()):
+            if row not in removed and kept.setdefault(form, row) != row:
+                removed[row] = "duplicate", measured.name, own[kept[form]]
+    before = -1
+    while "near_duplicates" in drop and len(removed) > before:
+        before, rows = len(removed), [row for row in range(len(corpus)) if row not in removed]
+        for row, match in zip(rows, find_word_matches(corpus.take(rows)).index.tolist(), strict=True):
+            if match >= 0 and rows[match] < row and rows[match] not in removed:
+                removed[row] = "near duplicate", measured.name, own[rows[match]]
+    rows = sorted(removed)
+    reasons, sides, matched = zip(*(removed[row] for row in rows), strict=True) if rows else ((), (), ())
+    return _make_frame(
+        measured,
+        index=np.array([own[row] for row in rows], dtype=np.int64),
+        reason=list(reasons),
+        match_in=list(sides),
+        match_index=np.array(matched, dtype=np.int64),
+        text=_get_texts(corpus, rows),
+    )
+
+
+def pick_texts(measured: MeasuredCorpus, n: int, plausible: bool) -> pl.DataFrame:
+    """Return the n texts with the best trade-off, each form once, as `list_texts` has them; see `rank_trade_offs`.
+
+    Larger is better of nearness to test by meaning, distance from train by wording (1 − SynSim) and, if `plausible`,
     plausibility (less surprise per token).
     """
     values = measured.text_values()
-    names = ["semantic", "syntactic", *(["plausibility"] if plausible else [])]
-    if any(name not in values for name in names):
-        return np.empty(0, dtype=np.int64)
-    goods = np.column_stack([values[name] if name == "semantic" else -values[name] for name in names])
+    goods = [values["semantic"], -values["syntactic"], *([-values["plausibility"]] if plausible else [])]
     first = np.sort(np.unique(measured.forms, return_index=True)[1])
     order = first[np.argsort(measured.corpus.keys[first], kind="stable")]
-    return order[rank_trade_offs(goods[order])[:n]]
+    rows: list[int] = order[rank_trade_offs(np.column_stack(goods)[order])[:n]].tolist()
+    return list_texts(measured)[rows]
 
 
 def rank_trade_offs(goods: Floats) -> Ints:

@@ -20,6 +20,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import UnknownName
 from textgauge.data import Corpus
 from textgauge.metrics.numerics.passages import PASSAGE
+from textgauge.stats.rankings import compute_difference_interval
 
 Need: TypeAlias = Literal["tokens", "embeddings", "grammar", "plausibility", "train", "test", "against"]
 _T = TypeVar("_T")
@@ -40,6 +41,11 @@ class PropertyValue:
     value: float = math.nan
     low: float = math.nan
     high: float = math.nan
+
+    def subtract(self, other: PropertyValue) -> PropertyValue:
+        """Return the difference from the value of texts that have nothing in common with these."""
+        ends = compute_difference_interval(astuple(self), astuple(other))
+        return PropertyValue(self.value - other.value, *ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,16 +75,17 @@ class MeasuredCorpus:
     None, and `missing` has the reason, by need. `corpus.embeddings(embedder)` are the vectors. A text is a near copy of
     train from the similarity of wording `near_copy` on, and a test text is covered from that of meaning `reach` on. A
     run of words that stands elsewhere too is a copied passage from `passage` words on.
-    `groups` number the documents, users, … that texts belong to, if these were named.
+    `groups` number the documents, users, … that texts belong to, if these were named; `ratings` go by question.
     """
 
     name: str
     corpus: Corpus
     forms: Ints
     train: MeasuredCorpus | None
+    test: Corpus | None = None
     embedder: str | None = None
-    grammar: tuple[Floats, Floats] | None = None
-    surprise: tuple[Floats, Floats] | None = None
+    grammar: Floats | None = None
+    surprise: Floats | None = None
     semantic: NearestMatches | None = None
     covered: NearestMatches | None = None
     syntactic: NearestMatches | None = None
@@ -89,6 +96,8 @@ class MeasuredCorpus:
     passage: int = PASSAGE
     reach: float = math.nan
     groups: Ints | None = None
+    labels: NDArray[Any] | None = None
+    ratings: Mapping[str, Floats] = field(default_factory=dict)
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def derive(self, statistic: Callable[..., _T], *args: Any) -> _T:
@@ -171,6 +180,12 @@ class CorpusProperty:
         if measured.groups is not None and not self.by_group:
             value = PropertyValue(value.value)
         return value, reason or (_UNDEFINED if math.isnan(value.value) else None)
+
+    def explain_no_interval(self, measured: MeasuredCorpus, value: PropertyValue, *, alone: bool) -> str | None:
+        """Return why a value has no interval; of few texts next to train the interval is just missing."""
+        if self.no_interval is None and measured.groups is not None and not self.by_group:
+            return "no interval: none that counts groups"
+        return self.no_interval or ("no interval: too few texts" if alone and math.isnan(value.low) else None)
 
     def average(self, parts: Parts, level: float) -> tuple[PropertyValue, str | None]:
         """Return the mean over random parts of a corpus; the interval is for a new part, so it holds their spread."""

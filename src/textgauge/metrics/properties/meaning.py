@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.settings import split_into_blocks
+from textgauge.data import Corpus
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import list_versions
 from textgauge.metrics.corpus.diversity import compute_left_out_vendi, compute_vendi
@@ -54,22 +55,28 @@ def get_units(measured: MeasuredCorpus) -> Floats:
     return scale_to_units(measured.corpus.canonical().embeddings(measured.embedder or ""))
 
 
-def find_nearest_other(measured: MeasuredCorpus) -> NearestMatches:
-    """Return the nearest other text of each text by meaning.
+def match_meaning(queries: Corpus, documents: Corpus | None, embedder: str | None) -> NearestMatches:
+    """Return the nearest document of each query by meaning, of equal ones the first; without documents another query.
 
-    Equal texts count as one, which is searched among the others.
+    It is searched among the different texts of either side.
     """
-    corpus = measured.corpus
-    _, first, inverse = np.unique(corpus.keys, return_index=True, return_inverse=True)
-    vectors = corpus.embeddings(measured.embedder or "")[first]
-    found = find_nearest_meaning(vectors, vectors, within=True)
-    return NearestMatches(first[found.index], found.similarity).take(inverse.reshape(-1))
+    _, asking, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)
+    others, given = queries, asking
+    if documents is not None:
+        others, given = documents, np.sort(np.unique(documents.keys, return_index=True)[1])
+    sides = (queries.take(asking), others.take(given))
+    found = find_nearest_meaning(*(side.embeddings(embedder or "") for side in sides), within=documents is None)
+    return NearestMatches(given[found.index], found.similarity).take(inverse)
+
+
+def find_nearest_other(measured: MeasuredCorpus) -> NearestMatches:
+    """Return the nearest other text of each text by meaning; equal texts count as one."""
+    return match_meaning(measured.corpus, None, measured.embedder)
 
 
 def find_nearest_against(measured: MeasuredCorpus) -> NearestMatches:
     """Return the nearest of the texts it is checked against for each text, by meaning."""
-    sides = [measured.corpus, measured.against or measured.corpus]
-    return find_nearest_meaning(*(side.embeddings(measured.embedder or "") for side in sides))
+    return match_meaning(measured.corpus, measured.against, measured.embedder)
 
 
 def find_outlying(measured: MeasuredCorpus) -> NDArray[np.bool_]:
@@ -198,7 +205,7 @@ def _measure_plausibility(measured: MeasuredCorpus, level: float) -> PropertyVal
     )
 
 
-def _divide(columns: tuple[Floats, Floats] | None) -> Floats:
+def _divide(columns: Floats | None) -> Floats:
     """NaN where nothing was counted."""
     if columns is None:
         return np.empty(0)

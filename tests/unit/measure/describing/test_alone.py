@@ -78,7 +78,7 @@ def test_numbers_of_meaning_are_those_of_a_plain_twin():
     assert found["restated"].value == pytest.approx((nearest >= 0.95).mean())
     low, high = np.quantile(nearest, [0.25, 0.75])
     assert found["outliers"].value == pytest.approx((nearest < low - 1.5 * (high - low)).mean())
-    assert found.outliers()["text"].to_list() == ["zzz qqq xxx"]
+    assert found.list_texts("outliers")["text"].to_list() == ["zzz qqq xxx"]
 
 
 def test_intervals_of_meaning_are_the_jackknifes():
@@ -99,7 +99,7 @@ def test_duplicates_of_another_file_are_named():
     found = describe(against=OTHER)
     assert found["shared"].value == pytest.approx(3 / 7)
     assert found["shared"].low < 3 / 7 < found["shared"].high
-    rows = found.shared().to_dicts()
+    rows = found.list_texts("shared").to_dicts()
     assert [row["index"] for row in rows] == [0, 1, 2]
     assert {row["match"] for row in rows} == {OTHER[0]}
     assert rows[2]["similarity"] == pytest.approx(8 / 9)
@@ -110,12 +110,12 @@ def test_duplicates_of_another_file_are_named():
 
 def test_lists_show_templates_duplicates_and_scripts():
     found = describe([*TEXTS, "добрый день"])
-    rows = {row["template"]: row for row in found.templates().to_dicts()}
+    rows = {row["template"]: row for row in found.list_texts("templates").to_dicts()}
     assert rows["my order is late"]["texts"] == 3
     assert rows["my order is late"]["example"] == TEXTS[3]
     assert "is late and i" not in rows
-    assert found.near_duplicates()["match_index"].to_list() == [1, 0, 0]
-    languages = {row["language"]: row["texts"] for row in found.languages().to_dicts()}
+    assert found.list_texts("near_duplicates")["match_index"].to_list() == [1, 0, 0]
+    languages = {row["language"]: row["texts"] for row in found.list_texts("languages").to_dicts()}
     assert languages == {"English": 6, "not known": 1, "Cyrillic script": 1}
     assert found["main_language"].value == pytest.approx(6 / 8)
     assert any("not in Latin script" in text for text in found.warnings)
@@ -130,8 +130,8 @@ def test_what_needs_a_backend_that_was_left_out_says_so():
         assert math.isnan(found[name].value)
         assert found[name].reason == "not asked for"
     assert describe(plausibility="kneser-ney")["plausibility"].reason == "needs train texts"
-    assert not len(found.outliers())
-    assert not len(found.restated())
+    assert not len(found.list_texts("outliers"))
+    assert not len(found.list_texts("same_meaning"))
     assert "semantic_f1" not in found
     assert math.isnan(describe(ci=False)["words"].low)
 

@@ -24,7 +24,7 @@ def test_the_answer_names_near_copies_and_passages() -> None:
     )
     assert (found["copied_passages"].value, found["longest_passage"].value) == (0.4, 10.0)
     assert found["copied_passages"].backend == "runs>=8@alphanumeric"
-    rows = found.passages().to_dicts()
+    rows = found.list_texts("passages").to_dicts()
     assert [(row["index"], row["start"], row["match_index"], row["match_start"]) for row in rows] == [
         (0, 1, 0, 4),
         (4, 0, 0, 4),
@@ -75,7 +75,7 @@ def test_equal_texts_with_other_labels_are_listed() -> None:
         for row in found.lists()["labels"].to_dicts()
     ]
     assert rows == [(1, "b", 2, "c"), (2, "c", 1, "b"), (0, "a", 4, "e"), (4, "e", 0, "a")]
-    assert describe(TEXTS, label=["a"] * 5, **LIGHT).label_conflicts().is_empty()
+    assert describe(TEXTS, label=["a"] * 5, **LIGHT).list_texts("labels").is_empty()
 
 
 @pytest.mark.filterwarnings("ignore:.*blank texts")

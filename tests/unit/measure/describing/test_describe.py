@@ -7,7 +7,7 @@ import pytest
 
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import Corpus
-from textgauge.measure.describing import Measuring, load_sets
+from textgauge.measure.describing import Measuring, load_corpora
 from textgauge.measure.describing import describe as run
 from textgauge.measure.findings import find_warnings
 from textgauge.metrics.properties import list_properties
@@ -76,7 +76,7 @@ def test_without_test_what_needs_it_is_empty_and_says_so():
         assert found[name].reason == "no test texts were given"
     assert found["unique"].test_reason == "no test texts were given"
     assert found["syntactic_f1"].value > 0.5
-    assert len(found.uncovered()) == 0
+    assert len(found.list_texts("uncovered")) == 0
 
 
 def test_intervals_hold_the_value_and_can_be_left_out():
@@ -165,7 +165,7 @@ def test_one_sentence_over_and_over_is_called_collapsed():
     assert found["unique"].value == 0
     assert found["repetition"].value == 1
     assert any("collapsed" in text and "100%" in text for text in found.warnings)
-    assert found.modes().row(0) == ("generated", 60, 1.0, 1, "it rains and rains here")
+    assert found.list_texts("modes").row(0) == ("generated", 60, 1.0, 1, "it rains and rains here")
 
 
 def test_another_language_is_warned_about():
@@ -178,9 +178,9 @@ def test_another_language_is_warned_about():
 
 
 def test_a_large_train_corpus_is_sampled_for_its_yardsticks_and_that_is_said():
-    sets = load_sets(GENERATED, TRAIN, TEST, None)
-    measuring = Measuring(sets, None, "marks", "lengths", ["x"], lambda _: None, train_sample=3)
-    warnings = find_warnings(measuring.generated(), measuring.test(), measuring.train)
+    corpora = load_corpora({"generated": GENERATED}, TRAIN, TEST)
+    measuring = Measuring(corpora, None, "marks", "lengths", ["x"], train_sample=3)
+    warnings = find_warnings(measuring.generated, measuring.test, measuring.train)
     assert [text for text in warnings if text.startswith("train:")] == [
         f"train: {name} is that of 3 of its 4 texts, enough for a yardstick" for name in ("grammar", "plausibility")
     ]

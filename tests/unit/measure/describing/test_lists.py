@@ -43,28 +43,28 @@ def test_every_text_with_its_values_and_neighbours(found):
 
 
 def test_near_copies_stand_beside_their_train_text(found):
-    frame = found.near_copies(0.9)
+    frame = found.list_texts("near_copies", 0.9)
     assert frame.select("text", "train").rows() == [(GENERATED[0], TRAIN[0])]
-    assert len(found.near_copies(0.8)) == 2
+    assert len(found.list_texts("near_copies", 0.8)) == 2
     assert found["near_copies"].value == 1 / 4
     with pytest.raises(InputError, match="similarity from"):
-        found.near_copies(0.3)
+        found.list_texts("near_copies", 0.3)
 
 
 def test_test_texts_that_train_reaches_and_generated_does_not_are_uncovered(backends):
     train = [*TRAIN, "zigzag zebras"]
     found = run(generated=GENERATED, train=train, held_out=TEST, embedder="letters")
-    frame = found.uncovered()
+    frame = found.list_texts("uncovered")
     assert frame["test"].to_list() == [TEST[0]]
-    assert frame["semantic"][0] < found.reach
+    assert frame["semantic"][0] < found.generated[0].reach
     assert found["covered"].value == 1 / 2
-    assert len(found.uncovered(reach=1.01)) == 2
+    assert len(found.list_texts("uncovered", 1.01)) == 2
 
 
 def test_modes_have_size_share_and_an_example(found):
-    frame = found.modes()
+    frame = found.list_texts("modes")
     assert frame.rows() == [("generated", 2, 0.5, 1, "a dog barks by night")]
-    assert len(found.modes(least=1)) == 3
+    assert len(found.list_texts("modes", 1)) == 3
 
 
 def test_picked_texts_are_near_test_and_far_from_train_and_no_form_comes_twice(found):
@@ -78,8 +78,8 @@ def test_picked_texts_are_near_test_and_far_from_train_and_no_form_comes_twice(f
 
 
 def test_the_curve_has_a_row_per_step_and_ends_at_the_table(found):
-    assert found.curve.columns == ["corpus", "attempts", "unique", "distinct"]
-    last = found.curve.row(-1, named=True)
+    assert found.list_texts("curve").columns == ["corpus", "attempts", "unique", "distinct"]
+    last = found.list_texts("curve").row(-1, named=True)
     assert last["attempts"] == 4
     assert (last["unique"], last["distinct"]) == pytest.approx((found["unique"].value, found["distinct"].value))
 
