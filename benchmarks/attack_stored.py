@@ -15,7 +15,7 @@ from textgauge.bench import Ksc, Plan, Sources, Store, run
 from textgauge.core.errors import TextgaugeError
 from textgauge.core.files import seal_json, unseal_json
 from textgauge.data import Corpus
-from textgauge.data.cache import EmbeddingStore, compute_text_keys
+from textgauge.data.cache import EmbeddingStore
 from textgauge.encode import resources
 from textgauge.encode.endpoint import Answers
 from textgauge.metrics import get_corpus_metrics
@@ -63,18 +63,18 @@ def cells(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:
 
 
 def embeddings(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:
-    """A segment of the embedding cache."""
-    keys = compute_text_keys([f"text {n}" for n in range(20)])
-    vectors = rng.normal(size=(20, 8)).astype(np.float32)
-    EmbeddingStore(folder / "cache").write(keys, vectors)
+    """The file of the embedding cache."""
+    texts = [f"text {n}" for n in range(20)]
+    vectors = dict(zip(texts, rng.normal(size=(20, 8)).astype(np.float32), strict=True))
+    EmbeddingStore(folder / "cache").write(texts, np.stack(list(vectors.values())))
 
     def read() -> str:
-        found, rows = EmbeddingStore(folder / "cache").read(keys)
-        if found.any() and not np.array_equal(rows[found], vectors[found]):
+        found = EmbeddingStore(folder / "cache").read(texts)
+        if not all(np.array_equal(vector, vectors[text]) for text, vector in found.items()):
             return "wrong"
-        return "taken" if found.all() else "refused"
+        return "taken" if len(found) == len(texts) else "refused"
 
-    return _cases([(path, read) for path in (folder / "cache").glob("*.rows")], rng, count)
+    return _cases([(path, read) for path in (folder / "cache").glob("*.sqlite")], rng, count)
 
 
 def answers(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:

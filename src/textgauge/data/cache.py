@@ -1,10 +1,8 @@
 """Textgauge's cache folder: embeddings on disk, and what else it holds and how to empty it.
 
-Embeddings are computed once per text and embedder, by any number of processes at once.
-
-The folder of an embedder holds files of rows: the keys of some texts, then their vectors. The name of a file says how
-many rows it has, their dimension and the checksum of its bytes. A file is written under another name and renamed, and
-never changed; small ones are merged. A damaged file is removed with a warning, and its texts are computed again.
+Embeddings are computed once per text and embedder, by any number of processes at once: the folder of an embedder holds
+an SQLite file of its vectors, each by a key of its text and with a checksum. A vector that is damaged is computed
+again; a file that is none any more is removed with a warning.
 
 Settings: `TEXTGAUGE_CACHE` (the folder), `TEXTGAUGE_NO_CACHE=1` (no cache).
 """
@@ -15,35 +13,33 @@ import contextlib
 import hashlib
 import re
 import shutil
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
-from uuid import uuid4
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats32
 from textgauge.core.errors import InputError, warn
-from textgauge.core.files import remove_unfinished, replace_file
 from textgauge.core.parallel import map_parts
 from textgauge.core.progress import advance, count_part
-from textgauge.core.settings import get_cache_root, keeps_cache, make_cache_folder, open_stored, split_into_blocks
+from textgauge.core.settings import get_cache_root, keeps_cache, make_cache_folder, split_into_blocks
 from textgauge.core.show import Row
 from textgauge.data.datasets import list_published
 from textgauge.encode.embedders import Embedder, get_embedder
 
-TextKeys = NDArray[np.uint64]  # texts × 2
-
 Removable = Literal["embeddings", "models", "all"]
+_SEAL = 8  # bytes of a checksum
 _CHUNK = 1_024  # texts computed between two writes: what a killed process loses
-_SMALL = 2**25  # bytes; smaller files are merged
-_MOST_SMALL = 32
-_NAME = re.compile(r"(\d+)x(\d+)-[0-9a-f]{8}-[0-9a-f]{12}\.rows")
+_WAIT = 60  # seconds, for another process that writes
+_UNUSABLE = {  # what is wrong with a folder rather than with the file in it
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY,
+}  # fmt: skip
 
 
 def encode_cached(
@@ -62,36 +58,31 @@ def encode_cached(
     """
     if not len(texts):
         return np.empty((0, embedder.dimension), dtype=np.float32)
-    first: dict[str, int] = {}
-    inverse = np.fromiter((first.setdefault(text, len(first)) for text in texts), dtype=np.intp, count=len(texts))
-    different, with_store = list(first), is_kept and keeps_cache() and not getattr(embedder, "cheap", False)
+    different, with_store = (
+        list(dict.fromkeys(texts)),
+        is_kept and keeps_cache() and not getattr(embedder, "cheap", False),
+    )
     store = EmbeddingStore.of(embedder, cache_dir) if with_store else None
-    keys = compute_text_keys(different) if store else np.empty((len(different), 2), dtype=np.uint64)
-    known, vectors = np.zeros(len(different), dtype=bool), np.empty((len(different), 0), dtype=np.float32)
-    if store:
-        known, vectors = store.read(keys)
+    vectors = store.read(different) if store else {}
     # Neighbours in length share batches without padding.
-    missing = sorted(np.flatnonzero(~known).tolist(), key=lambda row: len(different[row]))
-    before = len(different) - len(missing)
+    missing = sorted((text for text in different if text not in vectors), key=len)
+    before = len(vectors)
     advance(before, len(different))
     places = split_into_blocks(len(missing), getattr(embedder, "per_request", _CHUNK))  # paid answers one by one
-    chunks = ([different[row] for row in missing[some]] for some in places)
     # A worker gets the embedder by its name.
-    parts = map_parts(executor, partial(encode_rows, embedder if executor is None else embedder.name), chunks)
+    encode = partial(encode_rows, embedder if executor is None else embedder.name)
+    parts = map_parts(executor, encode, (missing[some] for some in places))
     for some in places:
         with count_part(before + some.start, some.stop - some.start, len(different)):
             fresh = next(parts)
-        rows = missing[some]
-        if not vectors.shape[1]:
-            vectors = np.empty((len(different), fresh.shape[1]), dtype=np.float32)
-        if fresh.shape[1] != vectors.shape[1]:
+        if vectors and fresh.shape[1:] != next(iter(vectors.values())).shape:
             # The model behind this identity has changed its dimension: nothing kept under it can be used.
             return encode_cached(embedder, texts, executor=executor, is_kept=False)
-        vectors[rows] = fresh
+        vectors |= zip(missing[some], fresh, strict=True)
         advance(before + some.stop, len(different))
         if store:
-            store.write(keys[rows], fresh)
-    return vectors if len(different) == len(texts) else vectors[inverse]
+            store.write(missing[some], fresh)
+    return np.stack([vectors[text] for text in texts])
 
 
 def encode_rows(given: Embedder | str, texts: Sequence[str]) -> Floats32:
@@ -103,18 +94,11 @@ def encode_rows(given: Embedder | str, texts: Sequence[str]) -> Floats32:
     return vectors
 
 
-def compute_text_keys(texts: Sequence[str]) -> TextKeys:
-    """Return the 16-byte content key of each text; lone surrogates are part of the content."""
-    digests = (hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts)
-    return np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 2)
-
-
-@dataclass
 class EmbeddingStore:
-    """The files of one embedder identity."""
+    """The vectors of one embedder identity, in a file of this folder."""
 
-    folder: Path
-    writable: bool = True
+    def __init__(self, folder: Path) -> None:
+        self.file, self.is_usable = folder / "vectors.sqlite", True
 
     @classmethod
     def of(cls, embedder: Embedder, cache_dir: Path | None = None) -> EmbeddingStore:
@@ -122,99 +106,59 @@ class EmbeddingStore:
         root = get_cache_root() / "embeddings" if cache_dir is None else cache_dir
         return cls(root / hashlib.blake2b(embedder.identity.encode(), digest_size=12).hexdigest())
 
-    def read(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Floats32]:
-        """Return which keys there are, and an array with their vectors at those rows."""
-        known, vectors = np.zeros(len(keys), dtype=bool), np.empty((len(keys), 0), dtype=np.float32)
-        order = np.argsort(keys[:, 0])
-        seen: set[Path] = set()
-        # What a merge removes meanwhile is found in the file that it wrote.
-        while fresh := {path: shape for path, shape in self.list_files().items() if path not in seen}:
-            seen.update(fresh)
-            for file in self._open(fresh):
-                if vectors.shape[1] not in (0, file.rows.shape[1]):
-                    continue
-                at = order[np.minimum(np.searchsorted(keys[:, 0], file.keys[:, 0], sorter=order), len(keys) - 1)]
-                hits = np.flatnonzero((keys[at] == file.keys).all(axis=1) & ~known[at])
-                if len(hits) and self._is_whole(file):
-                    if not vectors.shape[1]:
-                        vectors = np.empty((len(keys), file.rows.shape[1]), dtype=np.float32)
-                    vectors[at[hits]] = file.rows[hits]
-                    known[at[hits]] = True
-        return known, vectors
+    def read(self, texts: Sequence[str]) -> dict[str, Floats32]:
+        """Return the vectors of the texts that have one."""
+        vectors = {}
 
-    def write(self, keys: TextKeys, vectors: Floats32) -> None:
-        """Keep new rows as one more file; rows that are not finite are not kept."""
-        finite = np.isfinite(vectors).all(axis=1)
-        if not self.writable or not finite.any():
+        def find(file: sqlite3.Connection) -> None:
+            for text in texts:
+                query = "SELECT vector FROM vectors WHERE key = ? AND typeof(vector) = 'blob'"
+                for (stored,) in file.execute(query, (_compute_key(text),)):
+                    if _seal(text, stored[:-_SEAL]) == stored:
+                        vectors[text] = np.frombuffer(stored[:-_SEAL], dtype="<f4")
+
+        self._use(find)
+        return vectors
+
+    def write(self, texts: Sequence[str], vectors: Floats32) -> None:
+        """Keep the vectors of texts; those that are not finite are not kept."""
+        finite = np.flatnonzero(np.isfinite(vectors).all(axis=1)).tolist()
+        stored = {texts[row]: np.asarray(vectors[row], dtype="<f4").tobytes() for row in finite}
+        rows = [(_compute_key(text), _seal(text, vector)) for text, vector in stored.items()]
+        self._use(lambda file: file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows))
+
+    def _use(self, work: Callable[[sqlite3.Connection], object]) -> None:
+        """Do this with the file, in one transaction; where that is not possible, say so and do without."""
+        if not self.is_usable:
             return
         try:
-            make_cache_folder(self.folder)
-            self._write(keys[finite], vectors[finite])
-            self._merge()
-        except OSError as error:
-            self.writable = False
-            message = f"cannot write the embedding cache {self.folder.parent} ({error.strerror}); continuing without it"
-            warn(message, RuntimeWarning)
-
-    def list_files(self) -> dict[Path, tuple[int, int]]:
-        """Return the files of rows, each with the number of its rows and their dimension; others are left alone."""
-        named = ((path, _NAME.fullmatch(path.name)) for path in self.folder.glob("*.rows"))
-        return {path: (int(name[1]), int(name[2])) for path, name in named if name}
-
-    def _write(self, keys: TextKeys, vectors: Floats32) -> None:
-        content = np.ascontiguousarray(keys, "<u8").tobytes() + np.ascontiguousarray(vectors, "<f4").tobytes()
-        name = f"{len(vectors)}x{vectors.shape[1]}-{zlib.crc32(content):08x}-{uuid4().hex[:12]}.rows"
-        with replace_file(self.folder / name, named_by_user=False) as part:
-            part.write_bytes(content)
-
-    def _open(self, shapes: Mapping[Path, tuple[int, int]]) -> Iterator[_RowsFile]:
-        """Map files; those whose size is not the one that their names say are removed."""
-        for path, (count, dimension) in shapes.items():
-            try:
-                with open_stored(path) as stream:
-                    content = np.memmap(stream, dtype=np.uint8, mode="r")
-                keys, rows = content[: 16 * count].view("<u8"), content[16 * count :].view("<f4")
-                yield _RowsFile(path, content, keys.reshape(count, 2), rows.reshape(count, dimension))
-            except FileNotFoundError:  # merged meanwhile
-                continue
-            except (OSError, ValueError):
-                self._drop(path)
-
-    def _is_whole(self, file: _RowsFile) -> bool:
-        """Compare the bytes of a file with the checksum in its name."""
-        if f"{zlib.crc32(file.content.data):08x}" == file.path.name.split("-")[1]:
-            return True
-        self._drop(file.path)
-        return False
-
-    def _drop(self, path: Path) -> None:
-        warn(f"the embedding cache has a damaged file, {path}: it is removed, and its texts are embedded again")
-        with contextlib.suppress(OSError):
-            path.unlink()
-
-    def _merge(self) -> None:
-        """Make one file of many small ones; what two processes merge at once is there twice until the next time."""
-        shapes = self.list_files().items()
-        small = {path: (count, width) for path, (count, width) in shapes if count * (16 + 4 * width) < _SMALL}
-        if len(small) <= _MOST_SMALL:
-            return
-        remove_unfinished(self.folder)
-        files = [file for file in self._open(small) if self._is_whole(file)]
-        for dimension in {file.rows.shape[1] for file in files}:
-            alike = [file for file in files if file.rows.shape[1] == dimension]
-            keys, first = np.unique(np.concatenate([file.keys for file in alike]), axis=0, return_index=True)
-            self._write(keys, np.concatenate([file.rows for file in alike])[first])
-        for file in files:
-            file.path.unlink(missing_ok=True)
+            make_cache_folder(self.file.parent)
+            if self.file.is_symlink() or (self.file.exists() and not self.file.is_file()):
+                raise sqlite3.DatabaseError
+            with contextlib.closing(sqlite3.connect(self.file, timeout=_WAIT)) as file, file:
+                file.execute("CREATE TABLE IF NOT EXISTS vectors (key INT PRIMARY KEY, vector BLOB)")
+                work(file)
+        except (OSError, ValueError, sqlite3.Error) as error:  # a message of a damaged file need not be UTF-8
+            if isinstance(error, OSError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNUSABLE:
+                self.is_usable, reason = False, getattr(error, "strerror", None) or error
+                message = f"cannot use the embedding cache {self.file.parents[1]} ({reason}); continuing without it"
+                warn(message, RuntimeWarning)
+                return
+            warn(f"the embedding cache has a damaged file, {self.file}: it is removed, and texts are embedded again")
+            with contextlib.suppress(OSError):
+                self.file.unlink()
 
 
-class _RowsFile(NamedTuple):
-    """A file of rows, memory-mapped."""
+def _compute_key(text: str) -> int:
+    """Return a key of the content of a text, lone surrogates included."""
+    content = text.encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
 
-    path: Path
-    content: NDArray[np.uint8]
-    keys: TextKeys
-    rows: Floats32
+
+def _seal(text: str, vector: bytes) -> bytes:
+    """Return the bytes of a vector with a checksum that another text, or other bytes, would not have."""
+    content = text.encode("utf-8", "surrogatepass")
+    return vector + hashlib.blake2b(content + vector, digest_size=_SEAL).digest()
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,9 @@ from numpy.typing import NDArray
 
 from textgauge.core.errors import MissingExtra
 from textgauge.core.registry import Registry
+from textgauge.core.settings import split_into_blocks
 
+_TEXTS_AT_ONCE = 4_096
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ASCII_RUN = re.compile("[a-z0-9]+")
 _ASCII_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[^\s\w\x00-\x1f\x7f]|_")  # what the pattern of words is without marks
@@ -188,8 +190,19 @@ class PieceTokenizer:
 
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Split texts into word pieces, without special tokens, padding or truncation."""
-        ids, lengths = _load_piece_words().ids([text if text.isascii() else replace_surrogates(text) for text in texts])
+        ids, lengths = encode_ids(load_pieces(), texts)
         return Tokens(ids, compute_offsets(lengths), list_pieces(load_pieces()))
+
+
+def encode_ids(library: Any, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the token ids of texts by the library `tokenizers`, flat and without special ones, and their numbers."""
+    ids, lengths = array("i"), array("q")
+    for some in split_into_blocks(len(texts), _TEXTS_AT_ONCE):
+        batch = list(map(replace_surrogates, texts[some]))
+        for encoding in library.encode_batch_fast(batch, add_special_tokens=False):
+            ids.extend(encoding.ids)
+            lengths.append(len(encoding.ids))
+    return np.array(ids, dtype=np.int32), np.array(lengths, dtype=np.int64)
 
 
 @cache
@@ -215,13 +228,6 @@ def load_pieces() -> Any:
     from textgauge.encode.resources import locate
 
     return open_tokenizer(locate("wordpiece") / "tokenizer.json")
-
-
-@cache
-def _load_piece_words() -> Any:
-    from textgauge.encode.wordwise import WordwiseTokenizer
-
-    return WordwiseTokenizer(load_pieces())
 
 
 def replace_surrogates(text: str) -> str:

@@ -8,7 +8,7 @@ from textgauge.core.errors import TextgaugeError
 from textgauge.core.parallel import count_workers
 from textgauge.core.settings import read_stored_bytes
 from textgauge.data import load_texts, read_embeddings
-from textgauge.data.cache import EmbeddingStore, compute_text_keys
+from textgauge.data.cache import EmbeddingStore
 from textgauge.measure.checking import read_baselines, read_checks
 from textgauge_papers.elmo import read_sizes
 
@@ -59,10 +59,9 @@ def test_a_result_without_end_counts_as_missing(tmp_path, endless):
 
 
 def test_what_a_cache_keeps_without_end_counts_as_missing(tmp_path, endless):
-    path = endless(tmp_path / "cache" / "1x2-00000000-0123456789ab.rows")
+    path = endless(tmp_path / "cache" / "vectors.sqlite")
     with pytest.warns(UserWarning, match="damaged"):
-        known, _ = EmbeddingStore(path.parent).read(compute_text_keys(["a"]))
-    assert not known.any()
+        assert EmbeddingStore(path.parent).read(["a"]) == {}
     assert not path.is_symlink()
     assert not path.exists()
 

@@ -17,7 +17,7 @@ from tests.unit.encode.conftest import publish, sha
 
 from textgauge.core.errors import ResourceError
 from textgauge.core.settings import get_cache_root, make_cache_folder
-from textgauge.data.cache import EmbeddingStore, compute_text_keys
+from textgauge.data.cache import EmbeddingStore
 from textgauge.data.pool import StoredRows
 from textgauge.encode import resources
 from textgauge.encode.resources import Package, compute_tree_sha256, list_resources
@@ -280,9 +280,7 @@ def test_a_new_cache_is_closed_to_other_users_and_one_that_is_there_is_left_as_i
 
 
 def keep_block():
-    EmbeddingStore(get_cache_root() / "embeddings" / "x").write(
-        compute_text_keys(["a"]), np.ones((1, 2), dtype=np.float32)
-    )
+    EmbeddingStore(get_cache_root() / "embeddings" / "x").write(["a"], np.ones((1, 2), dtype=np.float32))
 
 
 def keep_rows():

@@ -18,8 +18,7 @@ from textgauge.core.progress import advance
 from textgauge.core.settings import read_stored_bytes
 from textgauge.encode.encoders import explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
-from textgauge.encode.tokenizers import find_used_ids, open_tokenizer, replace_surrogates
-from textgauge.encode.wordwise import WordwiseTokenizer
+from textgauge.encode.tokenizers import encode_ids, find_used_ids, open_tokenizer
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -30,7 +29,7 @@ class StaticModel:
     """A vector per token id, a tokenizer, the id of the unknown token, and whether sentence vectors are units."""
 
     table: NDArray[np.float32]
-    tokenizer: WordwiseTokenizer
+    tokenizer: Any
     unknown: int | None = None
     normalise: bool = False
 
@@ -71,7 +70,7 @@ class StaticEmbedder:
         from scipy.sparse import csr_matrix
 
         model = self.model
-        ids, lengths = model.tokenizer.ids([text if text.isascii() else replace_surrogates(text) for text in texts])
+        ids, lengths = encode_ids(model.tokenizer, texts)
         if model.unknown is not None and (ids == model.unknown).any():
             known, ends = ids != model.unknown, np.cumsum(lengths)
             ids, lengths = ids[known], np.diff(np.append(0, np.append(0, np.cumsum(known))[ends]))
@@ -98,8 +97,7 @@ def _load_wordllama() -> StaticModel:
 
     folder = locate("wordllama")
     (table,) = load_file(folder / _WEIGHTS).values()
-    tokenizer = WordwiseTokenizer(open_tokenizer(folder / _TOKENIZER))
-    return StaticModel(np.asarray(table, dtype=np.float32), tokenizer)
+    return StaticModel(np.asarray(table, dtype=np.float32), open_tokenizer(folder / _TOKENIZER))
 
 
 def make_static(model: str) -> StaticEmbedder:
@@ -124,7 +122,7 @@ def _load_folder(folder: Path, name: str) -> StaticModel:
         table = _make_token_table(arrays, library.get_vocab_size(), name)
     token = getattr(library.model, "unk_token", None)
     unknown = library.token_to_id(token) if isinstance(token, str) else None
-    return StaticModel(table, WordwiseTokenizer(library), unknown, normalise)
+    return StaticModel(table, library, unknown, normalise)
 
 
 def _make_token_table(arrays: dict[str, Any], tokens: int, name: str) -> NDArray[np.float32]:
