@@ -11,10 +11,9 @@ hf://datasets/owner/name@revision/path.csv   the file itself, as any file of tha
 from __future__ import annotations
 
 import importlib
-import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,9 +69,6 @@ class DatasetItem:
     raters: tuple[float, ...] | None = None
 
 
-ReadDataset = Callable[[], "LabelledTexts | TextPairs | Iterable[DatasetItem]"]
-
-
 @dataclass(frozen=True)
 class _Dataset:
     card: DatasetCard
@@ -80,21 +76,7 @@ class _Dataset:
     extra: tuple[str, ...]
     sides: tuple[str, ...]
     files: tuple[DatasetFile, ...]
-    read: ReadDataset
-
-    def items(self) -> Iterator[DatasetItem]:
-        content, name, kind = self.read(), self.card.name, self.card.kind
-        if not isinstance(content, LabelledTexts | TextPairs):
-            yield from content
-        elif isinstance(content, LabelledTexts) != (kind == "texts"):
-            raise InputError(f"dataset {name!r} is registered as {kind}, but reads as {type(content).__name__}")
-        elif isinstance(content, LabelledTexts):
-            for text, label in zip(content.texts, content.labels or itertools.repeat(None), strict=False):
-                yield DatasetItem("all", text, label)
-        else:
-            grades, raters = content.grade or itertools.repeat(None), content.raters or itertools.repeat(None)
-            for left, right, grade, rated in zip(content.left, content.right, grades, raters, strict=False):
-                yield DatasetItem("all", left, right=right, grade=grade, raters=rated)
+    read: Callable[[], Iterable[DatasetItem]]
 
 
 DATASETS: Registry[_Dataset] = Registry("dataset", group="textgauge.datasets", plug_in=lambda _, register: register())
@@ -102,7 +84,7 @@ DATASETS: Registry[_Dataset] = Registry("dataset", group="textgauge.datasets", p
 
 def register_dataset(
     name: str,
-    read: ReadDataset,
+    read: Callable[[], Iterable[DatasetItem]],
     *,
     kind: str = "texts",
     size: int,
@@ -123,8 +105,7 @@ def register_dataset(
     name
         What users call it; no slash, no colon.
     read
-        Called when the dataset is used; returns `LabelledTexts`, `TextPairs` or items. `find_dataset_file` gives it
-        the path of one of `files`.
+        Called when the dataset is used; returns its items. `find_dataset_file` gives it the path of one of `files`.
     kind
         "texts" or "pairs".
     size
@@ -169,7 +150,7 @@ def is_here(dataset: str) -> bool:
 def load_published_texts(spec: str) -> LabelledTexts:
     """Return the texts of a dataset; of a dataset of pairs one side, the first if none is named."""
     dataset, splits, side = _parse(spec)
-    items = [item for item in dataset.items() if item.split in splits]
+    items = [item for item in dataset.read() if item.split in splits]
     texts = tuple(item.left if side == dataset.sides[0] else item.right or "" for item in items)
     labels = tuple(item.label or item.split for item in items)
     return LabelledTexts(texts, labels, spec)
@@ -180,7 +161,7 @@ def load_published_pairs(spec: str) -> TextPairs:
     dataset, splits, _ = _parse(spec)
     if dataset.card.kind != "pairs":
         raise InputError(f"dataset {dataset.card.name!r} holds single texts, not pairs")
-    items = [item for item in dataset.items() if item.split in splits]
+    items = [item for item in dataset.read() if item.split in splits]
     return TextPairs(
         tuple(item.left for item in items),
         tuple(item.right or "" for item in items),

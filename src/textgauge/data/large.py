@@ -16,7 +16,7 @@ from textgauge.core.settings import cap_size
 from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
 from textgauge.data.formats import get_format, is_glob, is_table, list_glob, map_embeddings, read_batches
 from textgauge.data.packing import format_path, split_endings
-from textgauge.data.pool import Pool, StoredRows, StoredTexts, check_embeddings, iterate_rows
+from textgauge.data.pool import Pool, StoredTexts, check_embeddings, iterate_rows, store_rows
 from textgauge.data.source import (
     Source,
     check_comparable,
@@ -128,7 +128,7 @@ def load_comparison(
     if isinstance(large[0], TextBatches):
         pool = Pool(StoredTexts(_count_texts(large, sizes)), source_sizes=sizes, is_stored=True)
     else:
-        pool = Pool(embeddings=_copy_rows(large), is_stored=True)
+        pool = Pool(embeddings=store_rows(_check_rows(large)), is_stored=True)
         sizes[0] = len(large[0])
     sides = Corpus(pool, np.arange(sizes[0])), Corpus(pool, np.arange(sizes[0], pool.size))
     for role, side in zip(ROLES, sides, strict=True):
@@ -144,13 +144,11 @@ def _count_texts(sources: Sequence[TextBatches | Embeddings], sizes: list[int]) 
             begin_step(f"reading the {ROLES[place]}: {sizes[place]:,} texts")
 
 
-def _copy_rows(sources: Sequence[TextBatches | Embeddings]) -> Embeddings:
-    stored = StoredRows()
+def _check_rows(sources: Sequence[TextBatches | Embeddings]) -> Iterator[Embeddings]:
     for role, source in zip(ROLES, sources, strict=True):
         begin_step(f"reading the {role}")
         for some, rows in iterate_rows(source):  # type: ignore[arg-type]
-            stored.append(check_embeddings(rows, first=some.start))
-    return stored.array()
+            yield check_embeddings(rows, first=some.start)
 
 
 def deal_groups(reference: Corpus, candidate: Corpus, *, seed: int) -> tuple[Ints, Ints] | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import mmap
 import tempfile
-import weakref
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from functools import cached_property
+from contextlib import contextmanager
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, overload
 
@@ -118,16 +119,17 @@ class Pool:
 
         model = get_embedder(embedder)
         if self.is_stored:
-            rows = StoredRows()
-            for some in split_into_blocks(self.size, PARTITION):
-                advance(some.start, self.size)
-                with count_part(some.start, some.stop - some.start, self.size):
-                    vectors = encode_cached(model, self.texts[some], executor=executor)
-                rows.append(check_embeddings(vectors, first=some.start))
-            self._rows[key] = rows.array()
+            self._rows[key] = store_rows(self._encode_blocks(partial(encode_cached, model, executor=executor)))
         else:
             self._rows[key] = check_embeddings(encode_cached(model, self.texts, executor=executor))
         return self._rows[key]  # type: ignore[no-any-return]
+
+    def _encode_blocks(self, encode: Callable[[Sequence[str]], Embeddings]) -> Iterator[Embeddings]:
+        for some in split_into_blocks(self.size, PARTITION):
+            advance(some.start, self.size)
+            with count_part(some.start, some.stop - some.start, self.size):
+                vectors = encode(self.texts[some])
+            yield check_embeddings(vectors, first=some.start)
 
     def list_embedders(self) -> list[str]:
         """Return the embedders whose rows are there."""
@@ -239,39 +241,25 @@ def _stack_rows(rows: list[Embeddings]) -> Embeddings:
     return np.concatenate(rows)
 
 
-class _ScratchFile:
-    """A file without a name; errors of the disk are one line."""
-
-    def __init__(self) -> None:
-        self.folder = get_cache_root() / "grounds"
-        try:
-            make_cache_folder(self.folder)
-            self._file: IO[bytes] = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115, closed when it is mapped
-        except OSError as error:
-            raise self._make_error(error) from None
-        weakref.finalize(self, self._file.close)
-
-    def write(self, data: bytes) -> None:
-        try:
-            self._file.write(data)
-        except OSError as error:
-            raise self._make_error(error) from None
-
-    def map(self, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Close the file and return its content, memory-mapped."""
-        try:
-            self._file.flush()
-        except OSError as error:
-            raise self._make_error(error) from None
-        with self._file:
-            is_empty = not self._file.tell()
-            return np.empty(0, dtype) if is_empty else np.memmap(self._file, dtype=dtype, mode="r")
-
-    def _make_error(self, error: OSError) -> ResourceError:
-        return ResourceError(
-            f"cannot write {self.folder}: {error.strerror or error}; vectors that are finished are kept, and the same "
+@contextmanager
+def _open_scratch() -> Iterator[IO[bytes]]:
+    """Open a file without a name; errors of the disk are one line."""
+    folder = get_cache_root() / "grounds"
+    try:
+        make_cache_folder(folder)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            yield file
+    except OSError as error:
+        raise ResourceError(
+            f"cannot write {folder}: {error.strerror or error}; vectors that are finished are kept, and the same "
             "command resumes"
-        )
+        ) from None
+
+
+def _map_file(file: IO[bytes], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the content of a file, memory-mapped."""
+    file.flush()
+    return np.memmap(file, dtype=dtype, mode="r") if file.tell() else np.empty(0, dtype)
 
 
 class StoredTexts(Sequence[str]):
@@ -282,14 +270,14 @@ class StoredTexts(Sequence[str]):
     """
 
     def __init__(self, batches: Iterable[Sequence[str]]) -> None:
-        file = _ScratchFile()
-        lengths = [np.zeros(1, dtype=np.int64)]
-        for batch in batches:
-            data = [text.encode("utf-8", "surrogatepass") for text in batch]
-            file.write(b"".join(data))
-            lengths.append(np.fromiter(map(len, data), dtype=np.int64, count=len(data)))
-        self._offsets: Ints = np.cumsum(np.concatenate(lengths))
-        self._data = file.map(np.dtype(np.uint8))
+        lengths = array("q", [0])
+        with _open_scratch() as file:
+            for batch in batches:
+                data = [text.encode("utf-8", "surrogatepass") for text in batch]
+                file.write(b"".join(data))
+                lengths.extend(map(len, data))
+            self._data = _map_file(file, np.dtype(np.uint8))
+        self._offsets: Ints = np.cumsum(lengths)
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -323,26 +311,17 @@ class StoredTexts(Sequence[str]):
             begin = end - first
 
 
-class StoredRows:
-    """Embeddings that are written one after the other, to be read as one memory-mapped array."""
-
-    def __init__(self) -> None:
-        self._file = _ScratchFile()
-        self._width, self._dtype = 0, np.dtype(np.float32)
-
-    def append(self, rows: Embeddings) -> None:
-        """Add rows at the end; all have the width and the type of the first ones."""
-        if not self._width:
-            self._width, self._dtype = rows.shape[1], rows.dtype
-        if rows.shape[1] != self._width:
-            raise InputError(
-                f"embeddings of different dimensions cannot be compared: {self._width} and {rows.shape[1]}"
-            )
-        self._file.write(np.ascontiguousarray(rows, dtype=self._dtype).tobytes())
-
-    def array(self) -> Embeddings:
-        """Return all rows."""
-        return self._file.map(self._dtype).reshape(-1, self._width)
+def store_rows(blocks: Iterable[Embeddings]) -> Embeddings:
+    """Write embeddings to disk and return all of them, of the type of the first ones, as one mapped array."""
+    width, dtype = 0, np.dtype(np.float32)
+    with _open_scratch() as file:
+        for rows in blocks:
+            if not width:
+                width, dtype = rows.shape[1], rows.dtype
+            if rows.shape[1] != width:
+                raise InputError(f"embeddings of different dimensions cannot be compared: {width} and {rows.shape[1]}")
+            file.write(np.ascontiguousarray(rows, dtype=dtype).tobytes())
+        return _map_file(file, dtype).reshape(-1, width)
 
 
 def iterate_rows(rows: Embeddings, size: int = PARTITION) -> Iterator[tuple[slice, Embeddings]]:

@@ -5,7 +5,8 @@
     whitespace   the pieces between white space, unchanged
     rouge_score  runs of a-z and 0-9 after lower-casing, as the rouge-score package has them
     rouge        the pieces between white space and full stops, case kept, as the package rouge splits
-    13a          words and signs as mteval-v13a splits Western languages, case kept: see `split_13a`
+    13a          as mteval-v13a splits Western languages, case kept: words and signs, but ' and - stay within words,
+                 full stops and commas within numbers; a dash after a digit is a token
     intl, zh     as sacrebleu has them: signs of all scripts split off; each Chinese character a token, else 13a
     char         code points without white space, as sacrebleu has them
     ja-mecab, ko-mecab, flores200   words of Japanese and Korean, pieces of 200 languages, as sacrebleu has them, where
@@ -42,11 +43,6 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _ASCII_RUN = re.compile("[a-z0-9]+")
 _ASCII_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[^\s\w\x00-\x1f\x7f]|_")  # what the pattern of words is without marks
 _ASCII_LOWER = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256))
-_SIGNS = frozenset('!"#$%&()*+/:;<=>?@[\\]^_`{|}~')
-_DIGITS = frozenset("0123456789")
-_STOP_AFTER_NO_DIGIT = re.compile("([^0-9])([.,])")
-_STOP_BEFORE_NO_DIGIT = re.compile("([.,])([^0-9])")
-_DASH_AFTER_DIGIT = re.compile("([0-9])-")
 _IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _INVISIBLE = "\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 
@@ -272,28 +268,6 @@ def split_alphanumeric(text: str) -> list[str]:
     return _compile_patterns()[1].findall(unicodedata.normalize("NFC", text.lower()))
 
 
-def split_13a(text: str) -> list[str]:
-    """Split a text as the script mteval-v13a does: the default of sacrebleu's BLEU.
-
-    Signs are tokens, but ' and - within words are not; full stops and commas within numbers are not; a dash after a
-    digit is. Letters are kept as they stand, and scripts without spaces stay in runs.
-
-    >>> split_13a("Don't pay $1,200.50 -- it's 3-fold, isn't it?")
-    ["Don't", 'pay', '$', '1,200.50', '--', "it's", '3', '-', 'fold', ',', "isn't", 'it', '?']
-    """
-    line = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
-    if "&" in line:
-        line = line.replace("&quot;", '"').replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
-    here = set(line)
-    line = f" {line} "
-    for sign in _SIGNS & here:
-        line = line.replace(sign, f" {sign} ")
-    if here.isdisjoint(_DIGITS):
-        return line.replace(".", " . ").replace(",", " , ").split()
-    line = _STOP_BEFORE_NO_DIGIT.sub(r" \1 \2", _STOP_AFTER_NO_DIGIT.sub(r"\1 \2 ", line))
-    return _DASH_AFTER_DIGIT.sub(r"\1 - ", line).split()
-
-
 def _split_ascii_runs(text: str) -> list[str]:
     return text.encode("ascii").translate(_ASCII_LOWER).decode("ascii").split()
 
@@ -361,12 +335,8 @@ TOKENIZERS: Registry[Callable[[], Tokenizer]] = Registry(
         "whitespace": partial(SplitTokenizer, str.split),
         "rouge_score": partial(SplitTokenizer, _split_rouge_score),
         "rouge": partial(SplitTokenizer, lambda text: text.replace(".", " ").split()),
-        "13a": partial(SplitTokenizer, split_13a),
-        "intl": partial(_make_sacrebleu, "intl"),
-        "zh": partial(_make_sacrebleu, "zh"),
-        "char": partial(_make_sacrebleu, "char"),
         "characters": partial(SplitTokenizer, get_characters),
-        **{name: partial(_make_sacrebleu, name) for name in _OPTIONAL},
+        **{name: partial(_make_sacrebleu, name) for name in ("13a", "intl", "zh", "char", *_OPTIONAL)},
     },
 )
 

@@ -23,8 +23,7 @@ from textgauge.data.pool import Pool
 from textgauge.data.source import Source
 from textgauge.data.tables import parse_number
 from textgauge.data.units import FEWEST_GROUPS
-from textgauge.encode.embedders import EmbedderLike
-from textgauge.encode.embedders.own import name_embedder
+from textgauge.encode.embedders import EmbedderLike, name_embedder
 from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.dependence import LabelSource, read_labels, read_side_labels
 from textgauge.measure.description import Description, Property

@@ -14,8 +14,7 @@ from textgauge.core.errors import InputError
 from textgauge.core.result import TableResult
 from textgauge.data import GIVEN, Comparison, load_corpus
 from textgauge.data.source import Source
-from textgauge.encode.embedders import EmbedderLike
-from textgauge.encode.embedders.own import name_embedder
+from textgauge.encode.embedders import EmbedderLike, name_embedder
 from textgauge.measure.check import Outcome
 from textgauge.measure.dependence import LabelSource, read_belonging
 from textgauge.measure.score_report import Bootstrap

@@ -111,7 +111,7 @@ def get_metrics(
     found: list[Any] = list(dict.fromkeys(metrics))
     if embedder is None:
         return found
-    from textgauge.encode.embedders.own import name_embedder
+    from textgauge.encode.embedders import name_embedder
 
     name = name_embedder(embedder)
     return [metric.on_embeddings(name) for metric in found]

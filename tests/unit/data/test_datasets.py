@@ -13,8 +13,6 @@ from textgauge.core.registry import Registry
 from textgauge.data import (
     DatasetFile,
     DatasetItem,
-    LabelledTexts,
-    TextPairs,
     datasets,
     fetch_dataset,
     find_dataset_file,
@@ -137,8 +135,11 @@ def plugged(monkeypatch):
 
 
 def register_two():
-    texts = LabelledTexts(("a tale", "a poem"), ("prose", "verse"), "own")
-    pairs = TextPairs(("a", "b"), ("c", "d"), "own", (1.0, 0.5), ((1.0, 1.0), (0.0, 1.0)))
+    texts = [DatasetItem("all", "a tale", "prose"), DatasetItem("all", "a poem", "verse")]
+    pairs = [
+        DatasetItem("all", "a", right="c", grade=1.0, raters=(1.0, 1.0)),
+        DatasetItem("all", "b", right="d", grade=0.5, raters=(0.0, 1.0)),
+    ]
     register_dataset("tales", lambda: texts, size=2, about="short tales", licence="CC0-1.0")
     register_dataset("tale-pairs", lambda: pairs, kind="pairs", size=2)
 

@@ -18,7 +18,7 @@ from tests.unit.encode.conftest import publish, sha
 from textgauge.core.errors import ResourceError
 from textgauge.core.settings import get_cache_root, make_cache_folder
 from textgauge.data.cache import EmbeddingStore
-from textgauge.data.pool import StoredRows
+from textgauge.data.pool import store_rows
 from textgauge.encode import resources
 from textgauge.encode.resources import Package, compute_tree_sha256, list_resources
 
@@ -284,9 +284,7 @@ def keep_block():
 
 
 def keep_rows():
-    rows = StoredRows()
-    rows.append(np.ones((2, 2), dtype=np.float32))
-    rows.array()
+    store_rows([np.ones((2, 2), dtype=np.float32)])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

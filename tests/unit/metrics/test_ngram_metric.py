@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
-from textgauge.encode.tokenizers import Tokens, get_tokenizer, split_13a
+from textgauge.encode.tokenizers import Tokens, get_tokenizer
 from textgauge.metrics.numerics.ngram_counts import count_shared_ngrams, find_best_rows
 from textgauge.metrics.numerics.search import compute_common_lengths
 from textgauge.metrics.pair.rouge import number_characters
@@ -63,14 +63,6 @@ def test_bleu_chrf_and_ter_are_those_of_sacrebleu(left, right):
     ):
         value = get_metric(name)(left=[left], right=[right]).values[0]
         assert value == pytest.approx(peer.sentence_score(left, [right]).score, abs=1e-9)
-
-
-@settings(deadline=None)
-@given(st.text(st.sampled_from("ab1.,-'&;/ \n<>qutlgmp%é你"), max_size=25) | ANY_TEXT)
-def test_13a_is_that_of_sacrebleu(text):
-    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-
-    assert split_13a(text) == Tokenizer13a()(text.rstrip()).split()
 
 
 @settings(deadline=None)
