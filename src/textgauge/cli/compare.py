@@ -89,15 +89,10 @@ def compare(
         files = shlex.join([reference, *candidates] if report.candidates else [*candidates, reference])
         hint = f"textgauge score {'--reference ' if report.candidates else ''}{files}"
         hints = [f"{hint}  (if line i of one file answers line i of the other)"]
-    if report.candidates:
-        print_next(hints, form)
-    else:
-        in_parts = any(text.startswith(IN_PARTS) for text in report.warnings)  # explaining would hold all texts
-        page = (
-            format_this_command("-o", "found.json") if output is None else f"textgauge report {output} -o report.html"
-        )
-        texts = format_this_command("--explain", *(() if output else ("-o", "found.json")))
-        print_next([*([] if is_printed or in_parts else [texts]), page, *hints], form)
+    in_parts = any(text.startswith(IN_PARTS) for text in report.warnings)  # explaining would hold all texts
+    page = format_this_command("-o", "found.json") if output is None else f"textgauge report {output} -o report.html"
+    texts = format_this_command("--explain", *(() if output else ("-o", "found.json")))
+    print_next([*([] if is_printed or in_parts else [texts]), page, *hints], form)
     if atlas is not None:
         _write_atlas(report, atlas)
     if all(score.reason for score in report.rows):
@@ -133,16 +128,19 @@ def _write_atlas(report: CompareReport, path: Path) -> None:
 
 
 def _list_sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[Row]]]:
-    explanations = list(report.explanations.values())
-    for one in explanations:
+    several = bool(report.candidates)  # of whom the first metric is enough on a terminal
+    first = next(iter(report.explanations.values()), None)
+    for name, one in report.explanations.items():
+        if several and first is not None and one.metric != first.metric:
+            continue
+        shown = ", ".join(name) if several else one.metric
         of = "" if one.of == "value" else f" ({one.of} {one.total:.4g})"
         yield (
-            f"{one.metric}{of}: the texts that contribute most. Contribution of a text = {one.formula}.",
+            f"{shown}{of}: the texts that contribute most. Contribution of a text = {one.formula}.",
             _list_top_texts(one, top),
         )
-        yield f"{one.metric}: the tokens that contribute most", one.tokens[:top]
-    if explanations:
-        first = explanations[0]
+        yield f"{shown}: the tokens that contribute most", one.tokens[:top]
+    if first is not None and not several:
         far = [_make_far_row(row) for row in (*first.uncovered(top), *first.outliers(top))]
         yield f"Texts far from every text of the other corpus, by {first.distance}", far
     if len(report.terms):
@@ -162,7 +160,8 @@ def _make_far_row(row: Row) -> Row:
 
 
 def _name_unexplained(report: CompareReport) -> None:
-    left = [score.metric for score in report if score.reason is None and score.metric not in report.explanations]
+    known = {one.metric for one in report.explanations.values()}
+    left = list(dict.fromkeys(score.metric for score in report if score.reason is None and score.metric not in known))
     if left:
         note(f"not explained, because they have no per-text contributions: {', '.join(left)}; {_name_explained()} have")
 

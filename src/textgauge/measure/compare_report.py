@@ -188,7 +188,7 @@ class CompareReport(Result):
     """The scores of one comparison, of several candidates or of slices; iterate over them, or ask for one by its name.
 
     `report["energy"]` is the score of a metric, `report["energy", "gpt"]` that of one of several candidates,
-    `report["ships"]` that of a slice. `explanations`, with `compare(explain=True)`, are by the key of their metric; a
+    `report["ships"]` that of a slice. `explanations`, with `compare(explain=True)`, have the names of their rows; a
     metric whose value is not a sum over texts has none. `terms` are the words that separate the corpora. `rankings` of
     several candidates are by metric; their statements about all pairs and metrics hold together at `level`.
     `is_sliced` says that the texts of each label were compared alone, `sign` that texts seem to depend on each other in
@@ -201,7 +201,7 @@ class CompareReport(Result):
 
     rows: tuple[Score, ...]
     warnings: tuple[str, ...] = ()
-    explanations: Mapping[str, Explanation] = field(default_factory=dict)
+    explanations: Mapping[Any, Explanation] = field(default_factory=dict)
     terms: Terms = Terms()
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     candidates: tuple[str, ...] = ()

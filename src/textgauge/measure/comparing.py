@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from operator import or_
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError, warn
 from textgauge.core.parallel import open_dask_executor, use_one_blas_thread
@@ -36,6 +36,9 @@ from textgauge.metrics.cautions import count_words, find_confounds, find_reader,
 from textgauge.metrics.grounds import get_ground_matrix
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
 from textgauge.stats.decisions import ALIKE_ROWS, ALPHA, is_different
+
+if TYPE_CHECKING:
+    from textgauge.measure.explaining import Explanation
 
 Missing: TypeAlias = ResourceError | MissingExtra
 Metrics: TypeAlias = str | Iterable[str | CorpusMetric]
@@ -68,7 +71,8 @@ class Asked:
     by: str | None
     belonging: Mapping[str, Any]  # `group`, `block` and `paired`
     read: Mapping[str, Any]  # `column`, `limit` and `seed`
-    alone: Mapping[str, Any]  # what takes one candidate: `foreign`, `within`, `explain`, `approx` and `scheduler`
+    alone: Mapping[str, Any]  # what takes one candidate: `foreign`, `within`, `approx` and `scheduler`
+    explain: bool
     ci: bool
     test: bool
     level: float
@@ -165,7 +169,7 @@ def compare(
         no other foreign texts are named.
     explain
         Show which texts contribute most to each metric, and which words separate the corpora; for metrics that are
-        sums over texts. A saved result then holds the texts, and its page shows them.
+        sums over texts, and of each candidate and slice. A saved result then holds the texts, and its page shows them.
     by
         A column of labels: compare the texts of each label separately, and say which labels differ. A label needs 20
         texts in both corpora.
@@ -216,13 +220,8 @@ def compare(
         by=by,
         belonging={"group": group, "block": block, "paired": paired},
         read={"column": column, "limit": limit, "seed": seed},
-        alone={
-            "foreign": foreign,
-            "within": margin,
-            "explain": explain,
-            "approx": approx,
-            "scheduler": scheduler,
-        },
+        alone={"foreign": foreign, "within": margin, "approx": approx, "scheduler": scheduler},
+        explain=explain,
         ci=ci,
         test=test,
         level=level,
@@ -257,6 +256,8 @@ def compare(
         else:
             notes = [*(views.describe(usable) if is_large else []), *notes]
             report = _report_one(pairings[0], chosen, usable, asked, notes)
+        if explain:
+            report = _explain(report, asked, pairings, whole, chosen, usable)
     return replace(report, parts=True) if parts else report
 
 
@@ -272,7 +273,7 @@ def _read_pairings(asked: Asked) -> tuple[list[Pairing], Comparison, list[str]]:
         corpora = load_candidates(drawn, column, paired=paired)
         whole = Comparison(corpora["reference"], reduce(or_, list(corpora.values())[1:]))
     else:
-        in_memory = any(_is_given(asked.alone[name]) for name in ("foreign", "within", "explain"))
+        in_memory = asked.explain or any(_is_given(asked.alone[name]) for name in ("foreign", "within"))
         whole = load_comparison(*drawn.values(), column=column, seed=asked.seed, in_memory=in_memory)
         corpora = dict(zip(sources, whole.sides, strict=True))
     if asked.by is not None:
@@ -300,36 +301,53 @@ def _report_one(
     notes: Sequence[str],
 ) -> CompareReport:
     """Return what is said of one candidate: its scores, how far it is, signs of dependence, words and texts."""
-    comparison, sources, explain = measured.comparison, list(asked.sources.values()), asked.alone["explain"]
+    comparison = measured.comparison
     sign = find_signs([measured], usable, asked.seed).get("") if asked.test else None
     is_open = sign is None and not any(asked.belonging.values()) and not comparison.joint.pool.is_stored
     is_found = any(is_different(score.p_adjusted) for score in measured.scores)
     if is_open and is_found:
-        sign = find_repeating_column(sources)
+        sign = find_repeating_column(list(asked.sources.values()))
     scores, more, size = list(measured.scores), list[str](), dict[str, Any]()
     if not is_found or any(_is_given(asked.alone[name]) for name in ("foreign", "within")):
         from textgauge.measure.foreign_share import find_size
 
         scores, more, size = find_size(measured, chosen, asked)
     few = len(comparison.joint) <= _WORTH_WORDS
-    terms = find_separating_terms(comparison) if few or explain else Terms()
+    terms = find_separating_terms(comparison) if few or asked.explain else Terms()
     hint = [f"{sign}: if they belong together, name their group"] if sign == ALIKE_ROWS else []
     warnings = (*notes, *measured.warnings, *hint, *more)
-    report = CompareReport(tuple(scores), warnings, terms=terms, sign=sign, **size)
-    if not explain:
-        return report
+    return CompareReport(tuple(scores), warnings, terms=terms, sign=sign, **size)
+
+
+def _explain(
+    report: CompareReport,
+    asked: Asked,
+    pairings: Sequence[Pairing],
+    whole: Comparison,
+    chosen: Sequence[CorpusMetric],
+    usable: Sequence[CorpusMetric],
+) -> CompareReport:
+    """Return a report with what every text adds to its numbers, of one candidate, each of several, or each slice."""
     from textgauge.measure.explaining import explain_score
     from textgauge.measure.single_texts import list_compared_texts
 
-    begin_step("explaining")
-    explained = {
-        metric.key: explain_score(metric, comparison, score, terms)
-        for metric, score in zip(chosen, scores, strict=True)
-        if score.reason is None and metric.explains
-    }
-    given: Any = {"sources": sources, "group": asked.belonging["group"], "column": asked.read["column"]}
-    texts = list_compared_texts(comparison, explained, usable, **given) if explained else None
-    return replace(report, explanations=explained, texts=texts)
+    found: list[dict[str, Explanation]] = []
+    every: dict[Any, Explanation] = {}
+    for number, pairing in enumerate(pairings):
+        begin_step("explaining", number, len(pairings))
+        terms = find_separating_terms(pairing.comparison) if report.candidates else report.terms
+        own = {
+            metric.key: explain_score(metric, pairing.comparison, score, terms)
+            for metric, score in zip(chosen, pairing.scores, strict=True)
+            if score.reason is None and metric.explains
+        }
+        found.append(own)
+        for name, one in own.items():
+            named = {**pairing.slice, "metric": name, "candidate": pairing.candidate}
+            every[tuple(named[key] for key in report.keys) if report.candidates else name] = one
+    given: Any = {"sources": asked.sources, "group": asked.belonging["group"], "column": asked.read["column"]}
+    texts = list_compared_texts(pairings, found, whole, usable, **given)
+    return replace(report, explanations=every, texts=texts)
 
 
 def parse_share(given: object, what: str) -> float:

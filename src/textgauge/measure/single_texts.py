@@ -17,69 +17,86 @@ from textgauge.metrics import CorpusMetric, PairScores
 if TYPE_CHECKING:
     import polars as pl
 
+    from textgauge.measure.candidates import Pairing
     from textgauge.measure.explaining import Explanation
 
 ADDS, TEXT = "contribution.", "text."  # before the name of a metric, and of a system
 
 
 def list_compared_texts(
-    comparison: Comparison,
-    explanations: Mapping[str, Explanation],
+    pairings: Sequence[Pairing],
+    explained: Sequence[Mapping[str, Explanation]],
+    whole: Comparison,
     metrics: Sequence[CorpusMetric],
     *,
-    sources: Sequence[Any],
+    sources: Mapping[str, Any],
     group: Any = None,
     column: str | None = None,
-) -> pl.DataFrame:
-    """Return one row per text of both corpora, those that contribute most to the first metric first.
+) -> pl.DataFrame | None:
+    """Return one row per text of what was compared, those that contribute most to the first metric first.
 
-    `source`, `index` and `text`; the `nearest` text of the other corpus with its `distance`; what the text adds to each
-    metric, `contribution.METRIC`; its `label` and `group` where the sources have such columns; the longest `passage`
-    that the other corpus has too; and its place in the plane of both corpora, `x` and `y`.
+    `source`, `index` and `text`; of several candidates and of slices, `candidate` and `slice` say whose distance it is,
+    so that a text of the reference has a row for each; the `nearest` text of the other corpus with its `distance`; what
+    the text adds to each metric, `contribution.METRIC`; its `label` and `group` where the sources have such columns;
+    the longest `passage` that the other corpus has too; and its place in the plane of all corpora, `x` and `y`.
     """
     import polars as pl
 
     from textgauge.measure.lists import cut_longest_passages
     from textgauge.metrics.properties.repeats import find_copied_passages
 
-    first = next(iter(explanations.values()))
-    names = ("index", "text", "nearest", "nearest_index", "distance")
-    columns: dict[str, Any] = {"source": first.texts["side"], **{name: first.texts[name] for name in names}}
-    columns |= {f"{ADDS}{name}": one.texts["contribution"] for name, one in explanations.items()}
-    if comparison.joint.pool.has_texts:
-        named = {"label": "label", **({"group": group} if isinstance(group, str) else {})}
-        for name, of in named.items():
-            labels = [
-                _look_up(source, of, column, side) for source, side in zip(sources, comparison.sides, strict=True)
-            ]
-            if any(labels):
-                columns[name] = [label for side in labels for label in side]
-        sides = (comparison.sides, comparison.sides[::-1])
-        columns["passage"] = [
-            cut for pair in sides for cut in cut_longest_passages(pair[0], find_copied_passages(*pair))
-        ]
     embedder = next((metric.embedder for metric in metrics if not metric.reads_texts), None)
-    if embedder is not None:
-        columns["x"], columns["y"] = project(comparison.joint.embeddings(embedder), len(comparison.reference)).T
-    strength = pl.col(next(name for name in columns if name.startswith(ADDS))).abs()
-    frame = pl.DataFrame(columns, strict=False, infer_schema_length=None)
+    plane = None if embedder is None else find_plane(whole.joint.embeddings(embedder), len(whole.reference))
+    several = len({pairing.candidate for pairing in pairings}) > 1
+    frames = []
+    for pairing, explanations in zip(pairings, explained, strict=True):
+        if not explanations:
+            continue
+        comparison, first = pairing.comparison, next(iter(explanations.values()))
+        count, candidate = len(first.texts), pairing.candidate or "candidate"
+        columns: dict[str, Any] = {"source": first.texts["side"].replace("candidate", candidate)}
+        columns |= {"slice": [pairing.slice["slice"]] * count} if pairing.slice else {}
+        columns |= {"candidate": [candidate] * count} if several else {}
+        columns |= {name: first.texts[name] for name in ("index", "text", "nearest", "nearest_index", "distance")}
+        columns |= {f"{ADDS}{name}": one.texts["contribution"] for name, one in explanations.items()}
+        if comparison.joint.pool.has_texts:
+            own = (sources["reference"], sources[candidate])
+            for name, of in {"label": "label", **({"group": group} if isinstance(group, str) else {})}.items():
+                labels = [
+                    _look_up(source, of, column, side) for source, side in zip(own, comparison.sides, strict=True)
+                ]
+                if any(labels):
+                    columns[name] = [label for side in labels for label in side]
+            sides = (comparison.sides, comparison.sides[::-1])
+            columns["passage"] = [
+                cut for pair in sides for cut in cut_longest_passages(pair[0], find_copied_passages(*pair))
+            ]
+        if embedder is not None and plane is not None:
+            columns["x"], columns["y"] = ((comparison.joint.embeddings(embedder) - plane[0]) @ plane[1]).T
+        frames.append(pl.DataFrame(columns, strict=False, infer_schema_length=None))
+    if not frames:
+        return None
+    frame = pl.concat(frames, how="diagonal_relaxed")
+    strength = pl.col(next(name for name in frame.columns if name.startswith(ADDS))).abs()
     return frame.sort(strength, descending=True, nulls_last=True, maintain_order=True)
 
 
-def project(vectors: Embeddings, reference: int) -> Floats:
-    """Return the two principal components of rows; the mean of those after the first `reference` is right and above.
+def find_plane(vectors: Embeddings, reference: int) -> tuple[Floats, Floats]:
+    """Return the mean of rows and two axes, their principal components, with rows after the first `reference` above.
 
-    >>> project(np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]]), 2).round(2).tolist()
-    [[-2.0, -0.5], [-2.0, 0.5], [2.0, -0.5], [2.0, 0.5]]
+    >>> mean, axes = find_plane(np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]]), 2)
+    >>> mean.tolist(), axes.round(2).tolist()
+    ([2.0, 0.5], [[1.0, 0.0], [0.0, 1.0]])
     """
-    centred = np.asarray(vectors, dtype=np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    places = centred @ axes[:, :-3:-1]
-    if places.shape[1] < 2:
-        places = np.column_stack([places, np.zeros(len(places))])
+    mean = np.asarray(np.mean(vectors, axis=0, dtype=np.float64))
+    centred = np.asarray(vectors, dtype=np.float64) - mean
+    axes = np.linalg.eigh(centred.T @ centred)[1][:, :-3:-1]
+    if axes.shape[1] < 2:
+        axes = np.column_stack([axes, np.zeros(len(axes))])
+    places = centred @ axes
     sides = places[reference:].mean(axis=0) - places[:reference].mean(axis=0)
     ends = np.where(np.abs(sides) > 1e-9 * np.abs(places).max(initial=1.0), sides, places[-1])
-    return np.asarray(places * np.where(ends < 0, -1.0, 1.0))
+    return mean, np.asarray(axes * np.where(ends < 0, -1.0, 1.0))
 
 
 def _look_up(source: Any, label: str, column: str | None, side: Corpus) -> list[str | None]:

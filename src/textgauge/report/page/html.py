@@ -265,16 +265,17 @@ def _load_templates() -> jinja2.Environment:
 
 
 def format_prose(text: str) -> Markup:
-    """Return a sentence as HTML: all of it escaped, what stands between backticks as code.
+    """Return a sentence as HTML: all of it escaped, options and what stands between backticks as code.
 
-    >>> format_prose("`a<b>` & c")
-    Markup('<code>a&lt;b&gt;</code> &amp; c')
+    >>> format_prose("`a<b>` & --c")
+    Markup('<code>a&lt;b&gt;</code> &amp; <code class="option">--c</code>')
     """
     from markupsafe import Markup, escape
 
-    parts = re.split("`([^`]*)`", make_printable(text).replace(" %", "\u00a0%"))
+    parts = re.split(r"(`[^`]*`|(?<!\S)--[a-z][a-z-]*)", make_printable(text).replace(" %", "\u00a0%"))
+    kinds = {"`": Markup("<code>{}</code>"), "-": Markup('<code class="option">{}</code>')}
     return Markup().join(
-        Markup("<code>{}</code>").format(part) if place % 2 else escape(part) for place, part in enumerate(parts)
+        kinds[part[0]].format(part.strip("`")) if place % 2 else escape(part) for place, part in enumerate(parts)
     )
 
 

@@ -183,15 +183,12 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
         tuple(map(str, saved.warnings)),
         folded=folded,
         texts=_make_saved_texts(saved),
-        hint=_write_hint(saved.command, rows[0]),
+        hint=_write_hint(saved.command),
     )
 
 
-def _write_hint(command: str, row: Row) -> str:
+def _write_hint(command: str) -> str:
     """Say how the page shows texts; empty where it cannot."""
-    key = next((name for name in ("slice", "candidate") if name in row), "")
-    if key and command == "compare":
-        return f"Compare the texts of one {key} with `--explain` to see those behind its numbers."
     return f"Save the result with `--explain` to see {_EXPLAINED[command]} here." if command in _EXPLAINED else ""
 
 
@@ -217,8 +214,8 @@ def _find_layout(command: str, rows: Sequence[Row]) -> Layout | None:
 def _make_saved_texts(saved: SavedResult) -> PageTexts | None:
     if saved.texts is None:
         return None
-    first = saved.rows[0]
-    total = sum(first[name] for name in ("n_reference", "n_candidate") if isinstance(first.get(name), int))
+    first = {(row.get("slice"), row.get("candidate")): row for row in saved.rows}.values()
+    total = sum(row[name] for row in first for name in ("n_reference", "n_candidate") if is_number(row.get(name)))
     terms = saved.details.get("terms")
     columns = saved.texts.to_dict(as_series=False)
     return make_texts("Texts", columns, total or len(saved.texts), terms if isinstance(terms, list) else ())
@@ -271,7 +268,9 @@ def _make_matrix(key: str, rows: Sequence[Row]) -> PageTable:
         found = [of.get(metric, {}) for of in by_name.values()]
         axis = find_axis([_make_span(row, "value") for row in found])
         look = {"better": _get_arrow(metric), "wide": len(metrics) <= _WIDE_COLUMNS, "first": "descending"}
-        columns.append(make_column(metric, [_make_matrix_cell(row, axis) for row in found], **look))
+        named = [json.dumps(dict(zip(sides, name, strict=True))) for name in by_name]
+        made = [replace(_make_matrix_cell(row, axis), of=of) for row, of in zip(found, named, strict=True)]
+        columns.append(make_column(metric, made, **look))
     for share in ("share_reference", "share_candidate") if key == "slice" else ():
         shares = [next(iter(of.values())).get(share) for of in by_name.values()]
         cells = [PageCell(one, format_percent(float(f"{one:.3g}")) if is_number(one) else "–") for one in shares]

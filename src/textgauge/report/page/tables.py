@@ -88,7 +88,8 @@ def find_axis(spans: Sequence[Span], *, from_zero: bool = False) -> tuple[float,
 class PageCell:
     """One cell: the value a CSV has, what a reader sees, a smaller note after it, what is drawn, and where it leads.
 
-    `by` is the number whose texts the value leads to, `best` that it is the first of its column.
+    `by` is the number whose texts the value leads to, `of` what they are filtered by (JSON: values by column), `best`
+    that it is the first of its column.
     """
 
     value: Any
@@ -97,6 +98,7 @@ class PageCell:
     link: str = ""
     note: str = ""
     by: str = ""
+    of: str = ""
     best: bool = False
 
     @property

@@ -25,6 +25,7 @@ _HEADINGS |= {"nearest_test": "nearest in test"}
 _AXES = {"x": "first principal component", "semantic": "nearness to test in meaning"}
 _AXES |= {"y": "second principal component", "syntactic": "nearness to train in wording"}
 _PLACES = (("x", "y"), ("semantic", "syntactic"))
+_SIDES = ("source", "candidate", "slice")  # whose texts they are
 _UNSEEN = frozenset({"index", "nearest_index", "passage", "passage_index", "x", "y", "kind"})
 
 Columns = Mapping[str, Sequence[Any]]
@@ -78,7 +79,7 @@ def make_texts(
 
     sides = {"reference": _list_telling(terms, -1), "candidate": _list_telling(terms, 1)}
     axes = next((pair for pair in _PLACES if all(name in columns for name in pair)), ())
-    tags = [name for name in columns if name not in shown and name not in _UNSEEN and _is_tag(columns[name])]
+    tags = [name for name in columns if name not in shown and name not in _UNSEEN and _is_tag(name, columns[name])]
     content = {
         "texts": [{"heading": heading, "at": list(map(place, columns[name]))} for name, heading in shown.items()],
         "tags": [{"heading": name.replace("_", " "), "values": list(map(_print, columns[name]))} for name in tags],
@@ -163,12 +164,12 @@ def _list_telling(terms: Sequence[Mapping[str, Any]], sign: int) -> list[str]:
 
 def _is_prose(name: str, values: Sequence[Any]) -> bool:
     known = {value for value in values if isinstance(value, str)}
-    return name in ("text", *_HEADINGS) or (len(known) > 1 and not _is_tag(values) and not _is_numeric(values))
+    return name in ("text", *_HEADINGS) or (len(known) > 1 and not _is_tag(name, values) and not _is_numeric(values))
 
 
-def _is_tag(values: Sequence[Any]) -> bool:
+def _is_tag(name: str, values: Sequence[Any]) -> bool:
     known = {value for value in values if value is not None}
-    return (
+    return name in _SIDES or (
         1 < len(known) <= min(_FEW_LABELS, max(len(values) // 2, 2))
         and all(isinstance(value, str | bool) for value in known)
         and max(len(str(value)) for value in known) <= _SHORT

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 
 from textgauge import compare
@@ -98,3 +99,24 @@ def test_a_report_carries_the_explanations_of_metrics_that_have_one():
     plain = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="ahd@levenshtein")
     assert not plain.explanations
     assert plain.terms.to_dicts() == report.terms.to_dicts()
+
+
+def test_texts_of_several_candidates_say_whose_distance_they_add_to():
+    candidates = {"far": CANDIDATE, "near": REFERENCE}
+    report = compare(reference=REFERENCE, candidate=candidates, metrics="ahd@levenshtein,jsd@words", explain=True)
+    assert list(report.explanations) == [("ahd@levenshtein", "far"), ("ahd@levenshtein", "near")]
+    for name, of in candidates.items():
+        own = report.texts.filter(pl.col("candidate") == name)
+        alone = explain(reference=REFERENCE, candidate=of, metric="ahd@levenshtein")
+        assert own["contribution.ahd@levenshtein"].sum() == pytest.approx(alone.total, abs=1e-9)
+        assert own["source"].value_counts().sort("source").rows() == sorted(
+            {name: len(of), "reference": len(REFERENCE)}.items()
+        )
+
+
+def test_texts_of_slices_are_named_by_their_label():
+    labels = ["a"] * 20 + ["b"] * 20
+    frames = [pl.DataFrame({"text": [f"{word} {n}" for n in range(40)], "label": labels}) for word in ("cat", "dog")]
+    report = compare(*frames, by="label", metrics="ahd@levenshtein", explain=True)
+    assert set(report.texts["slice"]) == {"a", "b"} and len(report.texts) == 80
+    assert set(report.explanations) == {(name, "ahd@levenshtein", "candidate") for name in "ab"}

@@ -165,6 +165,10 @@
       const link = event.target.closest(`a[data-by][href="#${box.id}"]`);
       if (!link || !by) return;
       by.value = link.dataset.by;
+      for (const [name, value] of Object.entries(JSON.parse(link.dataset.of ?? "{}"))) {
+        const place = tags.findIndex((tag) => tag.heading === name);
+        if (place >= 0) selects[place].value = value;
+      }
       reversed = false;
       refresh();
     });
@@ -179,7 +183,8 @@
     const pen = canvas.getContext("2d");
     const [xs, ys] = data.map;
     const tag = data.tags.find((one) => one.heading === "source" || one.heading === "corpus");
-    const groups = tag ? [...new Set(tag.values)].sort().reverse() : [null];
+    const names = [...new Set(tag?.values ?? [null])].sort();
+    const groups = names.includes("reference") ? ["reference", ...names.filter((name) => name !== "reference")] : names.reverse();
     const colour = (n) => COLOURS[tag ? groups.indexOf(tag.values[n]) % COLOURS.length : 0];
     const known = xs.map((x, n) => n).filter((n) => xs[n] !== null && ys[n] !== null);
     const ends = (values) => known.reduce(([low, high], n) => [Math.min(low, values[n]), Math.max(high, values[n])], [Infinity, -Infinity]);
