@@ -118,5 +118,6 @@ def test_texts_of_slices_are_named_by_their_label():
     labels = ["a"] * 20 + ["b"] * 20
     frames = [pl.DataFrame({"text": [f"{word} {n}" for n in range(40)], "label": labels}) for word in ("cat", "dog")]
     report = compare(*frames, by="label", metrics="ahd@levenshtein", explain=True)
-    assert set(report.texts["slice"]) == {"a", "b"} and len(report.texts) == 80
+    assert set(report.texts["slice"]) == {"a", "b"}
+    assert len(report.texts) == 80
     assert set(report.explanations) == {(name, "ahd@levenshtein", "candidate") for name in "ab"}
