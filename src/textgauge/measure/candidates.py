@@ -163,7 +163,7 @@ def report_candidates(
         values = np.array([score.value for scores in every for score in scores if score.metric == metric.key])
         how: Any = {"level": 1 - (1 - asked.level) / len(ranked), "seed": asked.seed}
         try:
-            rankings[metric.key] = rank_candidates(metric, comparisons, values, **how, paired=asked.belonging["paired"])
+            rankings[metric.key] = rank_candidates(metric, comparisons, values, **how, paired="paired" in asked.given)
         except Undefined as reason:
             unranked[metric.key] = str(reason)
     signs = find_signs(pairings, ranked, asked.seed) if asked.test else {}

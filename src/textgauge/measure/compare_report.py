@@ -24,6 +24,7 @@ from textgauge.core.show import (
     format_p,
     format_percent,
     format_ranks,
+    format_value,
     shorten_line,
 )
 from textgauge.data import Comparison
@@ -66,29 +67,20 @@ _RANKS = ("rank", "rank_low", "rank_high", "tier")
 _SLICED = ("slice", "share_reference", "share_candidate")
 
 
-def _format_parts(row: Row) -> str:
-    return ", ".join(f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part."))
-
-
-def _name_metric(metric: str) -> str:
-    """Return the key of a metric; that of mauve with what its value is, which others give as MAUVE."""
-    return f"{metric} (1 − MAUVE)" if metric.startswith("mauve") and "." not in metric else metric
-
-
-def _format_value(value: float | None, closer: str) -> str:
-    return "undefined" if value is None else f"{format_cell(value)} {ARROWS[closer]}"
-
-
 def _format_foreign(share: float, low: float, high: float) -> str:
     return f"{100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f} %)"
 
 
-_PARTS = Column("parts", "*", _format_parts)
+def _format_parts(row: Row) -> str:
+    return ", ".join(f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part."))
+
+
 COLUMNS = (
     Column("slice", form=lambda label: shorten_line(label, 40), when="slice"),
     Column("candidate", when="candidate"),
-    Column("metric", form=_name_metric),
-    Column("value", "value closer", _format_value),
+    # What others call MAUVE is 1 less the value.
+    Column("metric", form=lambda key: f"{key} (1 − MAUVE)" if key.startswith("mauve") and "." not in key else key),
+    Column("value", "value closer", lambda value, way: "undefined" if value is None else format_value(value, way)),
     Column("interval", "low high", format_interval, when=lambda row: row["interval"] or row["no_interval"]),
     Column("adjusted p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and row["adjustment"]),
     Column("p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and not row["adjustment"]),
@@ -101,6 +93,7 @@ COLUMNS = (
     Column("foreign texts", "foreign_share foreign_low foreign_high", _format_foreign, when="foreign_share"),
     Column("what it is", "label", when=lambda row: "candidate" not in row),
 )
+WITH_PARTS = (*COLUMNS[:5], Column("parts", "*", _format_parts), *COLUMNS[5:])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,7 +200,7 @@ class CompareReport(Result):
     candidates: tuple[str, ...] = ()
     level: float = 0.95
     is_sliced: bool = False
-    parts: bool = False
+    columns: Sequence[Column] = COLUMNS  # type: ignore[misc]
     sign: str | None = None
     foreign: ForeignShare | None = None
     within: float | None = None
@@ -231,11 +224,6 @@ class CompareReport(Result):
         if self.is_sliced:
             return ("slice", "metric", "candidate")
         return ("metric", "candidate") if self.candidates else ("metric",)
-
-    @property
-    def columns(self) -> Sequence[Column]:  # type: ignore[override]
-        """The columns of the table for people."""
-        return (*COLUMNS[:5], _PARTS, *COLUMNS[5:]) if self.parts else COLUMNS
 
     @property
     def answer(self) -> str:
@@ -273,7 +261,7 @@ class CompareReport(Result):
 
     def readable(self) -> list[Row]:
         """Return the rows formatted for display; of several candidates one row each, with a column for each metric."""
-        if self.candidates and not self.is_sliced and not self.parts:
+        if self.candidates and not self.is_sliced and self.columns is COLUMNS:
             return spread_metrics(self.to_dicts(), "candidate")
         return super().readable()
 

@@ -28,7 +28,7 @@ from textgauge.measure.candidates import (
     report_slices,
     split_into_slices,
 )
-from textgauge.measure.compare_report import IN_PARTS, CompareReport, Terms, find_separating_terms
+from textgauge.measure.compare_report import IN_PARTS, WITH_PARTS, CompareReport, Terms, find_separating_terms
 from textgauge.measure.dependence import find_repeating_column, find_signs, read_belonging
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
@@ -44,6 +44,8 @@ Missing: TypeAlias = ResourceError | MissingExtra
 Metrics: TypeAlias = str | Iterable[str | CorpusMetric]
 
 _MOST_PERMUTATIONS = 1_000_000
+_ALONE = ("foreign", "within", "approx", "scheduler")  # options of a comparison with one candidate
+_BELONGING = frozenset({"group", "block", "paired"})  # options that say which texts belong together
 _WORTH_WORDS = 50_000  # texts; counting the words of more would take longer than comparing them
 _USUAL = "minilm"
 _WINDOW, _LONG_SHARE = 254, 0.1  # tokens that it reads, and the share of longer texts that is not left cut
@@ -68,11 +70,8 @@ class Asked:
 
     sources: Mapping[str, Any]
     several: bool
-    by: str | None
-    belonging: Mapping[str, Any]  # `group`, `block` and `paired`
-    read: Mapping[str, Any]  # `column`, `limit` and `seed`
-    alone: Mapping[str, Any]  # what takes one candidate: `foreign`, `within`, `approx` and `scheduler`
-    explain: bool
+    given: Mapping[str, Any]  # the options that were given: `by`, `group`, `foreign` and others
+    column: str | None
     ci: bool
     test: bool
     level: float
@@ -87,19 +86,23 @@ class Asked:
             raise InputError(f"a permutation test needs at least 1 permutation, not {self.permutations}")
         if self.permutations > _MOST_PERMUTATIONS:
             raise InputError(f"at most {_MOST_PERMUTATIONS:,} permutations are made, not {self.permutations:,}")
-        blocks = {name: self.belonging[name] for name in ("block", "paired")}
-        if self.by is not None:
-            _refuse("`by`", {**self.alone, **blocks, "test": not self.test})
+        what, refused = "a comparison of two corpora", tuple[str, ...]()
+        if "by" in self.given:
+            what, refused = "`by`", (*_ALONE, "block", "paired")
         elif self.several:
-            _refuse("ranking several candidates", self.alone)
-        elif any(map(_is_given, blocks.values())):
-            given = {name: self.alone[name] for name in ("foreign", "within")}
-            _refuse("a comparison within blocks", given | {"limit": self.read["limit"]})
-        within = self.alone["within"]
-        if within is not None and not 0 < within < 1:
-            raise ArgumentError(f"`within` is a share of foreign texts, such as 0.05 or 5%, not {within:g}")
-        if within is not None and not self.test:
-            raise ArgumentError("`within` needs the test")
+            what, refused = "ranking several candidates", _ALONE
+        elif "block" in self.given or "paired" in self.given:
+            what, refused = "a comparison within blocks", ("foreign", "within", "limit")
+        for name in refused:
+            if name in self.given:
+                raise ArgumentError(f"{what} does not take `{name}`")
+        if "paired" in self.given and "limit" in self.given:
+            raise ArgumentError("`limit` draws texts of each corpus alone, so that `paired` texts would not match")
+        for name in ("by", "within"):
+            if name in self.given and not self.test:
+                raise ArgumentError(f"`{name}` needs the test")
+        if not 0 < self.given.get("within", 0.5) < 1:
+            raise ArgumentError(f"`within` is a share of foreign texts, such as 0.05 or 5%, not {self.given['within']}")
 
 
 def compare(
@@ -213,15 +216,14 @@ def compare(
     [('near', 1), ('far', 2)]
     """
     several = isinstance(candidate, Mapping)
-    margin = None if within is None else parse_share(within, "`within`")
+    options: dict[str, Any] = {"foreign": foreign, "explain": explain, "approx": approx, "scheduler": scheduler}
+    options |= {"by": by, "group": group, "block": block, "paired": paired, "limit": limit}
+    options["within"] = None if within is None else parse_share(within, "`within`")
     asked = Asked(
         sources={"reference": reference, **(candidate if several else {"candidate": candidate})},  # type: ignore[dict-item]
         several=several,
-        by=by,
-        belonging={"group": group, "block": block, "paired": paired},
-        read={"column": column, "limit": limit, "seed": seed},
-        alone={"foreign": foreign, "within": margin, "approx": approx, "scheduler": scheduler},
-        explain=explain,
+        given={name: value for name, value in options.items() if value is not None and value is not False},
+        column=column,
         ci=ci,
         test=test,
         level=level,
@@ -258,33 +260,34 @@ def compare(
             report = _report_one(pairings[0], chosen, usable, asked, notes)
         if explain:
             report = _explain(report, asked, pairings, whole, chosen, usable)
-    return replace(report, parts=True) if parts else report
+    return replace(report, columns=WITH_PARTS) if parts else report
 
 
 def _read_pairings(asked: Asked) -> tuple[list[Pairing], Comparison, list[str]]:
     """Return what is compared with the reference, all of it in one comparison, and what to say of groups and slices."""
-    sources, column, is_named = asked.sources, asked.read["column"], any(asked.belonging.values())
-    paired, drawn = asked.belonging["paired"], sources
-    if asked.read["limit"] is not None:
-        if paired:
-            raise ArgumentError("`limit` draws texts of each corpus alone, so that `paired` texts would not match")
-        drawn = {name: load_corpus(source, **asked.read) for name, source in sources.items()}
-    if asked.several or asked.by is not None:
-        corpora = load_candidates(drawn, column, paired=paired)
+    sources, column, given, drawn = asked.sources, asked.column, asked.given, asked.sources
+    if "limit" in given:
+        how: Any = {"column": column, "limit": given["limit"], "seed": asked.seed}
+        drawn = {name: load_corpus(source, **how) for name, source in sources.items()}
+    if asked.several or "by" in given:
+        corpora = load_candidates(drawn, column, paired="paired" in given)
         whole = Comparison(corpora["reference"], reduce(or_, list(corpora.values())[1:]))
     else:
-        in_memory = asked.explain or any(_is_given(asked.alone[name]) for name in ("foreign", "within"))
+        in_memory = bool({"foreign", "within", "explain"} & set(given))
         whole = load_comparison(*drawn.values(), column=column, seed=asked.seed, in_memory=in_memory)
         corpora = dict(zip(sources, whole.sides, strict=True))
-    if asked.by is not None:
-        slices, notes = split_into_slices(corpora, sources, asked.by, asked.belonging["group"], column)
+    if "by" in given:
+        slices, notes = split_into_slices(corpora, sources, given["by"], given.get("group"), column)
         return slices, whole, notes
+    is_named = bool(_BELONGING & set(given))
     if not asked.several and not is_named:
         return [Pairing("", whole)], whole, []
     if is_named and whole.joint.pool.is_stored:
         raise ArgumentError("`group`, `block` and `paired` take corpora of at most 50,000 texts")
-    paired = paired and (not asked.several or len(set(map(len, corpora.values()))) == 1)
-    corpora, belonging = read_belonging(corpora, sources, **{**asked.belonging, "paired": paired}, column=column)
+    paired = "paired" in given and (not asked.several or len(set(map(len, corpora.values()))) == 1)
+    corpora, belonging = read_belonging(
+        corpora, sources, group=given.get("group"), block=given.get("block"), paired=paired, column=column
+    )
     reference, *others = corpora.items()
     found = {name: belonging.compare(reference[1], corpus, name) for name, corpus in others}
     if asked.several:
@@ -303,17 +306,17 @@ def _report_one(
     """Return what is said of one candidate: its scores, how far it is, signs of dependence, words and texts."""
     comparison = measured.comparison
     sign = find_signs([measured], usable, asked.seed).get("") if asked.test else None
-    is_open = sign is None and not any(asked.belonging.values()) and not comparison.joint.pool.is_stored
+    is_open = sign is None and not _BELONGING & set(asked.given) and not comparison.joint.pool.is_stored
     is_found = any(is_different(score.p_adjusted) for score in measured.scores)
     if is_open and is_found:
         sign = find_repeating_column(list(asked.sources.values()))
     scores, more, size = list(measured.scores), list[str](), dict[str, Any]()
-    if not is_found or any(_is_given(asked.alone[name]) for name in ("foreign", "within")):
+    if not is_found or {"foreign", "within"} & set(asked.given):
         from textgauge.measure.foreign_share import find_size
 
         scores, more, size = find_size(measured, chosen, asked)
     few = len(comparison.joint) <= _WORTH_WORDS
-    terms = find_separating_terms(comparison) if few or asked.explain else Terms()
+    terms = find_separating_terms(comparison) if few or "explain" in asked.given else Terms()
     hint = [f"{sign}: if they belong together, name their group"] if sign == ALIKE_ROWS else []
     warnings = (*notes, *measured.warnings, *hint, *more)
     return CompareReport(tuple(scores), warnings, terms=terms, sign=sign, **size)
@@ -345,7 +348,7 @@ def _explain(
         for name, one in own.items():
             named = {**pairing.slice, "metric": name, "candidate": pairing.candidate}
             every[tuple(named[key] for key in report.keys) if report.candidates else name] = one
-    given: Any = {"sources": asked.sources, "group": asked.belonging["group"], "column": asked.read["column"]}
+    given: Any = {"sources": asked.sources, "group": asked.given.get("group"), "column": asked.column}
     texts = list_compared_texts(pairings, found, whole, usable, **given)
     return replace(report, explanations=every, texts=texts)
 
@@ -361,16 +364,6 @@ def parse_share(given: object, what: str) -> float:
     if number is None:
         raise ArgumentError(f"{what} is a number or a share in percent, not {given!r}")
     return number / (100.0 if text.endswith("%") else 1.0)
-
-
-def _is_given(value: object) -> bool:
-    return value is not None and value is not False
-
-
-def _refuse(what: str, given: Mapping[str, Any]) -> None:
-    name = next((name for name, value in given.items() if _is_given(value)), None)
-    if name is not None:
-        raise ArgumentError(f"{what} does not take `{name}`")
 
 
 @dataclass(frozen=True)

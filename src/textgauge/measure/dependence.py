@@ -198,8 +198,17 @@ def find_signs(pairings: Sequence[Pairing], metrics: Sequence[CorpusMetric], see
     The candidates have one reference. Signs of values, and of rows, are one test of all corpora and metrics each.
     """
     whole = pairings[0].comparison
-    if whole.blocks is None and (close := _find_too_close(pairings)):
-        return dict.fromkeys(close, TOO_CLOSE)
+    turned = [  # values below what exchanged texts give, by the metrics that share their exchanges
+        (one.candidate, replace(null, farther=-null.farther))
+        for one in pairings
+        for null in one.nulls
+        if null is not None and null.shares_draws
+    ]
+    if turned and whole.blocks is None:
+        p = adjust_p_values([null for _, null in turned])[0]
+        close = [name for (name, _), own in zip(turned, p, strict=True) if is_different(own, _LEVEL)]
+        if close:
+            return dict.fromkeys(close, TOO_CLOSE)
     if whole.groups is not None or whole.blocks is not None or whole.joint.pool.is_stored:
         return {}
     sign = _test_row_orders([one.comparison for one in pairings], metrics, seed)
@@ -216,18 +225,6 @@ def find_repeating_column(sources: Iterable[object]) -> str | None:
     return None
 
 
-def _find_too_close(pairings: Sequence[Pairing]) -> list[str]:
-    """Return candidates with a value below what exchanged texts give, by the metrics that share their exchanges."""
-    turned = [
-        (one.candidate, replace(null, farther=-null.farther))
-        for one in pairings
-        for null in one.nulls
-        if null is not None and null.shares_draws
-    ]
-    p = adjust_p_values([null for _, null in turned])[0] if turned else ()
-    return list(dict.fromkeys(name for (name, _), own in zip(turned, p, strict=True) if is_different(own, _LEVEL)))
-
-
 def _test_row_orders(comparisons: Sequence[Comparison], metrics: Sequence[CorpusMetric], seed: int) -> str | None:
     """Return a sign if rows that follow each other, or those in the same place of both corpora, are alike.
 
@@ -238,7 +235,10 @@ def _test_row_orders(comparisons: Sequence[Comparison], metrics: Sequence[Corpus
     corpora = [corpus.take(range(min(len(corpus), _MOST_ROWS))) for corpus in corpora]
     vectors = _find_vectors(reduce(or_, corpora), metrics)
     ends = np.cumsum([0, *map(len, corpora)])
-    orders = [start + _draw_orders(len(corpus), seed, start) for start, corpus in zip(ends, corpora, strict=False)]
+    orders = []  # the own order of the rows of a corpus, then random ones of near rows
+    for start, rows in zip(ends, map(np.arange, map(len, corpora)), strict=False):
+        keys = np.random.default_rng([seed, 35, start]).random((_ORDERS, len(rows)))
+        orders.append(start + np.vstack([rows, np.argsort(keys + rows // _STRETCH, axis=1)]))
     following = [_sum_similarities(vectors, order[:, :-1], order[:, 1:]) for order in orders]
     paired = [
         _sum_similarities(vectors, orders[0], order)
@@ -250,12 +250,6 @@ def _test_row_orders(comparisons: Sequence[Comparison], metrics: Sequence[Corpus
     if not is_different(float((largest >= largest[0] - _SAME).mean()), _LEVEL):
         return None
     return max(z, key=lambda sign: z[sign][0])
-
-
-def _draw_orders(size: int, seed: int, place: int) -> Ints:
-    """Return the rows of a corpus in their own order and in random ones of near rows."""
-    keys = np.random.default_rng([seed, 35, place]).random((_ORDERS, size))
-    return np.vstack([np.arange(size), np.argsort(keys + np.arange(size) // _STRETCH, axis=1)])
 
 
 def _sum_similarities(vectors: Any, first: Ints, second: Ints) -> Floats:

@@ -71,7 +71,7 @@ def find_size(
     Where nobody asked for that: the share that would have been found.
     """
     comparison, scores = measured.comparison, list(measured.scores)
-    source, within = asked.alone["foreign"], asked.alone["within"]
+    source, within = asked.given.get("foreign"), asked.given.get("within")
     if source is None and within is None:
         return scores, [], _find_missed(measured, metrics) if asked.test else {}
     if within is not None and not any(metric.name in SHOWN for metric in metrics):
@@ -79,7 +79,8 @@ def find_size(
     if source is None:
         foreign, name = load_built_in(max(map(len, comparison.sides))), BUILT_IN
     else:
-        foreign = load_corpus(source, role="foreign", **asked.read)
+        how: Any = {"column": asked.column, "limit": asked.given.get("limit"), "seed": asked.seed}
+        foreign = load_corpus(source, role="foreign", **how)
         name = get_source_name(source, "foreign texts")
     notes = [f"foreign texts: {BUILT_IN}; name others with --foreign"] if source is None else []
     if others := [metric.key for metric in metrics if metric.name not in SHOWN]:
