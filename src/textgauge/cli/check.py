@@ -15,7 +15,7 @@ from textgauge.cli.progress import progress
 from textgauge.core.files import write_atomically
 from textgauge.data.source import describe_accepted, load_references
 from textgauge.measure.check import KINDS, Check, Outcome
-from textgauge.measure.checking import EXIT_CODES, CheckReport, read_checks, run_checks
+from textgauge.measure.checking import EXIT_CODES, read_checks, run_checks
 from textgauge.measure.watching import watch as run_watch
 
 app = App(
@@ -84,23 +84,16 @@ def _run(
         write_atomically(junit, report.to_junit())
     if markdown is not None:
         write_atomically(markdown, report.to_markdown())
-    _print(report, form)
-    if report.outcome is not Outcome.passed:
-        raise SystemExit(report.exit_code)
-
-
-def _print(report: CheckReport, form: Format) -> None:
     if form is Format.markdown:
         say(report.to_markdown(), nl=False)
-        return
-    if form is not Format.table:
+    elif form is not Format.table:
         print_result(report, form)
-        return
-    print_answer(report.answer, form)
-    for result in report:
-        say(result.line)
-        for text in result.evidence:
-            say(f"    {text}")
+    else:
+        print_answer(report.answer, form)
+        for result in report:
+            say("\n    ".join([result.line, *result.evidence]))
+    if report.outcome is not Outcome.passed:
+        raise SystemExit(report.exit_code)
 
 
 def _make_check(kind: str) -> Callable[..., Any]:

@@ -30,7 +30,6 @@ from textgauge.data.source import describe_accepted
 from textgauge.measure.compare_report import COLUMNS, IN_PARTS, CompareReport
 from textgauge.measure.comparing import DEFAULT_METRICS
 from textgauge.measure.comparing import compare as run_compare
-from textgauge.measure.explaining import Explanation
 from textgauge.measure.single_texts import ADDS
 from textgauge.metrics import Score, get_corpus_metrics
 from textgauge.metrics.registry import list_explained_metrics
@@ -82,7 +81,9 @@ def compare(
         report = run_compare(reference, candidates[0] if is_alone else name_sources(candidates), **given, on_score=keep)
     print_result(report if is_printed else replace(report, explanations={}, texts=None), form, output)
     if is_printed and form.for_people:
-        _print_explanations(report, top, form)
+        _name_unexplained(report)
+        for title, rows in _list_sections(report, top):
+            print_titled(title, rows, form, width=_WIDTH)
     sizes = {size for score in report.rows for size in (score.n_reference, score.n_candidate)}
     hints = list[str]()
     if len(sizes) == 1 and given["by"] is None and not given["paired"]:
@@ -108,17 +109,11 @@ def _print_finished(finished: Sequence[Score], metrics: Sequence[str], form: For
     note(f"interrupted: {done}; for the others, run again with -m {','.join(left)}")
 
 
-def _print_explanations(report: CompareReport, top: int, form: Format) -> None:
-    """Print the top texts of each metric, the texts far from all others, and the top words, as titled tables."""
-    _name_unexplained(report)
-    for title, rows in _list_sections(report, top):
-        print_titled(title, rows, form, width=_WIDTH)
-
-
 def _write_atlas(report: CompareReport, path: Path) -> None:
     _name_unexplained(report)
     if report.texts is None:
-        raise InputError(f"--atlas: none of the metrics has contributions of texts; {_name_explained()} have")
+        explained = join_words(list_explained_metrics())
+        raise InputError(f"--atlas: none of the metrics has contributions of texts; {explained} have")
     first = next(name for name in report.texts.columns if name.startswith(ADDS))
     names = ["text", "source", "contribution", "nearest", "x", "y"]
     table = report.texts.with_columns(report.texts[first].alias("contribution"))
@@ -128,6 +123,7 @@ def _write_atlas(report: CompareReport, path: Path) -> None:
 
 
 def _list_sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the top texts of each metric, the texts far from all others, and the top words, with their titles."""
     several = bool(report.candidates)  # of whom the first metric is enough on a terminal
     first = next(iter(report.explanations.values()), None)
     for name, one in report.explanations.items():
@@ -135,36 +131,28 @@ def _list_sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[
             continue
         shown = ", ".join(name) if several else one.metric
         of = "" if one.of == "value" else f" ({one.of} {one.total:.4g})"
-        yield (
-            f"{shown}{of}: the texts that contribute most. Contribution of a text = {one.formula}.",
-            _list_top_texts(one, top),
-        )
+        rows = [*one.top(top, "reference"), *one.top(top, "candidate")]
+        title = f"{shown}{of}: the texts that contribute most. Contribution of a text = {one.formula}."
+        yield title, [_name_texts(row, "side", "contribution", "text", "nearest", "distance") for row in rows]
         yield f"{shown}: the tokens that contribute most", one.tokens[:top]
     if first is not None and not several:
-        far = [_make_far_row(row) for row in (*first.uncovered(top), *first.outliers(top))]
-        yield f"Texts far from every text of the other corpus, by {first.distance}", far
+        far = [*first.uncovered(top), *first.outliers(top)]
+        title = f"Texts far from every text of the other corpus, by {first.distance}"
+        yield title, [_name_texts(row, "side", "text", "nearest", "distance") for row in far]
     if len(report.terms):
         rows = [{"of": side, **row} for side in ("reference", "candidate") for row in report.terms.top(top, side)]
         yield "Words that separate the corpora, by log-odds with an informative prior", rows
 
 
-def _list_top_texts(explanation: Explanation, top: int) -> list[Row]:
-    rows = [*explanation.top(top, "reference"), *explanation.top(top, "candidate")]
-    return [{"side": row["side"], "contribution": row["contribution"], **_make_far_row(row)} for row in rows]
-
-
-def _make_far_row(row: Row) -> Row:
-    text = f"text {row['index']}" if row["text"] is None else row["text"]
-    nearest = f"text {row['nearest_index']}" if row["nearest"] is None else row["nearest"]
-    return {"side": row["side"], "text": text, "nearest": nearest, "distance": row["distance"]}
+def _name_texts(row: Row, *names: str) -> Row:
+    """Return these fields of a row; embeddings without texts are named by their place."""
+    places = {"text": f"text {row['index']}", "nearest": f"text {row['nearest_index']}"}
+    return {name: places.get(name) if row[name] is None else row[name] for name in names}
 
 
 def _name_unexplained(report: CompareReport) -> None:
     known = {one.metric for one in report.explanations.values()}
     left = list(dict.fromkeys(score.metric for score in report if score.reason is None and score.metric not in known))
     if left:
-        note(f"not explained, because they have no per-text contributions: {', '.join(left)}; {_name_explained()} have")
-
-
-def _name_explained() -> str:
-    return join_words(list_explained_metrics())
+        explained = join_words(list_explained_metrics())
+        note(f"not explained, because they have no per-text contributions: {', '.join(left)}; {explained} have")

@@ -67,19 +67,18 @@ def load_candidates(sources: Mapping[str, Any], column: str | None, *, paired: b
     """
     if len(sources) < 2:
         raise InputError("there is no candidate to compare with the reference")
-    given = {
-        name: Corpus.of(load_aligned(source, column=column)) if paired else source for name, source in sources.items()
-    }
-    roles = {name: name if name == "reference" else f"candidate {name}" for name in sources}
-    for name, corpus in given.items() if paired else ():
-        blank = [row for row, text in enumerate(corpus.texts if corpus.pool.has_texts else ()) if not text.strip()]
-        if blank:
-            raise InputError(f"text {blank[0] + 1} of the {roles[name]} is blank: paired candidates need every text")
-    sizes = {name: len(corpus) for name, corpus in given.items() if paired and name != "reference"}
-    if len(set(sizes.values())) > 1:
+    corpora = dict[str, Corpus]()
+    for name, source in sources.items():
+        role = name if name == "reference" else f"candidate {name}"
+        given = Corpus.of(load_aligned(source, column=column)) if paired else source
+        for row, text in enumerate(given.texts if isinstance(given, Corpus) and given.pool.has_texts else ()):
+            if paired and not text.strip():
+                raise InputError(f"text {row + 1} of the {role} is blank: paired candidates need every text")
+        corpora[name] = load_corpus(given, role=role, column=column)
+    sizes = {name: len(corpus) for name, corpus in corpora.items() if name != "reference"}
+    if paired and len(set(sizes.values())) > 1:
         counts = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise InputError(f"paired candidates need equally many texts; they have: {counts}")
-    corpora = {name: load_corpus(source, role=roles[name], column=column) for name, source in given.items()}
     joint = reduce(or_, corpora.values())
     starts = accumulate(map(len, corpora.values()), initial=0)
     return {

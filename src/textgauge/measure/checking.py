@@ -92,7 +92,7 @@ def _parse_check(folder: Path, name: str, table: Mapping[str, Any]) -> Check:
     declared = KINDS[kind]
     require_known(f"entry of check {name!r}", given, [one for one in declared.takes if one != "name"])
     for key, value in given.items():
-        if key in declared.corpora:
+        if key in (*declared.corpora, "foreign"):
             given[key] = _parse_source(folder, name, key, value)
         elif key in ("threshold", "passage"):
             given[key] = parse_share(value, f"check {name!r}: {key}")

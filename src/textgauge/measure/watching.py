@@ -97,10 +97,12 @@ def watch(
         raise InputError("the stream has no text, or no complete group, yet")
     units = scale_to_units(sides.joint.embeddings(GIVEN if sides.joint.pool.has_given else name_embedder(embedder)))
     order = np.random.default_rng([seed, 35]).permutation(len(fresh))[: len(ours)]
-    gaps = np.array(
-        [_find_gap(units, fresh[place], len(sides.reference) + ours[bet]) for bet, place in enumerate(order)]
-    )
-    wealth, texts = compute_wealth(gaps), np.cumsum([len(run) for run in ours])
+    gaps = []  # the mean vector of one group minus that of another, of as many texts as the smaller has
+    for own, place in zip(ours, order, strict=False):
+        first, second = fresh[place], len(sides.reference) + own
+        size = min(len(first), len(second))
+        gaps.append(units[second[:size]].mean(axis=0) - units[first[:size]].mean(axis=0))
+    wealth, texts = compute_wealth(np.array(gaps)), np.cumsum([len(run) for run in ours])
     last = min(int(np.argmax(np.append(wealth, np.inf) >= alarm_at)), len(wealth) - 1)
     is_alarm, unread = wealth[last] >= alarm_at, int(texts[-1] - texts[last])
     outcome = Outcome.failed if is_alarm else Outcome.undecided if unread else Outcome.passed
@@ -117,9 +119,3 @@ def _find_runs(labels: Ints) -> list[Ints]:
     for run in np.split(np.arange(len(labels)), np.flatnonzero(np.diff(labels)) + 1):
         runs.setdefault(int(labels[run[0]]), run)
     return list(runs.values())
-
-
-def _find_gap(units: Floats, first: Ints, second: Ints) -> Floats:
-    """Return the mean vector of one group minus that of another, of as many texts as the smaller has."""
-    size = min(len(first), len(second))
-    return np.asarray(units[second[:size]].mean(axis=0) - units[first[:size]].mean(axis=0))
