@@ -61,8 +61,8 @@ def _row(name: str, n: int, X: Rows, sides: list[Side]) -> Row:
 def _peer(X: Rows, trial: Trial) -> NDArray[np.bool_]:
     from sklearn.svm import SVC
 
-    fitted = SVC().fit(X[trial.task.train], trial.task.labels)
-    predicted: NDArray[np.bool_] = (fitted.predict(X[trial.task.test]) > 0) ^ trial.swapped
+    fitted = SVC().fit(X[trial.train], trial.labels)
+    predicted: NDArray[np.bool_] = (fitted.predict(X[trial.test]) > 0) ^ trial.swapped
     return predicted[trial.place]
 
 

@@ -26,7 +26,7 @@ def by_scikit(metric, comparison, model):
     rows, place = find_distinct_rows(comparison.joint, "given")
     reference, candidate = np.split(place, [len(comparison.reference)])
     trial = Trial.split(reference, candidate, share=metric.share, seed=(metric.seed, 0))
-    predicted = model.fit(rows[trial.task.train], trial.task.labels).predict(rows[trial.task.test])[trial.place]
+    predicted = model.fit(rows[trial.train], trial.labels).predict(rows[trial.test])[trial.place]
     return trial.truth, (predicted > 0) ^ trial.swapped
 
 

@@ -229,9 +229,8 @@ class DisjointSplits:
     @classmethod
     def of(cls, comparison: Comparison, *, trials: int, seed: int) -> DisjointSplits:
         """Cut by content, not by the order of texts; metrics of one comparison share the cuts."""
-        return cls(
-            comparison.derive(order_by_content), comparison.derive(_draw_quarters_and_halves, trials, seed), trials
-        )
+        draws = comparison.derive(_draw_quarters_and_halves, trials, seed)
+        return cls(comparison.derive(order_by_content), draws, trials)
 
     @classmethod
     def of_rows(cls, comparison: Comparison, *, trials: int, seed: int) -> DisjointSplits:
@@ -248,10 +247,7 @@ class DisjointSplits:
         return np.asarray(halves[..., ::2, :] - halves[..., 1::2, :]).reshape(*values.shape[:-1], -1)
 
     def variances(self, values: Floats) -> tuple[float, float]:
-        """Return the variance of a statistic with these values on quarters and on halves.
-
-        `Undefined` where most have none.
-        """
+        """Return the variance of a statistic on quarters and on halves; `Undefined` where most have no value."""
         values = values.reshape(4 + len(_PAIRINGS), self.trials)
         values = values[:, np.isfinite(values).all(axis=0)]
         if values.shape[1] < self.trials / 2:
@@ -259,10 +255,7 @@ class DisjointSplits:
         return float(values[:4].var(axis=0, ddof=1).mean()), float(((values[4::2] - values[5::2]) ** 2).mean() / 2)
 
     def error(self, values: Floats) -> float:
-        """Return the standard error of a statistic with these values on the parts.
-
-        Raises `Undefined` where most have none.
-        """
+        """Return the standard error of a statistic with these values on the parts; `Undefined` where most have none."""
         by_quarter, by_half = self.variances(values)
         return float(np.sqrt(by_half * np.clip(by_half / by_quarter, *_RATIOS))) if by_quarter > 0 else 0.0
 
@@ -324,10 +317,8 @@ def compute_folded_interval(difference: float, error: float, reach: float) -> tu
     E|N(δ, s²)| grows with |δ|, so the ends for |δ| are carried through it. Where δ may be 0 the low end is 0: noise
     alone makes a gap of 0.8·s, and an end just there would miss half the time because s is itself an estimate.
     """
-    low = abs(difference) - reach * error
-    return compute_folded_mean(low, error) if low > 0 else 0.0, compute_folded_mean(
-        abs(difference) + reach * error, error
-    )
+    low, high = (abs(difference) + side * error for side in (-reach, reach))
+    return compute_folded_mean(low, error) if low > 0 else 0.0, compute_folded_mean(high, error)
 
 
 def compute_folded_mean(centre: float, error: float) -> float:
@@ -336,12 +327,7 @@ def compute_folded_mean(centre: float, error: float) -> float:
     >>> compute_folded_mean(0.0, 1.0), compute_folded_mean(2.0, 0.0)
     (0.7978845608028654, 2.0)
     """
-    from scipy.special import ndtr
-
-    if error == 0:
-        return abs(centre)
-    z = centre / error
-    return float(error * np.sqrt(2 / np.pi) * np.exp(-z * z / 2) + centre * (1 - 2 * ndtr(-z)))
+    return cut_mean(centre, error, 0.0) + cut_mean(-centre, error, 0.0)
 
 
 def compute_student_reach(level: float, comparison: Comparison) -> float:

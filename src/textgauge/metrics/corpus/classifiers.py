@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,8 @@ class HeldOutMetric(EmbeddingMetric):
     min_texts_interval = 30
     ranges = (Range("repeats", 1, 10_000),)
 
+    score: ClassVar[str] = "accuracy"  # that is the value
+
     share: float = 0.5
     repeats: int = 1
     seed: int = DEFAULT_SEED
@@ -118,14 +120,10 @@ class HeldOutMetric(EmbeddingMetric):
         if not 0.0 < self.share < 1.0:
             raise ParameterError(f"{self.name}: share={self.share:g} must lie between 0 and 1")
 
-    def decide(self, rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
+    @staticmethod
+    def decide(rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
         """Return decision values for the test rows of each task, positive for label 1."""
         raise NotImplementedError
-
-    @property
-    def judged_by(self) -> str:
-        """The score that is the value."""
-        return "accuracy"
 
     def compute(self, comparison: Comparison) -> Values:
         return self._values(self._outcomes(comparison))
@@ -137,7 +135,7 @@ class HeldOutMetric(EmbeddingMetric):
 
     def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """Wilson's interval, with as many trials as give the score's variance."""
-        shown = self.part or self.judged_by
+        shown = self.part or self.score
         reach = compute_normal_reach(level)
         return (*estimate_likely_range(self._outcomes(comparison), shown, share=self.share, reach=reach), "Wilson")
 
@@ -153,7 +151,7 @@ class HeldOutMetric(EmbeddingMetric):
             return super().null_values(comparison, permutations=permutations, seed=seed)
         (outcome,) = self._outcomes(comparison)
         permutations = max(permutations, _FEWEST_RELABELLINGS)
-        return exchange_labels(outcome, self.part or self.judged_by, permutations=permutations, seed=seed)
+        return exchange_labels(outcome, self.part or self.score, permutations=permutations, seed=seed)
 
     def explain(self, comparison: Comparison) -> Contributions:
         """Return a text classified correctly adds its share of the score of the splits that held it out.
@@ -165,12 +163,12 @@ class HeldOutMetric(EmbeddingMetric):
         n = len(comparison.reference)
         sides = place[:n], place[n:]
         trials = self._trials([sides])
-        shown = self.part or self.judged_by
+        shown = self.part or self.score
         held, right, adds, towards = sums = np.zeros((4, 2, len(rows)))
-        for trial, decision in zip(trials, self.decide(rows, [trial.task for trial in trials]), strict=True):
+        for trial, decision in zip(trials, self.decide(rows, trials), strict=True):
             outcome, own = trial.judged(decision), (-decision if trial.swapped else decision)[trial.place]
             is_right = np.where(outcome.truth, outcome.predicted, 1.0 - outcome.predicted)
-            at = trial.truth.astype(np.intp), trial.task.test[trial.place]
+            at = trial.truth.astype(np.intp), trial.test[trial.place]
             added = np.ones(len(own)), is_right, _compute_shares(outcome, is_right, shown), own
             for total, values in zip(sums, added, strict=True):
                 np.add.at(total, at, values)
@@ -191,7 +189,7 @@ class HeldOutMetric(EmbeddingMetric):
     def judge(self, rows: Rows, sides: Sequence[tuple[Index, Index]]) -> list[list[HeldOut]]:
         """Return the outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
         trials = self._trials(sides)
-        decisions = self.decide(rows, [trial.task for trial in trials]) if trials else []
+        decisions = self.decide(rows, trials) if trials else []
         outcomes = iter([trial.judged(decision) for trial, decision in zip(trials, decisions, strict=True)])
         return [list(islice(outcomes, self.repeats)) for _ in sides]
 
@@ -212,7 +210,7 @@ class HeldOutMetric(EmbeddingMetric):
 
     def _values(self, outcomes: Sequence[HeldOut]) -> Values:
         values = average_scores(outcomes)
-        return {VALUE: values[self.judged_by], **values}
+        return {VALUE: values[self.score], **values}
 
 
 def _judge_trials(comparison: Comparison, metric: HeldOutMetric) -> list[HeldOut]:
@@ -238,17 +236,10 @@ class Classifier(HeldOutMetric):
     min_texts_interval = 100
     most_unequal = 1.2  # beyond, every text of close corpora is taken for the larger one's: accuracy has no spread
 
-    score: Literal["accuracy", "f1"] = "accuracy"
+    score: Literal["accuracy", "f1"] = "accuracy"  # type: ignore[misc]
     share: float = 0.2
 
-    @property
-    def judged_by(self) -> str:
-        """The score that is the value: accuracy or F1."""
-        return self.score
-
-    def decide(self, rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
-        """Return what the support vector machine says."""
-        return decide_svm(rows, tasks)
+    decide = staticmethod(decide_svm)
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
@@ -268,10 +259,7 @@ class ClassifierTwoSample(HeldOutMetric):
 
     name, label, source = "c2st", "Classifier accuracy (C2ST)", "Lopez-Paz and Oquab 2017"
     most_unequal = 2.0  # at 4 the interval holds the expected value in 89 % of samples
-
-    def decide(self, rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
-        """Return what logistic regression says."""
-        return decide_logistic(rows, tasks)
+    decide = staticmethod(decide_logistic)
 
 
 def _compute_shares(outcome: HeldOut, right: Floats, name: str) -> Floats:

@@ -64,6 +64,18 @@ class Discrepancy(CorpusMetric):
 
     counts_self_pairs: ClassVar[bool] = True  # whether A and B are means over all pairs, those with itself among them
 
+    def compute(self, comparison: Comparison) -> Values:
+        X, Y, sums = self.sum_rows(comparison)
+        value = sums.discrepancy(with_self=self.counts_self_pairs)
+        return take_single(self._finish(np.array(value), sums.xy.sum() / (len(X) * len(Y))))
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        return self._finish(*self.compute_discrepancies(joint, draws))
+
+    def _finish(self, values: Floats, across: Floats) -> ManyValues:
+        """Return headline and parts, given A + B − 2C and C."""
+        return {VALUE: np.maximum(values, 0.0) if self.counts_self_pairs else values}
+
     def kernel(self, joint: Corpus) -> Kernel:
         """Return the kernel, with what it takes from the joint corpus."""
         raise NotImplementedError
@@ -160,18 +172,14 @@ class Energy(Discrepancy, GroundMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         """Compute a closed form for cosine, blocks of distances for the other grounds."""
-        if self.is_sum:
-            a, b = (sum_directions(side.embeddings(self.embedder)) / len(side) for side in comparison.sides)
-            value, across = float(((a - b) ** 2).sum()), float(1.0 - a @ b)
-        else:
-            X, Y, sums = self.sum_rows(comparison)
-            value, across = sums.discrepancy(with_self=True), float(-sums.xy.sum() / (len(X) * len(Y)))
-        return take_single(self._finish(np.array([value]), np.array([across])))
+        if not self.is_sum:
+            return super().compute(comparison)
+        a, b = (sum_directions(side.embeddings(self.embedder)) / len(side) for side in comparison.sides)
+        return take_single(self._finish(((a - b) ** 2).sum(), a @ b - 1.0))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         if not self.is_sum:
-            values, across = self.compute_discrepancies(joint, draws)
-            return self._finish(values, -across)
+            return super().compute_many(joint, draws)
         if draws.groups is None:
             rows = self.rows(joint)
         else:
@@ -179,12 +187,12 @@ class Energy(Discrepancy, GroundMetric):
         n, m = (size[:, None] for size in draws.sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
             a, b = draws.left @ rows / n, draws.right @ rows / m
-        return self._finish(((a - b) ** 2).sum(axis=1), 1.0 - (a * b).sum(axis=1))
+        return self._finish(((a - b) ** 2).sum(axis=1), (a * b).sum(axis=1) - 1.0)
 
     def _finish(self, values: Floats, across: Floats) -> ManyValues:
         values = np.maximum(values, 0.0)
-        coefficient = np.minimum(np.divide(values, 2.0 * across, out=np.zeros_like(values), where=across > 0), 1.0)
-        coefficient[np.isnan(values)] = np.nan
+        with np.errstate(divide="ignore", invalid="ignore"):
+            coefficient = np.where(across < 0, np.minimum(values / (-2.0 * across), 1.0), values * 0.0)
         return {VALUE: np.sqrt(values) if self.root else values, "coefficient": coefficient}
 
     def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
@@ -260,14 +268,6 @@ class KernelDiscrepancy(Discrepancy):
     def bounds(self) -> tuple[float, float]:
         """The unbiased estimate may fall below zero."""
         return UNBOUNDED if self.estimator == "unbiased" else (0.0, INFINITY)
-
-    def compute(self, comparison: Comparison) -> Values:
-        value = self.sum_rows(comparison)[2].discrepancy(with_self=self.counts_self_pairs)
-        return {VALUE: max(value, 0.0) if self.counts_self_pairs else value}
-
-    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        values, _ = self.compute_discrepancies(joint, draws)
-        return {VALUE: np.maximum(values, 0.0) if self.counts_self_pairs else values}
 
     def explain(self, comparison: Comparison) -> Contributions:
         """(mean k with the own side − mean k with the other one)/n; unbiased: without the pair with itself."""

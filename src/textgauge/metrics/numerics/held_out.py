@@ -88,10 +88,9 @@ class TrainTest:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One split: the classifier's task, and for each held-out text where its decision stands and whose it is."""
+class Trial(TrainTest):
+    """One split: what to train on, and for each held-out text where its decision stands and whose it is."""
 
-    task: TrainTest
     place: Index
     truth: Masks
     swapped: bool
@@ -106,8 +105,8 @@ class Trial:
         order = np.lexsort((later, texts))
         train, test = order[~held[order]], order[held[order]]
         distinct, place = np.unique(texts[test], return_inverse=True)
-        task = TrainTest(texts[train], np.where(later[train], 1, -1).astype(np.float32), distinct)
-        return cls(task, place, later[test] ^ swapped, swapped)
+        labels = np.where(later[train], 1, -1).astype(np.float32)
+        return cls(texts[train], labels, distinct, place, later[test] ^ swapped, swapped)
 
     def judged(self, decision: Floats) -> HeldOut:
         """Return what the decision values say about the held-out texts."""

@@ -127,9 +127,7 @@ def group_kernel(rows: Floats, n: int, groups: Ints, kernel: Kernel, means: Floa
 def compute_discrepancies(
     X: Floats, left: Masks, right: Masks, kernel: Kernel, *, with_self: bool
 ) -> tuple[Floats, Floats]:
-    """Compute A + B − 2C and C of many pairs of subsets of the rows, by matrix products with blocks of the kernel
-    matrix.
-    """
+    """Compute A + B − 2C and C of many pairs of subsets of the rows, by products with blocks of the kernel matrix."""
     L, R = left.astype(np.float64), right.astype(np.float64)
     sums = np.zeros((3, len(L)))
     diagonal = np.zeros(len(X))
@@ -161,11 +159,8 @@ def compute_discrepancy_interval(
     n, m, estimate = len(X), len(Y), sums.discrepancy(with_self=False)
     A, B = (rows[:_MOMENT_ROWS].astype(np.float64, copy=False) for rows in (X, Y))
     K, L = kernel(A, A), kernel(B, B)
-    xx, yy, xy = (
-        _compute_centred_square(K, True),
-        _compute_centred_square(L, True),
-        _compute_centred_square(kernel(A, B)),
-    )
+    xx, yy = (_compute_centred_square(one, True) for one in (K, L))
+    xy = _compute_centred_square(kernel(A, B))
     second = 2.0 * xx / (n * (n - 1)) + 2.0 * yy / (m * (m - 1)) + 4.0 * xy / (n * m)
     g_x = sums.xx / (n - 1) - sums.xy / m
     g_y = sums.yy / (m - 1) - sums.yx / n
@@ -205,6 +200,5 @@ def _compute_centred_square(K: Floats, symmetric: bool = False) -> float:
 def is_mostly_different(X: NDArray[np.floating[Any]]) -> bool:
     """Return whether hardly any rows are equal: the distance of equal rows is where float32 products err most."""
     direction = np.linspace(0.5, 1.5, X.shape[1])
-    return len(
-        np.unique(np.concatenate([X[some] @ direction for some in split_into_blocks(len(X), _BLOCK)]))
-    ) >= 0.99 * len(X)
+    projected = np.concatenate([X[some] @ direction for some in split_into_blocks(len(X), _BLOCK)])
+    return len(np.unique(projected)) >= 0.99 * len(X)
