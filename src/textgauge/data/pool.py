@@ -14,7 +14,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import IO, TYPE_CHECKING, Any, overload
+from typing import IO, TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from textgauge.encode.tokenizers import Tokens
+
+T = TypeVar("T")
 
 # Kernels raise products of values to the third power and errors square those: neither may overflow or vanish.
 _LARGEST = 1e20
@@ -197,11 +199,11 @@ class Pool:
         """A short hash of the whole content, in order."""
         return hashlib.blake2b(self.keys.tobytes(), digest_size=8).hexdigest()
 
-    def get_or_compute(self, kind: str, name: str, compute: Callable[[str], Any]) -> Any:
+    def get_or_compute(self, kind: str, name: str, compute: Callable[[str], T]) -> T:
         """Return the rows of this kind and name: computed by `compute(name)` once, then remembered."""
         if (kind, name) not in self._rows:
             self._rows[kind, name] = compute(name)
-        return self._rows[kind, name]
+        return self._rows[kind, name]  # type: ignore[no-any-return]
 
     def set_rows(self, kind: str, name: str, rows: Any) -> None:
         """Take rows that were computed elsewhere for these very texts."""

@@ -182,15 +182,11 @@ def parse_parameter(metric: str, name: str, kind: Any, text: str) -> Any:
     choices = get_args(kind) if get_origin(kind) is Literal else None
     if choices is not None:
         return next((choice for choice in choices if str(choice) == text), text)
-    readers: dict[Any, Callable[[str], Any]] = {int: int, float: float, bool: _read_bool, str: str}
+    readers: dict[Any, Callable[[str], Any]] = {int: int, float: float, str: str}
     try:
-        return readers[kind](text)
+        return {"true": True, "false": False}[text.lower()] if kind is bool else readers[kind](text)
     except (ValueError, KeyError):
         raise ParameterError(f"{metric}: {name}={text} is not {_describe_kind(kind)}") from None
-
-
-def _read_bool(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
 
 
 def check_parameters(thing: Any, kinds: Mapping[str, Any], ranges: Iterable[Range]) -> None:

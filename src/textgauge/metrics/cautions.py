@@ -69,7 +69,7 @@ def get_unknown_shares(pool: Pool) -> Floats:
             shares[rows] = np.diff(unknown[tokens.offsets]) / np.maximum(tokens.lengths, 1)
         return shares
 
-    return pool.get_or_compute("unknown pieces", PIECES, compute)  # type: ignore[no-any-return]
+    return pool.get_or_compute("unknown pieces", PIECES, compute)
 
 
 def find_unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:
@@ -81,10 +81,9 @@ def find_unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:
 
 def get_scripts(pool: Pool) -> NDArray[np.str_]:
     """Return the script that most letters of each text have, empty where it has none. Remembered by the pool."""
-    scripts: NDArray[np.str_] = pool.get_or_compute(
+    return pool.get_or_compute(
         "script", "", lambda _: np.array([_detect_script(text) for text in pool.texts], dtype=np.str_)
     )
-    return scripts
 
 
 def _detect_script(text: str) -> str:

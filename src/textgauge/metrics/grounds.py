@@ -91,7 +91,7 @@ class GroundMatrix:
 
 def get_ground_matrix(pool: Pool, name: str) -> GroundMatrix:
     """Return the matrix of a pool under the pair metric of this name; made once."""
-    return pool.get_or_compute("ground", name, lambda key: GroundMatrix(pool, get_metric(key)))  # type: ignore[no-any-return]
+    return pool.get_or_compute("ground", name, lambda key: GroundMatrix(pool, get_metric(key)))
 
 
 def get_places(corpus: Corpus, name: str) -> Floats:

@@ -281,8 +281,7 @@ def get_tokens(pool: Pool, name: str, *, lowercase: bool = False) -> Tokens:
     if not lowercase:
         return pool.tokens(name)
     encode = get_tokenizer(name).encode
-    tokens: Tokens = pool.get_or_compute("lower-case tokens", name, lambda _: encode([t.lower() for t in pool.texts]))
-    return tokens
+    return pool.get_or_compute("lower-case tokens", name, lambda _: encode([text.lower() for text in pool.texts]))
 
 
 def divide(a: Floats, b: Floats) -> Floats:

@@ -115,7 +115,6 @@ class HeldOutMetric(EmbeddingMetric):
     seed: int = DEFAULT_SEED
 
     def __post_init__(self) -> None:
-        """Require a share that leaves neither part empty."""
         super().__post_init__()
         if not 0.0 < self.share < 1.0:
             raise ParameterError(f"{self.name}: share={self.share:g} must lie between 0 and 1")

@@ -193,7 +193,6 @@ class VendiGap(GapMetric, EmbeddingMetric):
         return take_single(self.of_sides(*scores))
 
     def difference(self, values: ManyValues) -> Floats:
-        """Return the difference of the logarithms."""
         return np.asarray(np.log(values["reference"] / values["candidate"]))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
@@ -217,16 +216,8 @@ class Order:
     shorter: Ints
 
 
-@dataclass(frozen=True)
-class NgramTable:
-    """The n-grams of a corpus, order 1 first; the end of a text is a token, its beginning a context only."""
-
-    lengths: Ints
-    orders: tuple[Order, ...]
-
-
-def list_orders(corpus: Corpus, tokenizer: str, order: int) -> NgramTable:
-    """Assign numbers to the n-grams of a corpus, orders 1 to `order`."""
+def list_orders(corpus: Corpus, tokenizer: str, order: int) -> list[Order]:
+    """List the n-grams of a corpus, order 1 first; the end of a text is a token, its beginning a context only."""
     from scipy.sparse import csr_matrix
 
     tokens = corpus.tokens(tokenizer)
@@ -245,17 +236,13 @@ def list_orders(corpus: Corpus, tokenizer: str, order: int) -> NgramTable:
         shape = (len(lengths), int(gram.max(initial=-1)) + 1)
         counts = csr_matrix((np.ones(len(gram)), (text, gram)), shape=shape)
         counts.sum_duplicates()
-        orders.append(_order(counts, gram, context, shorter))
-    return NgramTable(lengths, tuple(orders))
+        an_occurrence = np.unique(gram, return_index=True)[1]
+        of_gram = context[an_occurrence]
+        orders.append(Order(counts, of_gram, np.unique(of_gram, return_index=True)[1], shorter[an_occurrence]))
+    return orders
 
 
-def _order(counts: csr_matrix, gram: Ints, context: Ints, shorter: Ints) -> Order:
-    an_occurrence = np.unique(gram, return_index=True)[1]
-    of_gram = context[an_occurrence]
-    return Order(counts, of_gram, np.unique(of_gram, return_index=True)[1], shorter[an_occurrence])
-
-
-def witten_bell(orders: tuple[Order, ...], counts: list[Floats], vocabulary: Floats) -> Floats:
+def witten_bell(orders: list[Order], counts: list[Floats], vocabulary: Floats) -> Floats:
     """Probability of each longest n-gram's last token after its context, n-grams by models.
 
     P(w|h) = (c(hw) + T(h)·P(w|h')) / (c(h) + T(h)), T(h) = different tokens seen after h, h' = h without its first
@@ -272,14 +259,14 @@ def witten_bell(orders: tuple[Order, ...], counts: list[Floats], vocabulary: Flo
     return probability
 
 
-def compute_entropies(table: NgramTable, draws: Draws) -> tuple[Floats, Floats]:
+def compute_entropies(orders: list[Order], draws: Draws) -> tuple[Floats, Floats]:
     """Nats per token of each draw's candidate under the model of its reference, and under its own."""
-    P = [order.counts.T @ draws.left.T.astype(np.float64) for order in table.orders]
-    Q = [order.counts.T @ draws.right.T.astype(np.float64) for order in table.orders]
+    P = [order.counts.T @ draws.left.T.astype(np.float64) for order in orders]
+    Q = [order.counts.T @ draws.right.T.astype(np.float64) for order in orders]
     vocabulary = np.maximum(((P[0] + Q[0]) > 0).sum(axis=0), 1).astype(np.float64)
     size = np.maximum(Q[-1].sum(axis=0), 1.0)
-    crossed = -(Q[-1] * np.log(witten_bell(table.orders, P, vocabulary))).sum(axis=0) / size
-    own = -(Q[-1] * np.log(witten_bell(table.orders, Q, vocabulary))).sum(axis=0) / size
+    crossed = -(Q[-1] * np.log(witten_bell(orders, P, vocabulary))).sum(axis=0) / size
+    own = -(Q[-1] * np.log(witten_bell(orders, Q, vocabulary))).sum(axis=0) / size
     return crossed, own
 
 
@@ -306,11 +293,10 @@ class CrossEntropy(TokenMetric):
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws, which share the numbered n-grams."""
-        table = joint.derive(list_orders, self.on, self.order)
-        grams = len(table.orders[-1].context)
-        pairs = [compute_entropies(table, part) for part in draws.chunks(_CELLS, grams)]
+        orders, lengths = joint.derive(list_orders, self.on, self.order), joint.tokens(self.on).lengths
+        pairs = [compute_entropies(orders, part) for part in draws.chunks(_CELLS, len(orders[-1].context))]
         crossed, own = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
-        tokens = np.minimum(draws.left @ table.lengths, draws.right @ table.lengths)
+        tokens = np.minimum(draws.left @ lengths, draws.right @ lengths)
         undefined = (draws.smaller < self.min_texts) | (tokens == 0)
         crossed[undefined] = own[undefined] = np.nan
         return {VALUE: crossed - own, "cross_entropy": crossed, "own_entropy": own}

@@ -77,7 +77,6 @@ class _ChiSquare(_PaddedCounts):
     df: Literal["two-sample", "paper"] = "two-sample"
 
     def table(self, P: Floats, Q: Floats) -> tuple[Floats, Floats]:
-        """Return the statistic and its degrees of freedom."""
         statistic, kept = compute_chi_square(P, Q, top=self.top)
         return statistic, (kept - 1) * (2 if self.df == "paper" else 1)
 
@@ -164,7 +163,6 @@ class ChiByDf(_ChiSquare):
     per_degree = True
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """Return the statistic per degree of freedom, and the statistic."""
         statistic, df = self.table(P, Q)
         value = np.divide(statistic, df, out=np.full(len(P), np.nan), where=df > 0)
         return {VALUE: value, "statistic": statistic}
@@ -225,22 +223,19 @@ class Zipf(GapMetric, _PaddedCounts):
     ranks: Literal["exact", "paper"] = "exact"
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """Return the absolute difference of the slopes, and both slopes."""
         return self.of_sides(*(fit_zipf_slopes(side, top=self.top, rounded=self.ranks == "paper") for side in (P, Q)))
 
 
 def compute_relative_entropy(P: Floats, Q: Floats) -> Floats:
     """Σ p·ln(p/q) along rows of probabilities, in nats."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.divide(P, Q, out=np.ones_like(P), where=P > 0))
-    nats: Floats = np.maximum((P * logs).sum(axis=1), 0.0)
-    return nats
+    from scipy.special import rel_entr
+
+    return np.asarray(np.maximum(rel_entr(P, Q).sum(axis=1), 0.0))
 
 
 def compute_shares(counts: Floats) -> Floats:
     """Return rows divided by their sums."""
-    parts: Floats = counts / counts.sum(axis=1, keepdims=True)
-    return parts
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 @register

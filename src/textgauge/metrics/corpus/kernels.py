@@ -261,7 +261,6 @@ class KernelDiscrepancy(Discrepancy):
 
     @property
     def counts_self_pairs(self) -> bool:  # type: ignore[override]
-        """Whether the estimate is biased."""
         return self.estimator == "biased"
 
     @property
@@ -315,7 +314,6 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
     ranges = (Range("degree", 1, 100),)
 
     def rows(self, corpus: Corpus) -> Floats:
-        """Return the embeddings."""
         return corpus.embeddings(self.embedder).astype(np.float64)
 
     def compute(self, comparison: Comparison) -> Values:
@@ -328,7 +326,6 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
         return values
 
     def kernel(self, joint: Corpus) -> Kernel:
-        """Return the polynomial kernel."""
         return partial(polynomial, self.degree)
 
 

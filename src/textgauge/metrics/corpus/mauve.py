@@ -178,7 +178,6 @@ class Mauve(EmbeddingMetric):
     pca: float = 0.9
 
     def __post_init__(self) -> None:
-        """Refuse a single bucket."""
         super().__post_init__()
         if self.buckets < 0 or self.buckets == 1:
             raise ParameterError(f"mauve: buckets={self.buckets}; give 0 for automatic, or at least 2")

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
 from textgauge.core.progress import advance
 from textgauge.core.settings import cap_size, split_into_blocks
+from textgauge.metrics.numerics.ngram_counts import find_best_rows
 
 Vectors = NDArray[np.floating[Any]]
 
@@ -240,8 +241,7 @@ def find_nearest(a: Points, b: Points) -> tuple[Nearest, Nearest]:
             squares = block[cells] if not slack else a.squares_of(rows, b, *cells)
             row, column = rows[cells[0]], cells[1]
             own, other = (column, row) if side else (row, column)
-            order = np.lexsort((other, squares, own))
-            best = order[np.flatnonzero(np.diff(own[order], prepend=-1))]
+            best = find_best_rows(-squares, own, other)
             best = best[squares[best] < found.squares[own[best]]]
             found.at[own[best]], found.squares[own[best]] = other[best], squares[best]
     return of_a, of_b

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.settings import split_into_runs
@@ -79,9 +80,9 @@ def number_ngrams(tokens: Tokens, most: int, *, apart: Ints | None = None) -> It
         yield gram, starts
 
 
-def find_best_rows(values: Floats, items: Ints) -> Ints:
-    """Give for every item its row of largest value, the first of equal ones; `items` rises."""
-    order = np.lexsort((np.arange(len(items)), -values, items))
+def find_best_rows(values: NDArray[Any], items: Ints, *ties: NDArray[Any]) -> Ints:
+    """Give for every item its row of largest value; of equal ones the one of least `ties`, else the first."""
+    order = np.lexsort((*ties[::-1], -values, items))
     return np.asarray(order[np.flatnonzero(np.diff(items[order], prepend=-1))])
 
 

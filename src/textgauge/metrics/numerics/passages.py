@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.settings import cap_size, split_into_blocks, split_into_runs
 from textgauge.encode.tokenizers import Tokens, compute_offsets
+from textgauge.metrics.numerics.ngram_counts import find_best_rows
 
 Hashes = NDArray[np.uint64]
 
@@ -48,10 +49,8 @@ class Passages:
     @property
     def longest(self) -> Ints:
         """The number of the longest passage of each text, the first of equal ones; −1 where there is none."""
-        order = np.lexsort((self.starts, -self.lengths, self.texts))
-        texts, first = np.unique(self.texts[order], return_index=True)
-        found = np.full(len(self.sizes), -1)
-        found[texts] = order[first]
+        found, best = np.full(len(self.sizes), -1), find_best_rows(self.lengths, self.texts, self.starts)
+        found[self.texts[best]] = best
         return found
 
     @property
@@ -114,8 +113,7 @@ def find_passages(rows: Tokens, others: Tokens | None = None, *, words: int = PA
         window, here, there, mine, theirs = (column[tried] for column in (window, here, there, mine, theirs))
         room = np.minimum(rows.offsets[mine + 1] - here, others.offsets[theirs + 1] - there)
         length = _count_equal(rows, others, here, there, room)
-        order = np.lexsort((there, -length, window))
-        best = order[np.flatnonzero(np.diff(window[order], prepend=-1))]
+        best = find_best_rows(length, window, there)
         best = best[length[best] >= words]
         found.append(np.column_stack([here[best], length[best], there[best], is_part[tried[best]]]))
     start, length, place, is_part = _drop_nested(np.concatenate(found)).T

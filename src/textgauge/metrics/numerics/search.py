@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import count_workers
 from textgauge.core.settings import EDIT_CELLS, split_into_blocks, split_into_runs
+from textgauge.metrics.numerics.ngram_counts import find_best_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -188,8 +189,7 @@ def _find_first_two(owner: Ints, count: int) -> tuple[Ints, Ints]:
 
 def _fold(index: Ints, similarity: Floats, left: Ints, place: Ints, values: Floats) -> None:
     """Keep the most similar place of each set, the first of equal ones."""
-    order = np.lexsort((place, -values, left))
-    best = order[np.flatnonzero(np.diff(left[order], prepend=-1))]
+    best = find_best_rows(values, left, place)
     rows, near, value = left[best], place[best], values[best]
     closer = (value > similarity[rows]) | ((value == similarity[rows]) & (near < index[rows]))
     index[rows[closer]], similarity[rows[closer]] = near[closer], value[closer]

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -78,8 +79,7 @@ def count_clipped(candidate: Sequence[int], references: Sequence[Sequence[int]],
 
 def find_closest_lengths(candidate: Floats, reference: Floats, items: Ints) -> Floats:
     """For every item the length, among those of its references, closest to its own; the shorter of two."""
-    order = np.lexsort((reference, np.abs(candidate - reference), items))
-    return np.asarray(reference[order[np.flatnonzero(np.diff(items[order], prepend=-1))]])
+    return np.asarray(reference[find_best_rows(-np.abs(candidate - reference), items, reference)])
 
 
 @register
@@ -141,7 +141,6 @@ class Bleu(NgramMetric):
         return every._bleu(sums[:, 2 : 2 + self.order], sums[:, 2 + self.order :], sums[:, 1])
 
     def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
-        """BLEU with these settings."""
         from sacrebleu.metrics.bleu import BLEU
 
         tokenizer = {"whitespace": "none"}.get(self.on, self.on)
@@ -155,7 +154,7 @@ class Bleu(NgramMetric):
         """Return the matches of each item: those of its one pair, or with any of its references."""
         found = shared[first]
         tokens, _ = self.streams(pairs.left.pool)[0]
-        for item, (start, end) in enumerate(zip(first, [*first[1:], len(pairs)], strict=True)):
+        for item, (start, end) in enumerate(pairwise([*first, len(pairs)])):
             if end - start > 1:
                 references = [tokens[row].tolist() for row in pairs.right.index[start:end]]
                 found[item] = count_clipped(tokens[pairs.left.index[start]].tolist(), references, self.order)
@@ -193,7 +192,6 @@ class Gleu(NgramMetric):
         return [(get_tokens(pool, self.on, lowercase=self.lowercase), self.order)]
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
-        """Return the smaller of precision and recall of all orders together."""
         shared, left, right = (np.asarray(counts.sum(axis=-1)) for counts in (shared, left, right))
         empty = (left == 0) & (right == 0)
         found = {
@@ -289,31 +287,26 @@ class Nist(PairMetric):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Scores that are not normalised have no upper bound."""
         return super().bounds if self.normalise else (0.0, float("inf"))
 
     def compute(self, pairs: Pairs) -> Columns:
-        tokens = get_tokens(pairs.left.pool, self.on, lowercase=self.lowercase)
-        rows = zip(pairs.left.index.tolist(), pairs.right.index.tolist(), strict=True)
-        found = [self._score(tokens[a].tolist(), tokens[b].tolist()) for a, b in rows]
-        return {VALUE: np.array(found, dtype=np.float64)}
+        return self._score(pairs, np.arange(len(pairs)))
 
     def compute_items(self, pairs: Pairs) -> Columns:
         """NIST with any number of references: the closest, or all together where scores are not normalised."""
-        if self.normalise or not pairs.several:
-            return super().compute_items(pairs)
-        tokens = get_tokens(pairs.left.pool, self.on, lowercase=self.lowercase)
-        first = pairs.first_rows
-        ends = np.append(first[1:], len(pairs))
-        found = []
-        for start, end in zip(first, ends, strict=True):
-            references = [tokens[row].tolist() for row in pairs.right.index[start:end]]
-            found.append(nist(tokens[pairs.left.index[start]].tolist(), references, self.order))
-        return {VALUE: np.array(found, dtype=np.float64)}
+        together = pairs.several and not self.normalise
+        return self._score(pairs, pairs.first_rows) if together else super().compute_items(pairs)
 
-    def _score(self, candidate: Ids, reference: Ids) -> float:
-        score = nist(candidate, [reference], self.order)
-        if not self.normalise:
-            return score
-        most = nist(reference, [reference], self.order)
-        return min(1.0, score / most) if most else float(candidate == reference)
+    def _score(self, pairs: Pairs, first: Ints) -> Columns:
+        """Score the candidates whose references begin at these pairs."""
+        tokens = get_tokens(pairs.left.pool, self.on, lowercase=self.lowercase)
+        found = []
+        for start, end in pairwise([*first, len(pairs)]):
+            candidate = tokens[pairs.left.index[start]].tolist()
+            references = [tokens[row].tolist() for row in pairs.right.index[start:end]]
+            score = nist(candidate, references, self.order)
+            if self.normalise:
+                most = nist(references[0], references, self.order)
+                score = min(1.0, score / most) if most else float(candidate == references[0])
+            found.append(score)
+        return {VALUE: np.array(found, dtype=np.float64)}

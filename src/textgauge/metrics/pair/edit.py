@@ -72,7 +72,6 @@ class Levenshtein(GridMetric):
     norm: Norm = "sum"
 
     def __post_init__(self) -> None:
-        """Refuse a norm that would give values below 0."""
         super().__post_init__()
         if self.kind == "indel" and self.norm == "max":
             raise ParameterError("levenshtein: kind=indel takes up to |s| + |t| edits, so its norm is sum")
@@ -178,8 +177,7 @@ class Ter(PairMetric):
 
     def _words(self, pool: Pool) -> list[list[str]]:
         variant = f"{self.normalized}, {self.no_punct}, {self.asian_support}, {self.case_sensitive}"
-        found: list[list[str]] = pool.get_or_compute("TER words", variant, lambda _: self._split(pool.texts))
-        return found
+        return pool.get_or_compute("TER words", variant, lambda _: self._split(pool.texts))
 
     def _split(self, texts: Sequence[str]) -> list[list[str]]:
         from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer

@@ -64,7 +64,6 @@ class Cosine(GridMetric):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Smallest and largest possible value."""
         return (-1.0, 1.0) if self.scale == "none" else (0.0, 1.0)
 
     def input_identity(self) -> list[str]:
@@ -203,7 +202,6 @@ class Entailment(PairMetric):
     symmetric = False
 
     def __post_init__(self) -> None:
-        """Require a model by `onnx:`."""
         super().__post_init__()
         if not self.on.startswith("onnx:"):
             raise ParameterError(f"nli: the model is named as nli@onnx:MODEL, not {self.on}")
@@ -313,14 +311,12 @@ class BertScore(GridMetric):
     compat: Literal["none", "bert_score"] = "none"
 
     def __post_init__(self) -> None:
-        """Refuse rescaling where no baseline is known."""
         super().__post_init__()
         if self.rescale:
             self._baseline()
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Smallest and largest possible value."""
         if self.compat == "bert_score" and self.part is None:
             return float("-inf"), float("inf")
         if not self.rescale:

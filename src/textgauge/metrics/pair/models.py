@@ -52,7 +52,6 @@ class ColumnMetric(PairMetric):
         return {VALUE: pairs.columns[self.on]}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """Refused: a column has values for the pairs of its table alone."""
         raise ParameterError(f"{self.key} has values for the pairs of its table alone, not for any two texts")
 
 
@@ -139,7 +138,6 @@ class Judge(PairMetric):
         return [f"judge={Chat.named(self.on).identity}", f"prompt={of}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        """Return one number per pair, and how much the answers differ."""
         values, open_rows = decide_easy_pairs(pairs)
         sides = [list(side.take(open_rows).texts) for side in (pairs.left, pairs.right)]
         instructions, chat = self._instructions(), Chat.named(self.on)

@@ -131,7 +131,6 @@ class Rouge(_NgramRouge):
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
-        """Whether both texts count."""
         return self.side == "both"
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
@@ -187,11 +186,9 @@ class RougeLsum(_Rouge):
 
     def _lines(self, pool: Pool) -> tuple[Tokens, Ints]:
         """Return the tokens of all lines, and the first line of each text."""
-        found: tuple[Tokens, Ints] = pool.get_or_compute(
-            "lines", self.on, lambda name: tokenize_lines(pool.texts, name)
-        )
-        tokens, edges = found
-        return (pool.get_or_compute("stems of lines", self.on, lambda _: stem(tokens)), edges) if self.stem else found
+        tokens, edges = pool.get_or_compute("lines", self.on, lambda name: tokenize_lines(pool.texts, name))
+        stems = pool.get_or_compute("stems of lines", self.on, lambda _: stem(tokens)) if self.stem else tokens
+        return stems, edges
 
 
 def tokenize_lines(texts: Sequence[str], name: str) -> tuple[Tokens, Ints]:

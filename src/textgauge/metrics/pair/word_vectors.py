@@ -58,7 +58,6 @@ class WordCounts:
         return np.asarray(unknown / np.maximum(words, 1))
 
     def get_bag(self, row: int) -> Bag:
-        """Return the words of a text, and how often each stands in it."""
         here = slice(*self.counts.indptr[row : row + 2])
         return self.counts.indices[here], self.counts.data[here]
 
@@ -121,19 +120,16 @@ class WordVectorMetric(PairMetric):
         return [f"{self.on}={get_word_vectors(self.on).identity}"]
 
     def words(self, pool: Pool) -> WordCounts:
-        """Return the words of a pool's texts that have vectors."""
         return self._count(pool, "keep")
 
     def _count(self, pool: Pool, stopwords: StopWords) -> WordCounts:
         from textgauge.encode.word_vectors import get_word_vectors
 
         vectors = get_word_vectors(self.on)
-        found: WordCounts = pool.get_or_compute(
-            "words",
-            f"{self.tokens}|{vectors.identity}|{stopwords}",
-            lambda _: count_words(pool, self.tokens, vectors, stopwords=stopwords),
+        variant = f"{self.tokens}|{vectors.identity}|{stopwords}"
+        return pool.get_or_compute(
+            "words", variant, lambda _: count_words(pool, self.tokens, vectors, stopwords=stopwords)
         )
-        return found
 
     def find_alike(self, grid: Grid) -> NDArray[np.bool_]:
         """Tell where both texts are equal or both have no tokens: these are at distance 0 whatever they hold."""
@@ -239,7 +235,6 @@ class BagMetric(WordVectorMetric):
         raise NotImplementedError
 
     def get_vectors(self, words: WordCounts) -> NDArray[np.float32]:
-        """Return the vectors of the words."""
         return words.vectors
 
     def compute(self, pairs: Pairs) -> Columns:

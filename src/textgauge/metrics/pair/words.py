@@ -211,7 +211,6 @@ class Bm25Plus(GridMetric):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """0 to 1, or without an upper end for raw scores."""
         return (0.0, 1.0) if self.normalise else (0.0, float("inf"))
 
     def of_grid(self, grid: Grid) -> Columns:

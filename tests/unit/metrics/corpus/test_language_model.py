@@ -64,7 +64,7 @@ def test_probabilities_of_a_context_sum_to_1():
     table = list_orders(corpus, "words", 3)
     learnt = np.arange(len(corpus)) < 3
     counts = [order.counts.T @ learnt[:, None].astype(float) for order in table.orders]
-    probabilities = witten_bell(table.orders, counts, np.array([6.0]))[:, 0]
+    probabilities = witten_bell(table, counts, np.array([6.0]))[:, 0]
     sums = np.bincount(table.orders[-1].context, probabilities)
     complete = np.bincount(table.orders[-1].context) == 6
     assert complete.sum() == 2
