@@ -63,10 +63,10 @@ def test_probabilities_of_a_context_sum_to_1():
     corpus = Corpus.of(["a b c", "a b d d", "b a", *continued])
     table = list_orders(corpus, "words", 3)
     learnt = np.arange(len(corpus)) < 3
-    counts = [order.counts.T @ learnt[:, None].astype(float) for order in table.orders]
+    counts = [order.counts.T @ learnt[:, None].astype(float) for order in table]
     probabilities = witten_bell(table, counts, np.array([6.0]))[:, 0]
-    sums = np.bincount(table.orders[-1].context, probabilities)
-    complete = np.bincount(table.orders[-1].context) == 6
+    sums = np.bincount(table[-1].context, probabilities)
+    complete = np.bincount(table[-1].context) == 6
     assert complete.sum() == 2
     np.testing.assert_allclose(sums[complete], 1.0, atol=1e-12)
     assert (sums <= 1 + 1e-12).all()
