@@ -2,8 +2,9 @@
 
 BERT layers of 12 heads: 6 of them 384 wide (all-MiniLM-L6-v2; Wang et al. 2020, MiniLM), 12 of them 768 wide with a
 bias by the distance of two tokens (all-mpnet-base-v2; Song et al. 2020, MPNet). Of minilm one graph ends at the hidden
-states of each layer, 0 for the embeddings. Weights are given by name when a graph is opened
-(`src/textgauge/encode/embedders/transformer.py`). The package onnx, which writes graphs, takes 30 MB; so users get the
+states of each layer, 0 for the embeddings. Weights are given when a graph is opened, by their names in the published
+files and in the form that they have there (`src/textgauge/encode/embedders/transformer.py`): onnxruntime turns linear
+maps round, and divides those of queries, once. The package onnx, which writes graphs, takes 30 MB; so users get the
 files, of a few kilobytes.
 """
 
@@ -14,10 +15,11 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from onnx import ModelProto, TensorProto, helper
+import numpy as np
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from textgauge.encode.embedders import BUILT_IN, transformer
-from textgauge.encode.embedders.transformer import HEADS, LAYERS
+from textgauge.encode.embedders.transformer import LAYERS
 
 TARGET = Path(transformer.__file__).with_name("graphs.zip")
 # Sizes, and the names of query, key, value, output and norm of the attention.
@@ -25,8 +27,9 @@ _BERT = tuple(
     f"attention.{name}" for name in ("self.query", "self.key", "self.value", "output.dense", "output.LayerNorm")
 )
 _MPNET = tuple(f"attention.{name}" for name in ("attn.q", "attn.k", "attn.v", "attn.o", "LayerNorm"))
-SHAPES = {"minilm": (30_522, 384, 1e-12, _BERT), "mpnet": (30_527, 768, 1e-5, _MPNET)}
-_PLACES = 512
+SHAPES = {"minilm": (30_522, 512, 384, 1e-12, _BERT), "mpnet": (30_527, 514, 768, 1e-5, _MPNET)}
+HEADS = 12
+_BUCKETS = 32  # of distances in mpnet
 
 
 @dataclass
@@ -49,40 +52,53 @@ class Graph:
         self.stored[name] = tensor
         return name
 
-    def write(self, *values: int) -> str:
+    def store(self, numbers: Any) -> str:
         name = f"numbers_{len(self.stored)}"
-        self.stored[name] = helper.make_tensor(name, TensorProto.INT64, [len(values)], values)
+        self.stored[name] = numpy_helper.from_array(numbers, name)
         return name
 
-    def linear(self, hidden: str, name: str, size: int, to: int) -> str:
-        product = self.add("MatMul", hidden, self.use(f"{name}.weight", size, to))
-        return self.add("Add", product, self.use(f"{name}.bias", to))
+    def write(self, *values: int) -> str:
+        return self.store(np.array(values, dtype=np.int64))
+
+    def linear(self, hidden: str, name: str, size: int, to: int, *, divided: bool = False) -> str:
+        weight = self.add("Transpose", self.use(f"{name}.weight", to, size), perm=[1, 0])
+        bias = self.use(f"{name}.bias", to)
+        if divided:
+            root = self.store(np.float32(np.sqrt(self.width // HEADS)))
+            weight, bias = self.add("Div", weight, root), self.add("Div", bias, root)
+        return self.add("Add", self.add("MatMul", hidden, weight), bias)
 
     def norm(self, hidden: str, name: str) -> str:
         scale, shift = self.use(f"{name}.weight", self.width), self.use(f"{name}.bias", self.width)
         return self.add("LayerNormalization", hidden, scale, shift, axis=-1, epsilon=self.epsilon)
 
-    def heads(self, hidden: str, name: str, order: list[int]) -> str:
-        parts = self.linear(hidden, name, self.width, self.width)
+    def heads(self, hidden: str, name: str, order: list[int], *, divided: bool = False) -> str:
+        parts = self.linear(hidden, name, self.width, self.width, divided=divided)
         parts = self.add("Reshape", parts, self.write(0, 0, HEADS, self.width // HEADS))
         return self.add("Transpose", parts, perm=order)
 
 
 def make_graph(model: str, layers: int) -> ModelProto:
-    vocabulary, width, epsilon, (query, key, value, output, norm) = SHAPES[model]
+    vocabulary, places, width, epsilon, (query, key, value, output, norm) = SHAPES[model]
     graph = Graph(width, epsilon)
     words = graph.add("Gather", graph.use("embeddings.word_embeddings.weight", vocabulary, width), "ids")
     length = graph.add("Slice", graph.add("Shape", "ids"), graph.write(1), graph.write(2))
-    places = graph.add("Slice", graph.use("positions", _PLACES, width), graph.write(0), length)
-    hidden = graph.norm(graph.add("Add", words, places), "embeddings.LayerNorm")
+    positions = graph.use("embeddings.position_embeddings.weight", places, width)
     if model == "mpnet":
-        longest = BUILT_IN[model].max_length
-        bias = graph.use("bias", 1, HEADS, longest, longest)
+        positions = graph.add("Slice", positions, graph.write(2), graph.write(places))
+        table = graph.use("encoder.relative_attention_bias.weight", _BUCKETS, HEADS)
+        bias = graph.add("Gather", table, graph.store(group_distances(BUILT_IN[model].max_length)))
+        bias = graph.add("Transpose", bias, perm=[2, 0, 1])
+        bias = graph.add("Slice", bias, graph.write(0), length, graph.write(1))
         bias = graph.add("Slice", bias, graph.write(0), length, graph.write(2))
-        bias = graph.add("Slice", bias, graph.write(0), length, graph.write(3))
+    else:  # the kinds of tokens, of which all are the first
+        kinds = graph.use("embeddings.token_type_embeddings.weight", 2, width)
+        positions = graph.add("Add", positions, graph.add("Slice", kinds, graph.write(0), graph.write(1)))
+    positions = graph.add("Slice", positions, graph.write(0), length)
+    hidden = graph.norm(graph.add("Add", words, positions), "embeddings.LayerNorm")
     for number in range(layers):
         name = f"encoder.layer.{number}"
-        queries = graph.heads(hidden, f"{name}.{query}", [0, 2, 1, 3])
+        queries = graph.heads(hidden, f"{name}.{query}", [0, 2, 1, 3], divided=True)
         keys = graph.heads(hidden, f"{name}.{key}", [0, 2, 3, 1])
         values = graph.heads(hidden, f"{name}.{value}", [0, 2, 1, 3])
         affinities = graph.add("MatMul", queries, keys)
@@ -100,6 +116,17 @@ def make_graph(model: str, layers: int) -> ModelProto:
     states = helper.make_tensor_value_info(hidden, TensorProto.FLOAT, ["texts", "length", width])
     made = helper.make_graph(graph.nodes, BUILT_IN[model].model, [ids], [states], list(graph.stored.values()))
     return helper.make_model(made, ir_version=9, opset_imports=[helper.make_opsetid("", 20)])
+
+
+def group_distances(longest: int) -> Any:
+    """Return the bucket of the distance of each two tokens: own ones to 7, then by its logarithm; Song et al. 2020."""
+    half, exact = _BUCKETS // 2, _BUCKETS // 4
+    places = np.arange(longest)
+    distances = places - places[:, None]
+    far = np.maximum(np.abs(distances), 1)
+    steps = (np.log(far / exact) / np.log(128 / exact) * (half - exact)).astype(np.int64)
+    near = np.where(far < exact, np.abs(distances), np.minimum(exact + steps, half - 1))
+    return (near + half * (distances > 0)).astype(np.int32)
 
 
 def make_graphs() -> dict[str, ModelProto]:

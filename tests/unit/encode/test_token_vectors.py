@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 from scipy.special import erf, softmax
 
 from textgauge.encode.embedders import get_embedder
-from textgauge.encode.embedders.transformer import HEADS, read_weights
+from textgauge.encode.resources import locate
 from textgauge.encode.token_vectors import get_token_encoder
 
 TEXTS = [
@@ -26,14 +27,15 @@ def forward(weights, ids, layers):
         return centred * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
     def linear(rows, name):
-        return rows @ weights[f"{name}.weight"].astype(np.float64) + weights[f"{name}.bias"]
+        return rows @ weights[f"{name}.weight"].T.astype(np.float64) + weights[f"{name}.bias"]
 
-    hidden = weights["embeddings.word_embeddings.weight"][ids] + weights["positions"][: len(ids)]
+    places, kinds = (weights[f"embeddings.{of}_embeddings.weight"] for of in ("position", "token_type"))
+    hidden = weights["embeddings.word_embeddings.weight"][ids] + places[: len(ids)] + kinds[0]
     hidden = norm(hidden.astype(np.float64), "embeddings.LayerNorm")
     for name in (f"encoder.layer.{layer}" for layer in range(layers)):
         parts = (linear(hidden, f"{name}.attention.self.{part}") for part in ("query", "key", "value"))
-        query, key, value = (part.reshape(len(ids), HEADS, -1).swapaxes(0, 1) for part in parts)
-        shares = softmax(query @ key.swapaxes(1, 2), axis=-1)
+        query, key, value = (part.reshape(len(ids), 12, -1).swapaxes(0, 1) for part in parts)
+        shares = softmax(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[2]), axis=-1)
         mixed = (shares @ value).swapaxes(0, 1).reshape(len(ids), -1)
         attended = linear(mixed, f"{name}.attention.output.dense") + hidden
         hidden = norm(attended, f"{name}.attention.output.LayerNorm")
@@ -62,7 +64,7 @@ def _minilm(need):
 @pytest.mark.parametrize("layer", [0, 1, 3, 6])
 def test_layers_are_those_of_the_plain_network(layer):
     found = get_token_encoder("minilm", layer=layer).encode(TEXTS)
-    weights = read_weights("minilm", layer)
+    weights = load_file(locate("minilm") / "model.safetensors")
     for row in range(len(TEXTS)):
         expected = forward(weights, found.tokens[row].astype(np.int64), layer)
         np.testing.assert_allclose(found[row], expected, rtol=0, atol=2e-5)

@@ -55,9 +55,7 @@ _CPU = "CPUExecutionProvider"
 
 _NO_RUNTIME = "onnxruntime is not installed; it has no package for some machines, where wordllama runs without it"
 LONGEST = 512  # tokens read of a text, or of a window of it, where a model does not say
-HEADS = 12  # of all-MiniLM-L6-v2 and all-mpnet-base-v2
 LAYERS = {"minilm": 6, "mpnet": 12}
-_BUCKETS = 16  # of distances in mpnet, to either side
 TOKENS_PER_RUN = 2048  # keeps a batch of long texts within tens of megabytes; more is not faster
 _FILES = (
     "tokenizer.json", "model.onnx", "onnx/model.onnx", "modules.json", "1_Pooling/config.json",
@@ -190,46 +188,20 @@ def make_built_in(name: str, layers: int | None = None) -> TransformerEmbedder:
 
 
 def _open_graph(name: str, layers: int | None) -> Run:
+    from safetensors.numpy import load_file
+
     layers = LAYERS[name] if layers is None else layers
-    onnxruntime, weights = import_onnxruntime(), read_weights(name, layers)
+    onnxruntime, weights = import_onnxruntime(), load_file(locate(name) / "model.safetensors")
+    used = ("embeddings.", "encoder.relative_", *(f"encoder.layer.{layer}." for layer in range(layers)))
+    names = [key for key in weights if key.startswith(used) and key != "embeddings.position_ids"]
     options = onnxruntime.SessionOptions()
     # onnxruntime copies them when the session opens: nothing of the weights given is kept.
-    given = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array)) for array in weights.values()]
-    options.add_external_initializers(list(weights), given)
+    given = [onnxruntime.OrtValue.ortvalue_from_numpy(weights[key]) for key in names]
+    options.add_external_initializers(names, given)
     with ZipFile(Path(__file__).with_name("graphs.zip")) as graphs:
         session = open_session(graphs.read(f"{name}_{layers}.onnx"), options)
     session.disable_fallback()  # which would open it again, without them
     return lambda ids: session.run(None, {"ids": ids})[0]
-
-
-def read_weights(name: str, layers: int) -> dict[str, Floats32]:
-    """Read the weights, linear maps turned to `input x output`, token type 0 and the query's scale folded in."""
-    from safetensors.numpy import load_file
-
-    raw: dict[str, Floats32] = load_file(locate(name) / "model.safetensors")
-    words, places = (raw[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position"))
-    if name == "mpnet":
-        distances = np.arange(BUILT_IN[name].max_length)
-        table = raw["encoder.relative_attention_bias.weight"].T
-        weights = {"positions": places[2:], "bias": table[None, :, _group_distances(distances - distances[:, None])]}
-    else:
-        weights = {"positions": places + raw["embeddings.token_type_embeddings.weight"][0]}
-    weights["embeddings.word_embeddings.weight"] = words
-    used = ("embeddings.LayerNorm.", *(f"encoder.layer.{layer}." for layer in range(layers)))
-    weights |= {name: array.T for name, array in raw.items() if name.startswith(used)}
-    for key in weights:
-        if ".query." in key or ".attn.q." in key:
-            weights[key] /= np.float32(np.sqrt(words.shape[1] // HEADS))
-    return weights
-
-
-def _group_distances(distances: Ints) -> Ints:
-    """Return the bucket of each distance between two tokens: own ones to 7, then by its logarithm; Song et al. 2020."""
-    exact = _BUCKETS // 2
-    far = np.maximum(np.abs(distances), 1)
-    steps = (np.log(far / exact) / np.log(128 / exact) * (_BUCKETS - exact)).astype(np.int64)
-    near = np.where(far < exact, np.abs(distances), np.minimum(exact + steps, _BUCKETS - 1))
-    return np.asarray(near + _BUCKETS * (distances > 0))
 
 
 def make_onnx(model: str) -> TransformerEmbedder:
