@@ -224,7 +224,6 @@ class ApiEmbedder:
 
     @property
     def name(self) -> str:
-        """The name it is called by."""
         return f"api:{self.model}"
 
     @property
@@ -238,7 +237,6 @@ class ApiEmbedder:
         return int(self.encode(["dimension"]).shape[1])
 
     def encode(self, texts: Sequence[str], *, batch_size: int = per_request) -> Floats32:
-        """Return one vector per text, shape (texts, dimension)."""
         blocks: list[Floats32] = []
         url = f"{get_base_address().rstrip('/')}/embeddings"
         with open_client(self.name, get_base_address()) as client:

@@ -123,12 +123,10 @@ class HarperChecker(GrammarChecker):
 
     @property
     def name(self) -> str:
-        """The name it is called by."""
         return "harper" if self.dialect == "american" else f"harper(dialect={self.dialect})"
 
     @property
     def signature(self) -> str:
-        """Everything the numbers depend on."""
         ignored = "|".join(sorted(HARPER_IGNORED)).lower()
         return f"harper(dialect={self.dialect},ignored={ignored},harper-py={version('harper-py')},version=1)"
 
@@ -259,7 +257,6 @@ class LocalLanguageTool(GrammarChecker):
 
     @property
     def name(self) -> str:
-        """The name it is called by."""
         return f"languagetool:{self.folder}"
 
     @cached_property

@@ -78,7 +78,6 @@ class SentenceTransformersEmbedder:
 
     @property
     def name(self) -> str:
-        """The name it is called by."""
         return f"st:{self.model}"
 
     @cached_property
@@ -87,7 +86,6 @@ class SentenceTransformersEmbedder:
 
     @cached_property
     def identity(self) -> str:
-        """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
         longest = getattr(self._encoder, "max_seq_length", None)
         pinned = pin_revision(self.model, getattr(getattr(self._encoder[0], "auto_model", None), "config", None))
         runtime = f"sentence-transformers-{version('sentence-transformers')}"
@@ -96,7 +94,6 @@ class SentenceTransformersEmbedder:
 
     @cached_property
     def dimension(self) -> int:
-        """The length of a vector."""
         renamed = hasattr(self._encoder, "get_embedding_dimension")
         return int(getattr(self._encoder, f"get_{'' if renamed else 'sentence_'}embedding_dimension")())
 
@@ -114,14 +111,12 @@ class SentenceTransformersEmbedder:
         return tokenizer
 
     def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
-        """Yield the words of each text with their numbers of tokens."""
         options = {"add_special_tokens": False, "truncation": False, "verbose": False}
         for text in texts:
             encoding = self._tokenizer(replace_surrogates(text), return_offsets_mapping=True, **options)
             yield group_words(encoding.word_ids(), encoding["offset_mapping"])
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> Floats32:
-        """Return one vector per text, shape (texts, dimension)."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda row: len(texts[row]), reverse=True)
         for start in range(0, len(order), batch_size):
@@ -201,17 +196,14 @@ class TransformersModel:
 
     @property
     def name(self) -> str:
-        """The name it is called by."""
         return f"{self.prefix}:{self.model}"
 
     @cached_property
     def tokenizer(self) -> Any:
-        """Its tokenizer."""
         return load_pretrained(self.name, self.model, "AutoTokenizer")
 
     @cached_property
     def network(self) -> Any:
-        """Its network."""
         return load_pretrained(self.name, self.model, self.kind).eval()
 
     @cached_property
@@ -242,15 +234,12 @@ class HuggingFaceTokens(TransformersModel):
 
     @cached_property
     def identity(self) -> str:
-        """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
         return self.spell_identity("max_length", f"layer={self._layer}")
 
     def tokenize(self, texts: Sequence[str]) -> Encoding:
-        """Return the tokens alone."""
         return self._tokenize(texts)[1]
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> TokenVectors:
-        """Return the vectors of all tokens."""
         ids, encoding = self._tokenize(texts)
         batches = [rows for rows in split_by_length(ids, batch_size) if len(ids[rows[0]])]
         blocks = ((rows, self._run(np.stack([ids[row] for row in rows]))) for rows in batches)
@@ -296,16 +285,13 @@ class _LanguageModel(TransformersModel):
 
     @cached_property
     def signature(self) -> str:
-        """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
         return self.spell_identity("window", "version=1")
 
     @cached_property
     def network(self) -> Any:
-        """Its network."""
         return load_pretrained(self.name, self.model, self.kind, use_safetensors=True).float().eval()
 
     def surprise(self, texts: Sequence[str]) -> Surprise:
-        """Return −ln P of each text in nats, and how many tokens were scored."""
         return score_distinct(self._surprise, texts)
 
     def _surprise(self, texts: list[str]) -> Surprise:

@@ -109,22 +109,18 @@ class PieceEncoder:
 
     @property
     def name(self) -> str:
-        """The name it is called by."""
         return self.model.name
 
     @property
     def identity(self) -> str:
-        """Everything the numbers depend on, the layer included."""
         model, _, settings = self.model.identity.partition("(")
         kept = [item for item in settings.rstrip(")").split(",") if not item.startswith(("pooling=", "normalise="))]
         return f"{model}({','.join([*kept, f'layer={self.layer}'])})"
 
     def tokenize(self, texts: Sequence[str]) -> Encoding:
-        """Return the tokens alone."""
         return self._encoding(self.model.tokenize(texts))
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64) -> TokenVectors:
-        """Return the vectors of all tokens."""
         ids = self.model.tokenize(texts)
         encoding = self._encoding(ids)
         batches = run_batches(self.model.run, ids, batch_size)

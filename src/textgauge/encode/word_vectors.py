@@ -79,7 +79,6 @@ class WordVectors:
 
     @property
     def dimension(self) -> int:
-        """The length of a vector."""
         return int(self.matrix.shape[1])
 
     def rows(self, words: Sequence[str]) -> Ints:

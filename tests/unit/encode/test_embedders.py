@@ -233,13 +233,13 @@ def test_sentence_transformers_tell_where_they_stop_reading(fake_module, own_tab
     assert isinstance(whole, WholeEmbedder)
     assert "revision=abc123" in whole.identity
     text = " ".join(f"word{number}" for number in range(40))
-    windows = [window.text for window in whole.cut_windows([text])[0]]
+    windows = [window for window, _ in whole.cut_windows([text])[0]]
     assert " ".join(windows) == text
     assert all(5 <= len(window.split()) <= 10 for window in windows[:-1])
     assert whole.encode(["one two", text])[0].tolist() == get_embedder("st:org/model").encode(["one two"])[0].tolist()
     monkeypatch.setattr(FakeTokenizer, "is_fast", False)
     with pytest.raises(ResourceError, match="no fast tokenizer"):
-        WholeEmbedder.of(SentenceTransformersEmbedder("other")).encode([text])
+        WholeEmbedder(SentenceTransformersEmbedder("other")).encode([text])
 
 
 @pytest.mark.parametrize(

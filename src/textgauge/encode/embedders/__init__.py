@@ -192,7 +192,6 @@ class OwnEmbedder:
         self.identity = f"own:{self.name},{digest},{self.dimension}"
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64) -> Floats32:
-        """Return one vector per text, shape (texts, dimension)."""
         parts = []
         for start in range(0, len(texts), batch_size):
             some = list(texts[start : start + batch_size])

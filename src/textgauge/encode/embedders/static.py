@@ -49,16 +49,13 @@ class StaticEmbedder:
 
     @cached_property
     def model(self) -> StaticModel:
-        """The model, loaded."""
         return self.load()
 
     @property
     def dimension(self) -> int:
-        """The length of a vector."""
         return int(self.model.table.shape[1])
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 4096) -> Floats32:
-        """Return one vector per text, shape (texts, dimension)."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), batch_size):
             batch = texts[start : start + batch_size]

@@ -89,7 +89,6 @@ class TransformerEmbedder:
 
     @cached_property
     def run(self) -> Run:
-        """The network, loaded."""
         return self.load_network()
 
     @cached_property
@@ -114,7 +113,6 @@ class TransformerEmbedder:
         return self.max_length - len(self.tokenize([""])[0])
 
     def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
-        """Yield the words of each text with their numbers of tokens."""
         return find_words(self._tokenizers[0], texts)
 
     def tokenize(self, texts: Sequence[str]) -> list[Ints]:
@@ -123,7 +121,6 @@ class TransformerEmbedder:
         return [np.array(encoding.ids, dtype=np.int64) for encoding in self._tokenizers[1].encode_batch(prompted)]
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64) -> Floats32:
-        """Return one vector per text, shape (texts, dimension)."""
         # Texts that differ in case or beyond the longest input have the same tokens, which are encoded once.
         places: dict[bytes, int] = {}
         inverse = [places.setdefault(row.tobytes(), len(places)) for row in self.tokenize(texts)]

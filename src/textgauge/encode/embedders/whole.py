@@ -7,10 +7,9 @@ its length their mean length: 1 where the encoder gives units. A text that fits 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -19,54 +18,25 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats32, Ints
 from textgauge.core.errors import UnknownName
 from textgauge.core.settings import cap_size, split_into_blocks
-from textgauge.encode.embedders import Embedder, get_embedder
+from textgauge.encode.embedders import get_embedder
 from textgauge.encode.tokenizers import replace_surrogates
 
 _KEPT = 20_000  # windows remembered from one call to the next: some 30 MB
 _TEXTS_AT_ONCE = 64  # tokenized together: long ones take memory
 
 
-class Windowed(Embedder, Protocol):
-    """An embedder that declares how much of a text it reads and what its tokens are."""
-
-    @property
-    def window(self) -> int | None:
-        """How many tokens of a text it reads; None for all of them."""
-
-    def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
-        """Yield the words of each text with their numbers of tokens."""
-
-
-class Window(NamedTuple):
-    """A text that fits, and its number of tokens."""
-
-    text: str
-    tokens: int
-
-
-@dataclass(frozen=True)
+@dataclass
 class WholeEmbedder:
     """An embedder whose texts are read to their end.
 
     Windows are remembered for a while: texts that share passages, as altered copies do, share their cost.
     """
 
-    plain: Windowed
-    _known: dict[bytes, Floats32] = field(default_factory=dict, repr=False, compare=False)
-
-    @classmethod
-    def of(cls, plain: Embedder) -> WholeEmbedder:
-        """Refuse embedders that do not declare how much of a text they read."""
-        # Of the class: asking an instance for all it has would load models and call endpoints.
-        kind: Any = type(plain)
-        if not hasattr(kind, "window") or not (kind.window is None or hasattr(kind, "words")):
-            reason = f"{plain.name} does not declare how much of a text it reads"
-            raise UnknownName(f"whole:{plain.name} is not possible: {reason}")
-        return cls(cast("Windowed", plain))
+    plain: Any
+    _known: dict[str, Floats32] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
-        """The name it is called by."""
         return f"whole:{self.plain.name}"
 
     @property
@@ -76,49 +46,43 @@ class WholeEmbedder:
 
     @property
     def dimension(self) -> int:
-        """The length of a vector."""
-        return self.plain.dimension
+        return int(self.plain.dimension)
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64) -> Floats32:
-        """Return one vector per text, shape (texts, dimension)."""
         if self.plain.window is None:
-            return self.plain.encode(texts, batch_size=batch_size)
-        cuts = self.cut_windows(texts)
-        windows = [window.text for row in cuts for window in row]
-        known = self._encode(windows, batch_size)
+            return np.asarray(self.plain.encode(texts, batch_size=batch_size))
+        cuts, known = self.cut_windows(texts), dict(self._known)
+        missing = [text for text in dict.fromkeys(text for row in cuts for text, _ in row) if text not in known]
+        known.update(zip(missing, self.plain.encode(missing, batch_size=batch_size), strict=True))
+        self._known = known if len(known) <= cap_size(_KEPT) else {}
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for place, row in enumerate(cuts):
-            parts = np.stack([known[_hash(window.text)] for window in row])
-            vectors[place] = parts[0] if len(row) == 1 else average_windows(parts, [window.tokens for window in row])
+            parts = np.stack([known[text] for text, _ in row])
+            vectors[place] = parts[0] if len(row) == 1 else average_windows(parts, [tokens for _, tokens in row])
         return vectors
 
-    def cut_windows(self, texts: Sequence[str]) -> list[list[Window]]:
-        """Return the windows of each text; those of a text that fits are the text itself."""
+    def cut_windows(self, texts: Sequence[str]) -> list[list[tuple[str, int]]]:
+        """Return the windows of each text with their numbers of tokens; that of a text that fits is the text itself."""
         room = self.plain.window or 0
-        rows: list[list[str] | Window] = []
+        rows = []
         for text, words in zip(texts, self.plain.words(texts), strict=True):
             fits = words.tokens <= room or len(text) < 2
-            rows.append(Window(text, words.tokens) if fits else cut_text(text, words, room))
+            rows.append([(text, words.tokens)] if fits else [(part, 0) for part in cut_text(text, words, room)])
         # Cut out of its text a window may have other tokens, so each is counted again.
-        pieces = list(dict.fromkeys(piece for row in rows if not isinstance(row, Window) for piece in row))
+        pieces = list(dict.fromkeys(piece for row in rows if len(row) > 1 for piece, _ in row))
         again = dict(zip(pieces, self.cut_windows(pieces), strict=True)) if pieces else {}
-        return [[row] if isinstance(row, Window) else [part for piece in row for part in again[piece]] for row in rows]
-
-    def _encode(self, windows: Sequence[str], batch_size: int) -> dict[bytes, Floats32]:
-        by_key = {_hash(text): text for text in windows}
-        vectors = {key: self._known[key] for key in by_key if key in self._known}
-        missing = [key for key in by_key if key not in vectors]
-        fresh = self.plain.encode([by_key[key] for key in missing], batch_size=batch_size)
-        vectors |= dict(zip(missing, fresh, strict=True))
-        if len(self._known) + len(missing) > cap_size(_KEPT):
-            self._known.clear()
-        self._known.update(list(zip(missing, fresh, strict=True))[: cap_size(_KEPT)])
-        return vectors
+        return [row if len(row) == 1 else [part for piece, _ in row for part in again[piece]] for row in rows]
 
 
 def make_whole(name: str) -> WholeEmbedder:
-    """Return the embedder of that name, reading texts to their end."""
-    return WholeEmbedder.of(get_embedder(name))
+    """Return the embedder of that name, reading texts to their end; it must declare how much of a text it reads."""
+    plain = get_embedder(name)
+    # Of the class: asking an instance for all it has would load models and call endpoints.
+    kind: Any = type(plain)
+    if not hasattr(kind, "window") or not (kind.window is None or hasattr(kind, "words")):
+        reason = f"{plain.name} does not declare how much of a text it reads"
+        raise UnknownName(f"whole:{plain.name} is not possible: {reason}")
+    return WholeEmbedder(plain)
 
 
 def average_windows(vectors: NDArray[np.floating], tokens: Sequence[int]) -> NDArray[np.float64]:
@@ -132,10 +96,6 @@ def average_windows(vectors: NDArray[np.floating], tokens: Sequence[int]) -> NDA
     mean = (weights[:, None] * rows).sum(axis=0)
     lengths, length = np.sqrt((rows * rows).sum(axis=1)), np.sqrt((mean * mean).sum())
     return np.asarray(mean * ((weights * lengths).sum() / length) if length else mean)
-
-
-def _hash(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class WordSpans(NamedTuple):

@@ -75,7 +75,6 @@ class NgramModel:
     levels: tuple[NgramLevel, ...]
 
     def surprise(self, texts: Sequence[str]) -> Surprise:
-        """Return −ln P of each text in nats, and how many tokens were scored."""
         sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         blocks = (self.tokenizer.encode(texts[some]) for some in split_into_runs(sizes, _CHARACTERS_AT_ONCE))
         parts = [(np.empty(0), np.empty(0, dtype=np.int64)), *map(self._surprise, blocks)]

@@ -50,18 +50,15 @@ class SmolLM2:
 
     @property
     def signature(self) -> str:
-        """Everything the numbers depend on."""
         digest = get_resource("smollm2").files[FILE][:16]
         return f"smollm2(sha256={digest},window={WINDOW},dtype=float32,runtime=numpy,version=2)"
 
     @cached_property
     def parts(self) -> tuple[Any, Llama]:
-        """Tokenizer and network."""
         metadata, weights = read_gguf(locate("smollm2") / FILE)
         return make_tokenizer(metadata), Llama(metadata, weights)
 
     def surprise(self, texts: Sequence[str]) -> Surprise:
-        """Return −ln P of each text in nats, and how many tokens were scored."""
         return score_distinct(self._surprise, texts)
 
     def _surprise(self, texts: list[str]) -> Surprise:
