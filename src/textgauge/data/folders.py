@@ -165,10 +165,7 @@ def _read_corpus(table: TextTable, name: str) -> tuple[dict[str, str], dict[str,
     titles = get_texts(table, "title") if "title" in table.columns else [""] * len(ids)
     texts = [f"{title} {text}".strip() for title, text in zip(titles, get_texts(table, "text"), strict=True)]
     has_text = [bool(text) for text in texts]
-    faults = {
-        "no text": [not text for text in texts],
-        "the text of an earlier document": find_repeats(texts, has_text),
-    }
+    faults = {"no text": [not text for text in texts], "the text of an earlier document": find_repeats(texts, has_text)}
     rows, notes = drop_invalid(name, "document", ids, faults)
     first = {texts[row]: ids[row] for row in rows}
     kept_ids = {key: first[text] for key, text in zip(ids, texts, strict=True) if text}

@@ -17,13 +17,7 @@ from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
 from textgauge.data.formats import get_format, is_glob, is_table, list_glob, map_embeddings, read_batches
 from textgauge.data.packing import format_path, split_endings
 from textgauge.data.pool import Pool, StoredTexts, check_embeddings, iterate_rows, store_rows
-from textgauge.data.source import (
-    Source,
-    check_comparable,
-    has_builtin_columns,
-    load_corpus,
-    split_column,
-)
+from textgauge.data.source import Source, check_comparable, has_builtin_columns, load_corpus, split_column
 from textgauge.data.view import Comparison, Corpus
 
 GROUPS = 128  # of both corpora together
@@ -103,12 +97,7 @@ def open_batches(source: object, *, column: str | None = None) -> TextBatches | 
 
 
 def load_comparison(
-    reference: Source,
-    candidate: Source,
-    *,
-    column: str | None = None,
-    seed: int = 0,
-    in_memory: bool = False,
+    reference: Source, candidate: Source, *, column: str | None = None, seed: int = 0, in_memory: bool = False
 ) -> Comparison:
     """Return the comparison of two sources.
 

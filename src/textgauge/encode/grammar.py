@@ -283,20 +283,10 @@ class LocalLanguageTool(GrammarChecker):
         with TemporaryDirectory() as place:
             path = Path(place, "texts.txt")
             path.write_text("\n".join(" ".join(replace_surrogates(one).split()) for one in pieces), encoding="utf-8")
-            words = [
-                "java",
-                "-cp",
-                jars,
-                "org.languagetool.commandline.Main",
-                "-c",
-                "utf8",
-                "-l",
-                LANGUAGE,
-                "-b",
-                "--api",
-            ]
+            program = ["java", "-cp", jars, "org.languagetool.commandline.Main"]
+            options = ["-c", "utf8", "-l", LANGUAGE, "-b", "--api"]
             try:
-                done = subprocess.run([*words, str(path)], capture_output=True, check=True)  # noqa: S603
+                done = subprocess.run([*program, *options, str(path)], capture_output=True, check=True)  # noqa: S603
                 return ElementTree.fromstring(done.stdout)  # noqa: S314, it is the output of the program
             except (OSError, subprocess.CalledProcessError, ElementTree.ParseError) as error:
                 raise ResourceError(f"{self.name} cannot be run by java: {error}") from None
