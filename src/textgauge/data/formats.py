@@ -19,6 +19,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.errors import InputError, MissingExtra, warn
-from textgauge.core.settings import FILE_BYTES, TEXT_CHARACTERS, cap_size, open_stored, split_into_blocks
+from textgauge.core.settings import FILE_BYTES, TEXT_CHARACTERS, cap_size, open_stored
 from textgauge.core.show import shorten_line
 from textgauge.data.logs import list_logs, read_archive, read_log
 from textgauge.data.packing import (
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 Reader: TypeAlias = "Callable[[PathLike, bool, str | None], Iterator[TextTable]]"
 Records: TypeAlias = Iterator[tuple[int, list[str]]]  # the number of the first line, and cells
 
-_ROWS, _FRAME_ROWS, _CELLS = 2**14, 2**16, 2**22  # at once: of CSV and TSV, of tables that polars reads, of arrays
+_ROWS, _FRAME_ROWS = 2**14, 2**16  # at once: of CSV and TSV, of tables that polars reads
 _CELL_BYTES = 64  # in memory beside its characters: of an object and its place in a list
 _NEWLINE = re.compile("\r\n|\n|\r")
 _DELIMITERS = ",;\t|"
@@ -150,20 +151,8 @@ def read_embeddings(path: PathLike) -> NDArray[Any]:
     """Read the rows of an `.npy` file, one embedding a text.
 
     float32 and float64 are memory-mapped as they are; float16 becomes float32, integers and wider floats float64.
-    Anything but a 2-dimensional array of finite numbers is refused in one line.
+    Anything but a 2-dimensional array is refused in one line; its numbers are checked where they become a corpus.
     """
-    rows = map_embeddings(path)
-    for block in split_into_blocks(len(rows), _CELLS, rows.shape[1]):
-        is_finite = np.isfinite(rows[block]).all(axis=1)
-        if not is_finite.all():
-            row = block.start + int(np.argmin(is_finite))
-            value = "NaN" if np.isnan(rows[row]).any() else "an infinite value"
-            raise InputError(f"{format_path(path)}: row {row} holds {value}")
-    return rows
-
-
-def map_embeddings(path: PathLike) -> NDArray[Any]:
-    """Memory-map the rows of an `.npy` file without a check of its numbers; see `read_embeddings`."""
     name = format_path(path)
     try:
         with open_stored(path):  # a pipe would never end
@@ -176,15 +165,10 @@ def map_embeddings(path: PathLike) -> NDArray[Any]:
         # A damaged header raises whatever Python raises at a damaged literal.
         reason = shorten_line(str(error), _LONGEST_REASON)
         raise InputError(f"{name}: not an .npy file of numbers, or damaged ({reason})") from None
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
-        raise InputError(f"{name}: embeddings must be numbers, not {getattr(array, 'dtype', 'an archive')}")
-    if array.ndim != 2:
-        raise InputError(f"{name}: embeddings must have 2 dimensions (texts x numbers), not {array.ndim}")
-    if 0 in array.shape:
-        raise InputError(f"{name}: the array is empty: {array.shape}")
-    native = {"<f4": np.float32, "<f8": np.float64, "<f2": np.float32}.get(
-        array.dtype.newbyteorder("<").str, np.float64
-    )
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu" or array.ndim != 2 or 0 in array.shape:
+        what = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else "an archive"
+        raise InputError(f"{name}: embeddings must be a matrix of numbers (texts x numbers), not {what}")
+    native = np.float32 if array.dtype.kind == "f" and array.dtype.itemsize <= 4 else np.float64
     return array if array.dtype == native else array.astype(native)
 
 
@@ -466,42 +450,29 @@ def _make_table(name: str, records: Sequence[dict[str, object]], rows: Sequence[
 # Tables that polars reads.
 
 
-def _read_parquet(path: PathLike, whole: bool, column: str | None) -> Iterator[TextTable]:
+def _scan_arrow(source: Any, _: str) -> polars.LazyFrame:
+    """Scan a Feather file, or read a stream, as Hugging Face saves datasets, as a whole."""
     import polars
 
-    return _read_slices("Parquet", polars.scan_parquet, path, whole, column)
+    head = source.getvalue()[:6] if isinstance(source, io.BytesIO) else next(read_pieces(source), b"")[:6]
+    return polars.scan_ipc(source) if head == b"ARROW1" else polars.read_ipc_stream(source).lazy()
 
 
-def _read_arrow(path: PathLike, whole: bool, column: str | None) -> Iterator[TextTable]:
-    """Read a Feather file, or a stream, as Hugging Face saves datasets; polars reads a stream as a whole."""
-    import polars
-
-    def scan(source: Any) -> polars.LazyFrame:
-        head = source.getvalue()[:6] if isinstance(source, io.BytesIO) else next(read_pieces(source), b"")[:6]
-        return polars.scan_ipc(source) if head == b"ARROW1" else polars.read_ipc_stream(source).lazy()
-
-    return _read_slices("Arrow", scan, path, whole, column)
-
-
-def _read_excel(path: PathLike, whole: bool, column: str | None) -> Iterator[TextTable]:
+def _scan_excel(source: Any, name: str) -> polars.LazyFrame:
     """Read the first sheet of a spreadsheet."""
     import polars
 
-    def scan(source: io.BytesIO) -> polars.LazyFrame:
-        with zipfile.ZipFile(source) as parts:
-            size = sum(part.file_size for part in parts.infolist())
-        FILE_BYTES.check(size, f"{format_path(path)}: unpacked, a spreadsheet")
-        try:
-            importlib.import_module("fastexcel")
-        except ImportError:
-            raise MissingExtra(f"{format_path(path)}: {MissingExtra.named('an .xlsx file', 'excel')}") from None
-        return polars.read_excel(source, engine="calamine").lazy()
-
-    return _read_slices("spreadsheet", scan, path, whole, column)
+    with zipfile.ZipFile(source) as parts:
+        FILE_BYTES.check(sum(part.file_size for part in parts.infolist()), f"{name}: unpacked, a spreadsheet")
+    try:
+        importlib.import_module("fastexcel")
+    except ImportError:
+        raise MissingExtra(f"{name}: {MissingExtra.named('an .xlsx file', 'excel')}") from None
+    return polars.read_excel(source, engine="calamine").lazy()
 
 
 def _read_slices(
-    kind: str, scan: Callable[[Any], polars.LazyFrame], path: PathLike, whole: bool, column: str | None
+    kind: str, scan: Callable[[Any, str], polars.LazyFrame] | None, path: PathLike, whole: bool, column: str | None
 ) -> Iterator[TextTable]:
     """Yield the rows of a lazy frame in slices, or all at once; what polars cannot read is one line."""
     import polars
@@ -511,7 +482,7 @@ def _read_slices(
     source = Path(path) if is_file else io.BytesIO(read_bytes(path))
     first, size = 0, 2**31 if whole else cap_size(_FRAME_ROWS)
     try:
-        lazy = scan(source)
+        lazy = scan(source, name) if scan else polars.scan_parquet(source)
         names = lazy.collect_schema().names()
         if whole:
             _limit_cells(lazy.select(polars.len()).collect().item() * len(names), path)
@@ -535,9 +506,9 @@ FORMATS = (
     FileFormat(".jsonl", "columns", _read_json_lines, (".ndjson",)),
     FileFormat(".json", "columns", _read_json, batches=False),
     FileFormat(".eval", "columns", _read_archive, batches=False),
-    FileFormat(".parquet", "columns", _read_parquet),
-    FileFormat(".arrow", "columns", _read_arrow, (".feather", ".ipc")),
-    FileFormat(".xlsx", "columns", _read_excel, batches=False),
+    FileFormat(".parquet", "columns", partial(_read_slices, "Parquet", None)),
+    FileFormat(".arrow", "columns", partial(_read_slices, "Arrow", _scan_arrow), (".feather", ".ipc")),
+    FileFormat(".xlsx", "columns", partial(_read_slices, "spreadsheet", _scan_excel), batches=False),
     FileFormat(".npy", "embeddings", _refuse_embeddings, batches=False),
 )
 _BY_ENDING = {ending: one for one in FORMATS for ending in (one.ending, *one.others)}

@@ -14,7 +14,7 @@ from textgauge.core.errors import InputError, warn
 from textgauge.core.progress import begin_step
 from textgauge.core.settings import cap_size
 from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
-from textgauge.data.formats import get_format, is_glob, is_table, list_glob, map_embeddings, read_batches
+from textgauge.data.formats import get_format, is_glob, is_table, list_glob, read_batches, read_embeddings
 from textgauge.data.packing import format_path, split_endings
 from textgauge.data.pool import Pool, StoredTexts, check_embeddings, iterate_rows, store_rows
 from textgauge.data.source import Source, check_comparable, has_builtin_columns, load_corpus, split_column
@@ -82,7 +82,7 @@ def open_batches(source: object, *, column: str | None = None) -> TextBatches | 
     if not isinstance(source, str | os.PathLike) or has_builtin_columns(source):
         return None
     if get_format(source).holds == "embeddings":
-        return map_embeddings(source)
+        return read_embeddings(source)
     path, column = split_column(os.fspath(source), column)
     if path.startswith(HUB_PREFIX):
         files = list(fetch_hub_files(path) or ())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import InputError
-from textgauge.data.formats import read_embeddings
+from textgauge.data import load_corpus, read_embeddings
 
 
 def saved(tmp_path, array, **options):
@@ -38,27 +38,26 @@ def test_other_numbers_are_converted(tmp_path, dtype, becomes):
     assert np.array_equal(found, rows.astype(becomes))
 
 
-@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")])
-def test_not_finite_names_the_row(tmp_path, value, word):
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_not_finite_names_the_row(tmp_path, value):
     rows = np.ones((9, 3))
     rows[7, 1] = value
-    line = complaint(saved(tmp_path, rows))
-    assert "row 7" in line
-    assert word in line
+    with pytest.raises(InputError, match="embedding 7 is not finite"):
+        load_corpus(saved(tmp_path, rows))
 
 
 @pytest.mark.parametrize(
     ("array", "reason"),
     [
-        (np.ones(3), "2 dimensions"),
-        (np.ones((2, 2, 2)), "2 dimensions"),
-        (np.float64(1), "2 dimensions"),
-        (np.ones((0, 4)), "empty"),
-        (np.ones((4, 0)), "empty"),
-        (np.array([["a", "b"]]), "must be numbers"),
-        (np.ones((2, 2), complex), "must be numbers"),
-        (np.ones((2, 2), bool), "must be numbers"),
-        (np.zeros((2, 2), [("a", "f4")]), "must be numbers"),
+        (np.ones(3), "float64 of shape"),
+        (np.ones((2, 2, 2)), "float64 of shape"),
+        (np.float64(1), "float64 of shape"),
+        (np.ones((0, 4)), "of shape"),
+        (np.ones((4, 0)), "of shape"),
+        (np.array([["a", "b"]]), "must be a matrix of numbers"),
+        (np.ones((2, 2), complex), "must be a matrix of numbers"),
+        (np.ones((2, 2), bool), "must be a matrix of numbers"),
+        (np.zeros((2, 2), [("a", "f4")]), "must be a matrix of numbers"),
     ],
 )
 def test_wrong_arrays(tmp_path, array, reason):
