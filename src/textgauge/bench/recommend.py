@@ -28,9 +28,8 @@ from textgauge.bench import (
     TaskSources,
     Verdict,
     find_protocols,
-    list_tasks,
 )
-from textgauge.bench.inputs import get_pair_groups, read_rated
+from textgauge.bench.inputs import drop_none, get_pair_groups
 from textgauge.bench.leaderboard import Leaderboard, rank_metrics
 from textgauge.bench.plan import Plan
 from textgauge.bench.power import (
@@ -45,6 +44,7 @@ from textgauge.bench.power import (
     split_by_label,
 )
 from textgauge.bench.protocols.base import PAIR_METRICS, RESAMPLES
+from textgauge.bench.protocols.task import load_task
 from textgauge.bench.recommendation import Answer, MetricCost, Recommendation
 from textgauge.bench.results import Group, Results, sum_times
 from textgauge.bench.run import run
@@ -195,21 +195,15 @@ def recommend(
         work = _Recommender(Store(folder), EFFORTS[effort], effort, metrics, power, seed, embedder)
         looked_at: list[Any] = []
         if pairs is not None:
-            if not isinstance(pairs, PairSources):
-                looked_at = [os.fspath(pairs)]
-                columns: dict[str, Any] = {"left": left, "right": right, "scores": list_column_names(metrics)}
-                columns["ratings"] = [rating] if isinstance(rating, str) else list(rating or [])
-                columns["groups"] = {} if group is None else {"group": group}
-                pairs = read_rated(os.fspath(pairs), **columns, seed=seed)
-            found = work.recommend_for_pairs(pairs)
+            looked_at = [] if isinstance(pairs, PairSources) else [os.fspath(pairs)]
+            named = {"left": left, "right": right, "rating": rating} if looked_at else {}
+            columns = {"groups": group and {"group": group}, "scores": list_column_names(metrics)}
+            given: dict[str, Any] = drop_none({"pairs": pairs, **named, **columns})
+            found = work.recommend_for_pairs(Agreement.data.load(given, seed))
         elif task is not None:
-            tasks = {kind.name: kind for kind in list_tasks()}
-            if task not in tasks:
-                raise UnknownName.among("task", task, [*tasks, Agreement.name])
-            sources = data if isinstance(data, TaskSources) else tasks[task].data.read(os.fspath(data))  # type: ignore[arg-type]
-            found = work.recommend_for_task(tasks[task](), sources)
+            found = work.recommend_for_task(*load_task(task, data, Agreement.name))
         else:
-            given: dict[str, Any] = {"reference": reference, "candidate": candidate}
+            given = {"reference": reference, "candidate": candidate}
             looked_at = list(given.values())
             corpora = {role: load_corpus(source, role=role) for role, source in given.items()}
             labels = None if group is None else read_labels(corpora, given, group, None, "group")
@@ -304,7 +298,6 @@ class _Recommender:
 
     def recommend_for_task(self, protocol: Task, sources: TaskSources) -> Recommendation:
         """Rank metrics of pairs by a task."""
-        protocol.check(sources)
         whole = getattr(protocol, protocol.size, 0)
         smaller = replace(protocol, **{protocol.size: int(self.effort.task * whole)}) if whole else protocol
         texts = next(smaller.trials(sources, self.seed)).pool

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench import TaskSources, list_tasks
+from textgauge.bench import PairSources, TaskSources
 from textgauge.bench.learned.training import (
     OWN_WEIGHTS,
     RatedFeatures,
-    TrainingPairs,
     compute_rated_features,
     fit_model,
     leave_out,
     make_start,
     weigh_own_ratings,
 )
+from textgauge.bench.protocols.task import load_task
 from textgauge.core.arrays import Floats, Ints, average_known
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import InputError
 from textgauge.core.result import Column, Result
 from textgauge.core.settings import split_into_blocks
 from textgauge.core.show import FlatRow, format_cell, format_interval
-from textgauge.data import Pairs
+from textgauge.data import Corpus
 from textgauge.data.view import TextsLike
 from textgauge.measure.scoring import References, make_pairs
 from textgauge.metrics import Metric, PairMetric, get_metric
@@ -214,15 +214,12 @@ def ensemble(
         others: Sequence[Any] = () if also is None else also if isinstance(also, list) else [also]
         given = [(left, right, target, groups, sources), *((*other, None)[:5] for other in others)]
         called = [*names, *(f"data {number + 1}" for number in range(len(names), len(given)))]
-        data = [
-            TrainingPairs(
-                make_pairs(texts, references, columns=None if place else columns),
-                list(ratings),
-                name,
-                *(None if cells is None else list(cells) for cells in labels),
-            )
-            for place, ((texts, references, ratings, *labels), name) in enumerate(zip(given, called, strict=True))
-        ]
+        data = []
+        for place, (name, (texts, references, *labels)) in enumerate(zip(called, given, strict=True)):
+            pairs = make_pairs(texts, references, columns=None if place else columns)
+            cells = zip(("rating", "set", "source"), labels, strict=True)
+            known = {role: np.array(list(column), dtype=object) for role, column in cells if column is not None}
+            data.append(PairSources(name, pairs.left, pairs.right, known, scores=pairs.columns))
     start = None if prior == "none" else load_blend(prior)[0]
     if metrics is None and start is None:
         raise InputError("name the metrics to learn from where there is no prior")
@@ -231,19 +228,14 @@ def ensemble(
     rows, _ = cross_validate(rated, start, scale=scale, seed=seed, resamples=resamples, named=prior)
     trained = train(rated, start, scale=scale, seed=seed)
     contrasts = [row.to_dict() for row in rows if row.left_out is None]
-    known = [{name: cell for name, cell in row.items() if cell is not None} for row in contrasts]
-    about = {**trained.about, "prior": prior, "task": task, "on_pairs_left_out": known}
+    kept = [{name: cell for name, cell in row.items() if cell is not None} for row in contrasts]
+    about = {**trained.about, "prior": prior, "task": task, "on_pairs_left_out": kept}
     return Stack(replace(trained, about=about), rows)
 
 
-def make_task_pairs(task: str, documents: str | os.PathLike[str] | TaskSources | None, seed: int) -> TrainingPairs:
+def make_task_pairs(task: str, documents: Any, seed: int) -> PairSources:
     """Return pairs of a task with the similarity that each should have, as the universal ensemble learns from them."""
-    tasks = {kind.name: kind for kind in list_tasks()}
-    if task not in tasks:
-        raise UnknownName.among("task", task, list(tasks))
-    protocol = tasks[task]()
-    sources = documents if isinstance(documents, TaskSources) else protocol.data.read(os.fspath(documents or ""))
-    protocol.check(sources)
+    protocol, sources = load_task(task, documents)
     left, right, targets, groups = list[str](), list[str](), list[float](), list[Any]()
     for trials in protocol.trials(sources, seed):
         batch = cast("PairBatch | MatrixBatch", trials)
@@ -253,7 +245,8 @@ def make_task_pairs(task: str, documents: str | os.PathLike[str] | TaskSources |
         right += others.texts
         targets += found.targets.tolist()
         groups += protocol.groups(batch.columns)[found.trials].tolist()
-    return TrainingPairs(Pairs(left, right), targets, f"{task} on {sources.name}", sources=groups)
+    columns = {"rating": np.array(targets), "source": np.array(groups)}
+    return PairSources(f"{task} on {sources.name}", Corpus.of(left), Corpus.of(right), columns)
 
 
 def train(

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.bench.sources import PairSources
 from textgauge.core.arrays import Floats, Ints, Masks, average_known
 from textgauge.core.errors import InputError
-from textgauge.data import Corpus, Pairs
+from textgauge.data import Corpus
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics
 from textgauge.metrics.pair.ensemble import Trained, check_feature, compute_features, to_share
 from textgauge.stats.correlation import correlate_groups, spearman
@@ -31,17 +32,6 @@ _RIDGE = 1e-6  # of the mean variance: features may be copies of each other
 _MOST_STEPS, _STILL = 50, 1e-10
 _FLATTEST = 0.1  # slope of a curve
 _FARTHEST = 8.0  # log-odds: a curve through ratings that are separated has no end
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingPairs:
-    """Pairs of texts with ratings under a name; `sets` and `sources` are labels of each pair, where there are some."""
-
-    pairs: Pairs
-    ratings: Sequence[float] | Floats
-    name: str = "pairs"
-    sets: Sequence[Any] | NDArray[Any] | None = None
-    sources: Sequence[Any] | NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +82,8 @@ class RatedFeatures:
         return np.where(judged, self.source_folds if several else self.texts % _TEXT_FOLDS, -1)
 
 
-def compute_rated_features(data: Sequence[TrainingPairs], metrics: str | Iterable[str | Metric]) -> RatedFeatures:
-    """Compute the values of metrics on rated pairs, ready for training.
+def compute_rated_features(data: Sequence[PairSources], metrics: str | Iterable[str | Metric]) -> RatedFeatures:
+    """Compute the values of metrics on rated pairs, ready for training; columns are `rating`, and `set` and `source`.
 
     The first data are judged, the others are learned from too. Sets are of one source where they share at least a
     tenth of the different texts of the smaller one, also by way of a third set; data without sets are one set, and
@@ -103,11 +93,9 @@ def compute_rated_features(data: Sequence[TrainingPairs], metrics: str | Iterabl
     chosen = tuple(check_feature(metric) for metric in get_pair_metrics(metrics))
     if not chosen:
         raise InputError("an ensemble needs at least one metric")
-    ratings = [_check_ratings(one.ratings, len(one.pairs)) for one in data]
-    sets, labels = _number_labels([_get_labels(one, one.sets, "sets") for one in data])
-    declared, _ = _number_labels(
-        [_get_labels(one, one.sets if one.sources is None else one.sources, "sources") for one in data]
-    )
+    ratings = [_check_ratings(one.columns["rating"], len(one.pairs)) for one in data]
+    sets, labels = _number_labels([_get_labels(one, "set") for one in data])
+    declared, _ = _number_labels([_get_labels(one, "source" if "source" in one.columns else "set") for one in data])
     left, right = (np.concatenate([getattr(one.pairs, side).keys for one in data]) for side in ("left", "right"))
     sources = find_sources(left, right, declared)
     of_data = np.repeat(np.arange(len(data)), [len(one.pairs) for one in data])
@@ -153,7 +141,7 @@ def find_sources(left: NDArray[np.uint64], right: NDArray[np.uint64], sets: Ints
     return np.asarray(connected_components(links, directed=False)[1][sets], dtype=np.int64)
 
 
-def _check_ratings(ratings: Sequence[float] | Floats, pairs: int) -> Floats:
+def _check_ratings(ratings: NDArray[Any], pairs: int) -> Floats:
     grades = np.array(ratings, dtype=np.float64)
     if len(grades) != pairs:
         raise InputError(f"{pairs} pairs but {len(grades)} ratings")
@@ -167,10 +155,10 @@ def _check_ratings(ratings: Sequence[float] | Floats, pairs: int) -> Floats:
     return grades
 
 
-def _get_labels(one: TrainingPairs, cells: Sequence[Any] | NDArray[Any] | None, name: str) -> list[str]:
-    found = [one.name] * len(one.pairs) if cells is None else [str(cell) for cell in cells]
+def _get_labels(one: PairSources, column: str) -> list[str]:
+    found = list(map(str, one.columns.get(column, [one.name] * len(one.pairs))))
     if len(found) != len(one.pairs):
-        raise InputError(f"{len(one.pairs)} pairs but {len(found)} {name}")
+        raise InputError(f"{len(one.pairs)} pairs but {len(found)} {column}s")
     return found
 
 

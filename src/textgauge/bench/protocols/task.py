@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from textgauge.bench.inputs import TaskTable
 from textgauge.bench.protocols.base import RESAMPLES, Observations, Protocol, Verdict, explain_undefined, list_protocols
-from textgauge.bench.sources import Column, PairBatch
+from textgauge.bench.sources import Column, PairBatch, TaskSources
 from textgauge.core.arrays import Floats
+from textgauge.core.errors import UnknownName
 from textgauge.data import Corpus, Pairs
 
 Keys = NDArray[np.uint64]
@@ -149,6 +151,17 @@ class Task(Protocol):
 def list_tasks() -> list[type[Task]]:
     """Return all tasks, in the order of their places."""
     return [kind for kind in list_protocols().values() if issubclass(kind, Task)]
+
+
+def load_task(name: str, data: Any, *others: str) -> tuple[Task, TaskSources]:
+    """Return a task by name with its data, which may be there already; `others` are names too."""
+    tasks = {kind.name: kind for kind in list_tasks()}
+    if name not in tasks:
+        raise UnknownName.among("task", name, [*tasks, *others])
+    protocol = tasks[name]()
+    sources = data if isinstance(data, TaskSources) else protocol.data.read(os.fspath(data))
+    protocol.check(sources)
+    return protocol, sources
 
 
 def make_pairs(candidates: Iterable[str], references: Iterable[str], **columns: NDArray[Any]) -> PairBatch:

@@ -9,10 +9,10 @@ from scipy.stats import spearmanr
 
 import textgauge
 from textgauge import Pairs, get_metric
+from textgauge.bench import PairSources
 from textgauge.bench.learned.stack import cross_validate, train
 from textgauge.bench.learned.training import (
     RatedFeatures,
-    TrainingPairs,
     center,
     compute_rated_features,
     fit_curve,
@@ -45,7 +45,13 @@ def joined(first, second):
 
 
 def features(pairs, ratings, groups=None, metrics="jaccard", **options):
-    return compute_rated_features([TrainingPairs(pairs, ratings, "words", groups)], metrics, **options)
+    return compute_rated_features([training_pairs(pairs, ratings, groups)], metrics, **options)
+
+
+def training_pairs(pairs, ratings, groups=None, sources=None):
+    columns = {"rating": ratings, "set": groups, "source": sources}
+    known = {name: np.array(cells) for name, cells in columns.items() if cells is not None}
+    return PairSources("words", pairs.left, pairs.right, known)
 
 
 def texts(n=80, seed=0):
@@ -211,9 +217,7 @@ def test_a_few_shared_texts_do_not_join_sets():
 def test_declared_sources_stand_in_the_place_of_sets():
     left, right, ratings, groups = texts()
     halves = [name in ("set 0", "set 1") for name in groups]
-    rated = compute_rated_features(
-        [TrainingPairs(Pairs(left, right), ratings, "words", groups, halves)], "jaccard,chrf"
-    )
+    rated = compute_rated_features([training_pairs(Pairs(left, right), ratings, groups, halves)], "jaccard,chrf")
     assert (len(np.unique(rated.sets)), len(np.unique(rated.sources))) == (4, 2)
     assert cross_validate(rated, resamples=100)[0][0].ensemble > 0.7
 
