@@ -45,7 +45,7 @@ from textgauge.bench.power import (
 )
 from textgauge.bench.protocols.base import PAIR_METRICS, RESAMPLES
 from textgauge.bench.protocols.task import load_task
-from textgauge.bench.recommendation import Answer, MetricCost, Recommendation
+from textgauge.bench.recommendation import Answer, Recommendation
 from textgauge.bench.results import Group, Results, sum_times
 from textgauge.bench.run import run
 from textgauge.bench.sources import Data, compact_corpus
@@ -55,7 +55,7 @@ from textgauge.core.errors import ArgumentError, InputError, MissingExtra, Resou
 from textgauge.core.parallel import use_one_blas_thread
 from textgauge.core.progress import begin_step
 from textgauge.core.registry import split_names
-from textgauge.core.show import format_percent, join_words
+from textgauge.core.show import Row, format_percent, join_words
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
 from textgauge.data.units import FEWEST_GROUPS
@@ -70,8 +70,7 @@ from textgauge.metrics.pair.models import list_column_names
 from textgauge.metrics.pair_metric import BROUGHT
 from textgauge.stats.decisions import format_sign
 
-__all__ = ["Answer", "MetricCost", "Recommendation", "recommend"]
-
+__all__ = ["Answer", "Recommendation", "recommend"]
 
 _POOLS = 4  # times the texts of one repetition: statements about new texts need repetitions that share few texts
 _FEWEST_OF_MIXTURE = 12
@@ -356,7 +355,7 @@ class _Recommender:
 
     def _rank_pair_metrics(
         self, protocol: Protocol, sources: Any, texts: Any, metrics: Sequence[Any] | str | None = None
-    ) -> tuple[_Ranking, list[MetricCost]]:
+    ) -> tuple[_Ranking, list[Row]]:
         """Rank metrics of pairs; a cost is that of a thousand pairs, by the results of the run."""
         usable = list_usable_metrics("pair") if self.metrics is None else self.metrics
         named = get_pair_metrics(usable if metrics is None else metrics, self.embedder)
@@ -432,7 +431,7 @@ class _Recommender:
         answers: Sequence[Answer],
         experiment: str,
         *,
-        costs: Sequence[MetricCost],
+        costs: Sequence[Row],
         notes: Sequence[str],
         power: Sequence[TextsNeeded] | Sequence[PairsNeeded] = (),
         warnings: Sequence[str] = (),
@@ -447,7 +446,7 @@ class _Recommender:
             data=data,
             answers=tuple(answers),
             power=tuple(power),  # type: ignore[arg-type]
-            costs=tuple(sorted(costs, key=lambda cost: order.index(cost.metric))),
+            costs=tuple(sorted(costs, key=lambda cost: order.index(cost["metric"]))),
             warnings=(*warnings, *ranking.failures),
             notes=(how, *ranking.board.notes, *notes, *absent),
             about=settings | dict(about or {}),
@@ -535,12 +534,12 @@ def rank_by_texts_needed(curves: Mapping[str, PowerCurve], samples: Contaminated
     return rank_metrics([group]) if judged else Leaderboard((), ())
 
 
-def _compute_costs(timed: Sequence[tuple[Any, float]], size: int, texts: Any) -> list[MetricCost]:
+def _compute_costs(timed: Sequence[tuple[Any, float]], size: int, texts: Any) -> list[Row]:
     """Add the CPU seconds of embedding twice as many texts as the size, by a few texts, past the cache."""
     from textgauge.encode.embedders import get_embedder
 
     each: dict[str, float] = {}
-    costs = []
+    costs = list[Row]()
     for metric, seconds in timed:
         embeds = not metric.reads_texts if isinstance(metric, CorpusMetric) else metric.needs == "embeddings"
         name = (metric.embedder if isinstance(metric, CorpusMetric) else metric.on) if embeds else None
@@ -552,5 +551,6 @@ def _compute_costs(timed: Sequence[tuple[Any, float]], size: int, texts: Any) ->
             start = time.process_time()
             encoder.encode(some)
             each[name] = (time.process_time() - start) / len(some)
-        costs.append(MetricCost(metric.key, seconds, size, 2 * size * each[name] if name else 0.0, name))
+        embedding = {"embedding_seconds": 2 * size * each[name] if name else 0.0, "embedder": name}
+        costs.append({"metric": metric.key, "seconds": seconds, "size": size, **embedding})
     return costs

@@ -13,7 +13,6 @@ from textgauge.bench.leaderboard import Leaderboard
 from textgauge.bench.power import PairsNeeded, TextsNeeded
 from textgauge.core.result import Column, Result, show_rows
 from textgauge.core.show import (
-    FlatRow,
     Row,
     drop_nonfinite,
     format_about,
@@ -27,20 +26,6 @@ from textgauge.core.show import (
 from textgauge.stats.decisions import format_standing, join_codes
 
 _NAMED = 5  # tied metrics in a sentence; the table has all
-
-
-@dataclass(frozen=True)
-class MetricCost(FlatRow):
-    """CPU seconds of a comparison of `size` texts a side, or of `size` pairs.
-
-    `seconds` are without embedding the texts, `embedding_seconds` are for embedding them where they are not cached.
-    """
-
-    metric: str
-    seconds: float
-    size: int
-    embedding_seconds: float = 0.0
-    embedder: str | None = None
 
 
 @dataclass(frozen=True)
@@ -68,8 +53,9 @@ def _format_needed(count: float | None, low: float | None, high: float | None) -
 class Recommendation(Result):
     """The answer to "which metric should I use on these data?", by purpose, with the numbers it rests on.
 
-    `power` is how many texts (or rated pairs) are needed, fewest first, `costs` how long a comparison takes, `notes`
-    how all this was found. `about` holds the settings.
+    `power` is how many texts (or rated pairs) are needed, fewest first; `notes` say how all this was found, and `about`
+    holds the settings. `costs` are CPU seconds of a comparison of `size` texts a side, or of so many pairs: without
+    embedding the texts, and for embedding them where they are not cached.
     """
 
     command: ClassVar[str] = "recommend"
@@ -84,7 +70,7 @@ class Recommendation(Result):
     data: tuple[str, ...]
     answers: tuple[Answer, ...]
     power: tuple[TextsNeeded, ...] | tuple[PairsNeeded, ...] = ()
-    costs: tuple[MetricCost, ...] = ()
+    costs: tuple[Row, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -100,11 +86,6 @@ class Recommendation(Result):
         return self.answers[0].choice
 
     @property
-    def runners_up(self) -> tuple[str, ...]:
-        """Those tied with the best."""
-        return self.choice[1:]
-
-    @property
     def title(self) -> str:
         """What is asked."""
         return f"Which metric for {' and '.join(self.data)}"
@@ -117,7 +98,11 @@ class Recommendation(Result):
         parts = [f"{_name_best(first)}.", *(part for one in others for part in _write_texts_needed(one, texts, self))]
         if first.choice:
             pairs = [_write_pairs_needed(row, self) for row in self.power if isinstance(row, PairsNeeded)]
-            parts += [*pairs[:1], *_write_costs(self)]
+            parts += pairs[:1]
+            if self.costs:
+                size = self.costs[0]["size"]
+                what = f"compare {size:,} texts a side" if self.kind == "corpora" else f"score {size:,} pairs"
+                parts.append(f"CPU seconds are to {what}, and to embed the texts where they are not in the cache.")
         return tuple(parts)
 
     @property
@@ -129,18 +114,14 @@ class Recommendation(Result):
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per metric, in the order of the first answer: its place, what it needs, what it costs."""
         needed = {row.metric: row.to_dict() for row in self.power}
-        costs = {row.metric: row.to_dict() for row in self.costs}
-        return [
-            {
-                **row.to_dict(),
-                **{
-                    f"needed.{name}": needed.get(row.metric, {}).get(name)
-                    for name in ("count", "low", "high", "together")
-                },
-                **{name: costs.get(row.metric, {}).get(name) for name in ("seconds", "embedding_seconds")},
-            }
-            for row in self.board
-        ]
+        costs = {row["metric"]: row for row in self.costs}
+        rows = []
+        for row in self.board:
+            own, cost = needed.get(row.metric, {}), costs.get(row.metric, {})
+            more = {f"needed.{name}": own.get(name) for name in ("count", "low", "high", "together")}
+            more |= {name: cost.get(name) for name in ("seconds", "embedding_seconds")}
+            rows.append(row.to_dict() | more)
+        return rows
 
     @property
     def details(self) -> dict[str, Any]:
@@ -153,12 +134,12 @@ class Recommendation(Result):
                 for answer in self.answers
             ],
             "choice": list(self.choice),
-            "runners_up": list(self.runners_up),
+            "runners_up": list(self.choice[1:]),
             "sentences": list(self.sentences),
             "notes": list(self.notes),
             "leaderboard": self.board.to_dicts(),
             "power": [row.to_dict() for row in self.power],
-            "costs": [row.to_dict() for row in self.costs],
+            "costs": list(self.costs),
             "about": {name: drop_nonfinite(value) for name, value in self.about.items()},
         }
 
@@ -251,9 +232,3 @@ def _write_pairs_needed(row: PairsNeeded, whole: Recommendation) -> str:
     goal = f"To separate {row.best} from {row.metric}, tested alone, by Spearman's ρ"
     needed = f"you need about {format_about(row.count)} rated pairs; {used:,} were used here"
     return f"{goal} with {format_percent(whole.about['power'])} power {needed}."
-
-
-def _write_costs(whole: Recommendation) -> Iterator[str]:
-    for cost in whole.costs[:1]:
-        what = f"to compare {cost.size:,} texts a side" if whole.kind == "corpora" else f"to score {cost.size:,} pairs"
-        yield f"CPU seconds are {what}, and to embed the texts where they are not in the cache."

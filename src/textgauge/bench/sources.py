@@ -386,11 +386,10 @@ class MatrixBatch(_PairsBatch):
         return self.rows.take(every[0][trials]), others.take(every[1][trials])
 
     def _take(self, trial: int) -> MatrixBatch:
+        row, column = self.take_pairs(np.array([trial]))
         if self.others is None:
-            pair = [int(side[trial]) for side in np.triu_indices(len(self.rows), 1)]
-            return replace(self, rows=self.rows.take(pair), columns={})
-        row, column = divmod(trial, len(self.others))
-        return replace(self, rows=self.rows.take([row]), others=self.others.take([column]), columns={})
+            return replace(self, rows=row | column, columns={})
+        return replace(self, rows=row, others=column, columns={})
 
 
 def compact_corpus(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Corpus:

@@ -14,7 +14,6 @@ from textgauge.bench.power import TextsNeeded
 from textgauge.bench.recommend import (
     EFFORTS,
     Answer,
-    MetricCost,
     Recommendation,
     choose_by_record,
     choose_mixtures,
@@ -60,7 +59,7 @@ def test_two_corpora(two, make_two_sources, tmp_path):
     assert (answer.about["protocol"], answer.about["effort"]) == (plan.protocol.key, "quick")
     metrics = set(CORPUS_METRICS.split(","))
     assert {row.metric for row in answer.board} == metrics
-    assert {row.metric for row in answer.power} == {cost.metric for cost in answer.costs} == metrics
+    assert {row.metric for row in answer.power} == {cost["metric"] for cost in answer.costs} == metrics
     rank, detect = answer.answers
     assert answer.sentences[0].startswith(f"To rank corpora, use {answer.choice[0]}")
     assert answer.sentences[1].startswith(f"To detect 50 % of foreign texts with 80 % power, use {detect.choice[0]}")
@@ -234,7 +233,10 @@ def make_answer():
                 TextsNeeded("quick", 241, 207, 296, 256, 90, 280),
                 TextsNeeded("poor", NAN, 4321, NAN, 128, 40),
             ),
-            "costs": (MetricCost("quick", 0.00123, 100, 1.5, "minilm"), MetricCost("slow", 0.25, 100)),
+            "costs": tuple(
+                {"metric": metric, "seconds": seconds, "size": 100, "embedding_seconds": 1.5, "embedder": "minilm"}
+                for metric, seconds in (("quick", 0.00123), ("slow", 0.25))
+            ),
             "about": {"effect": 0.1, "power": 0.8, "experiment": "5 repetitions"},
         }
         if changed.get("kind", "corpora") != "corpora":
