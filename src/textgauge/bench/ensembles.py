@@ -325,8 +325,11 @@ def score_ensemble(
             shares.append(model.shares)
             for place, (item, out) in enumerate(zip(data, left_out, strict=True)):
                 sums[place].append(_score(item, out, model, kind, labels[place]))
-                if permute and seed < _PERMUTED:
-                    drops[place].append(_measure_drops(item, out, model, kind, labels[place], sums[place][-1]))
+                if permute and seed < _PERMUTED:  # by how much the score falls when each feature is shuffled
+                    features = range(item.features.shape[1])
+                    shuffled = [_score(item, out, model, kind, labels[place], by) for by in features]
+                    scores = item.task.of_sums(np.array([sums[place][-1], *shuffled]).sum(axis=1))[:, 0]
+                    drops[place].append(scores[0] - scores[1:])
     found, mean = [], np.mean(shares, axis=0)
     for item, own, falls in zip(data, sums, drops, strict=True):
         # Values and their resamples are means over splits; the units of all splits are resampled alike.
@@ -382,15 +385,6 @@ def _score(
     sums = np.zeros((len(labels), units.sums.shape[1]))
     sums[np.searchsorted(labels, units.labels)] = units.sums
     return sums
-
-
-def _measure_drops(
-    item: TaskFeatures, out: Masks, model: FittedModel, kind: Kind, labels: NDArray[Any], sums: Floats
-) -> Floats:
-    """Return by how much the score falls when each feature is shuffled."""
-    shuffled = [_score(item, out, model, kind, labels, by) for by in range(item.features.shape[1])]
-    scores = item.task.of_sums(np.array([sums, *shuffled]).sum(axis=1))[:, 0]
-    return np.asarray(scores[0] - scores[1:])
 
 
 def _select(columns: Columns, here: Masks) -> Mapping[str, NDArray[Any]]:

@@ -188,7 +188,9 @@ def synonyms(text: str, share: float, rng: np.random.Generator) -> str:
     changes = []
     for match, place in zip(chosen, rng.random(len(chosen)), strict=True):
         words = choices[match[0].lower()]
-        changes.append((match.span(), _copy_capitals(match[0], words[int(place * len(words))])))
+        old, new = match[0], words[int(place * len(words))]
+        new = new.upper() if old.isupper() else new.capitalize() if old[0].isupper() else new
+        changes.append((match.span(), new))
     return replace_spans(text, changes)
 
 
@@ -204,10 +206,6 @@ def _list_choices(table: SynonymTable) -> dict[str, tuple[str, ...]]:
     sure = {word: found[0] for word, found in first.items() if len(found) == 1 and word in plain}
     others = ((word, sorted(filter(str.isalpha, {*table.members[group]} - {word}))) for word, group in sure.items())
     return {word: tuple(words) for word, words in others if words}
-
-
-def _copy_capitals(model: str, word: str) -> str:
-    return word.upper() if model.isupper() else word.capitalize() if model[0].isupper() else word
 
 
 _COMMA = rf",(?=\s++(?!(?:{'|'.join(sorted(LEANING))})\b))|[،，]"

@@ -58,7 +58,12 @@ def krippendorff_alpha(ratings: Floats, *, scale: Scale = "interval") -> float:
         agreed = float((alike * (alike - 1) / (m[cells // (int(kinds.max()) + 1)] - 1)).sum())
         by_chance = float((of_kind * (of_kind - 1)).sum()) / (n - 1)
         return 1.0 - (n - agreed) / (n - by_chance)
-    return _compute_alpha_of_squares(item, rankdata(values) if scale == "ordinal" else values - values.mean())
+    # Squared differences sum up from moments: Σ over pairs of (a − b)² = m·Σa² − (Σa)².
+    values = rankdata(values) if scale == "ordinal" else values - values.mean()
+    m, s, q = np.bincount(item), np.bincount(item, values), np.bincount(item, values**2)
+    observed = float(((m * q - s**2) / (m - 1)).sum())
+    expected = float(len(values) * q.sum() - s.sum() ** 2) / (len(values) - 1)
+    return 1.0 - observed / expected
 
 
 def leave_one_out(correlation: Correlation, ratings: Floats) -> Floats:
@@ -76,14 +81,6 @@ def leave_one_out(correlation: Correlation, ratings: Floats) -> Floats:
         total = np.where(np.isfinite(others), others, 0.0).sum(axis=0)
         values.append(correlation(own[both], total[both] / count[both]))
     return np.array(values)
-
-
-def _compute_alpha_of_squares(item: NDArray[np.intp], values: Floats) -> float:
-    """Squared differences sum up from moments: Σ over pairs of (a − b)² = m·Σa² − (Σa)²."""
-    m, s, q = np.bincount(item), np.bincount(item, values), np.bincount(item, values**2)
-    observed = float(((m * q - s**2) / (m - 1)).sum())
-    expected = float(len(values) * q.sum() - s.sum() ** 2) / (len(values) - 1)
-    return 1.0 - observed / expected
 
 
 def kappa(first: Floats, second: Floats, *, squared: bool = False) -> float:
@@ -170,14 +167,23 @@ def run_alternative_annotator_test(
 def _compare_with_person(
     people: Floats, judge: Floats, rated: Masks, person: int, margin: float, closeness: Closeness
 ) -> tuple[float, float]:
-    """Test "the person is better by the margin", and count how often the judge is as close as the person."""
+    """Test "the person is better by the margin", and count how often the judge is as close as the person.
+
+    Student's one-sided p-value for "the mean of losses less wins is the margin or more".
+    """
+    from scipy.special import stdtr
+
     items = np.flatnonzero(rated[person])
     if not len(items):
         return float("nan"), float("nan")
     others, known = np.delete(people, person, axis=0)[:, items], np.delete(rated, person, axis=0)[:, items]
     mine, own = (_measure_closeness(one[items], others, known, closeness) for one in (judge, people[person]))
     wins, losses = mine >= own, own >= mine
-    return _compute_p_less(losses.astype(np.float64) - wins, margin), float(wins.mean())
+    gaps = losses.astype(np.float64) - wins
+    error = float(gaps.std(ddof=1)) / np.sqrt(len(gaps)) if len(gaps) > 1 else 0.0
+    beyond = float(gaps.mean()) - margin
+    p = float(beyond >= 0) if error == 0 else float(stdtr(len(gaps) - 1, beyond / error))
+    return p, float(wins.mean())
 
 
 def _measure_closeness(rating: Floats, others: Floats, known: Masks, closeness: Closeness) -> Floats:
@@ -185,17 +191,6 @@ def _measure_closeness(rating: Floats, others: Floats, known: Masks, closeness: 
     cells = np.where(known, gaps == 0 if closeness == "accuracy" else gaps**2, 0.0)
     means = cells.sum(axis=0) / known.sum(axis=0)
     return np.asarray(means if closeness == "accuracy" else -np.sqrt(means))
-
-
-def _compute_p_less(values: Floats, bound: float) -> float:
-    """Student's one-sided p-value for "the mean is the bound or more"."""
-    from scipy.special import stdtr
-
-    error = float(values.std(ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    gap = float(values.mean()) - bound
-    if error == 0:
-        return 0.0 if gap < 0 else 1.0
-    return float(stdtr(len(values) - 1, gap / error))
 
 
 class MeanEstimate(NamedTuple):

@@ -142,34 +142,28 @@ def calibrate_ties(
     share = 1.0 if limit is None else limit / total
     rng = np.random.default_rng([seed, 6])
     parts = [_compute_gains(gold[members], metric[members], share, rng) for members in rows]
-    epsilon = _find_best_gap(np.concatenate([gap for gap, _ in parts]), np.concatenate([gain for _, gain in parts]))
+    gaps, gains = (np.concatenate(of) for of in zip(*parts, strict=True))
+    order = np.argsort(gaps)
+    gaps, sums = gaps[order], np.cumsum(gains[order])
+    last = np.append(gaps[1:] != gaps[:-1], True)[: len(gaps)]
+    # The smallest gap at which the sum of the gains up to it is highest, or 0 where none is above zero.
+    gaps, sums = np.append(0.0, gaps[last]), np.append(0.0, np.round(sums[last], _ROUNDING))
+    epsilon = float(gaps[np.argmax(sums)])
     return TieCalibration(epsilon, average_over_groups(partial(accuracy_eq, epsilon=epsilon), label)(gold, metric))
 
 
 def _compute_gains(gold: Floats, metric: Floats, share: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """For pairs whose verdict a tie changes: the metric's difference, and what accuracy gains once it counts as one."""
-    first, second = _count_pairs(len(gold), share, rng)
+    n = len(gold)
+    if share >= 1.0:
+        first, second = np.triu_indices(n, 1)
+    else:
+        first = rng.integers(n, size=max(1, round(share * n * (n - 1) / 2)))
+        second = (first + rng.integers(1, n, size=len(first))) % n
     gap, order = metric[first] - metric[second], gold[first] - gold[second]
     gain = np.where(order == 0, 1.0, np.where(np.sign(gap) == np.sign(order), -1.0, 0.0))
     changed = (gap != 0) & (gain != 0)
     return np.abs(gap[changed]), gain[changed] / len(first)
-
-
-def _count_pairs(n: int, share: float, rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    if share >= 1.0:
-        return np.triu_indices(n, 1)
-    count = max(1, round(share * n * (n - 1) / 2))
-    first = rng.integers(n, size=count)
-    return first, (first + rng.integers(1, n, size=count)) % n
-
-
-def _find_best_gap(gaps: Floats, gains: Floats) -> float:
-    """Return the smallest gap at which the sum of the gains up to it is highest, or 0 where none is above zero."""
-    order = np.argsort(gaps)
-    gaps, total = gaps[order], np.cumsum(gains[order])
-    last = np.append(gaps[1:] != gaps[:-1], True)[: len(gaps)]
-    gaps, total = np.append(0.0, gaps[last]), np.append(0.0, np.round(total[last], _ROUNDING))
-    return float(gaps[np.argmax(total)])
 
 
 class RowCounts(NamedTuple):

@@ -6,7 +6,6 @@ first − second: `p_larger` small says that the first agrees better, `p_smaller
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -137,21 +136,18 @@ def exchange_values(
     >>> exchange_values(spearman, x, x, x, trials=3, seed=0).tolist()
     [0.0, 0.0, 0.0]
     """
-    at_once = _AT_ONCE.get(correlation, _exchange_one_by_one(correlation))
+
+    def exchange(kept: Masks) -> Floats:
+        if correlation is spearman:
+            return _exchange_ranks(gold, first, second, kept)
+        both = ((np.where(row, first, second), np.where(row, second, first)) for row in kept)
+        return np.array([correlation(gold, a) - correlation(gold, b) for a, b in both])
+
     rng, parts = np.random.default_rng([seed, 9]), split_into_blocks(trials, _CELLS, len(gold))
     place = np.arange(len(gold)) if cluster is None else np.unique(cluster, return_inverse=True)[1]
     units = int(place.max(initial=-1)) + 1
     coins = ((rng.random((some.stop - some.start, units)) < 0.5)[:, place] for some in parts)
-    return np.concatenate([np.empty(0), *(at_once(gold, first, second, kept) for kept in coins)])
-
-
-def _exchange_one_by_one(correlation: Correlation) -> Callable[[Floats, Floats, Floats, Masks], Floats]:
-    def differences(gold: Floats, a: Floats, b: Floats, kept: Masks) -> Floats:
-        return np.array(
-            [correlation(gold, np.where(row, a, b)) - correlation(gold, np.where(row, b, a)) for row in kept]
-        )
-
-    return differences
+    return np.concatenate([np.empty(0), *map(exchange, coins)])
 
 
 def _exchange_ranks(gold: Floats, a: Floats, b: Floats, kept: Masks) -> Floats:
@@ -174,6 +170,3 @@ def _rank_correlations(chosen: Masks, weight: Floats, starts: NDArray[np.intp]) 
     top = np.einsum("ij,ij->i", middle, np.add.reduceat(chosen * weight, starts, axis=1))
     spread = np.einsum("ij,ij,ij->i", drawn, middle, middle)
     return np.where(spread > 0, top / np.sqrt(np.where(spread > 0, spread, 1.0)), np.nan)
-
-
-_AT_ONCE: dict[Correlation, Callable[[Floats, Floats, Floats, Masks], Floats]] = {spearman: _exchange_ranks}

@@ -234,7 +234,12 @@ class LearnedMetric(PairMetric):
 
     def compute(self, pairs: Pairs) -> Columns:
         trained = self.load()[0].used
-        _warn_of_changes(trained)
+        for metric, then in zip(trained.metrics, trained.signatures, strict=True):
+            versions = (*PACKAGES, *metric.libraries, "native")
+            before, here = _drop_versions(then, versions), _drop_versions(metric.signature, versions)
+            if before != here:
+                changed = f"{metric.key} has changed since the ensemble was trained; train it again"
+                warn(f"{changed} (then {before}, now {here})", RuntimeWarning)
         added = trained.contributions(compute_features(trained.metrics, pairs))
         values, open_rows = decide_easy_pairs(pairs)
         values[open_rows] = to_share(trained.intercept + np.ascontiguousarray(added).sum(axis=1))[open_rows]
@@ -369,17 +374,6 @@ class BlendSmall(PackagedBlend):
     label = "Blend, small"
     needs = "token vectors"
     features = "cosine,cosine_bge_small_int8"
-
-
-def _warn_of_changes(trained: Trained) -> None:
-    for metric, then in zip(trained.metrics, trained.signatures, strict=True):
-        versions = (*PACKAGES, *metric.libraries, "native")
-        before, here = _drop_versions(then, versions), _drop_versions(metric.signature, versions)
-        if before != here:
-            warn(
-                f"{metric.key} has changed since the ensemble was trained; train it again (then {before}, now {here})",
-                RuntimeWarning,
-            )
 
 
 def _drop_versions(signature: str, packages: Sequence[str]) -> str:
