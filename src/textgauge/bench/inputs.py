@@ -12,7 +12,6 @@ import numpy as np
 
 from textgauge import data as data_room
 from textgauge.bench.sources import Data, PairSources, Sources, TaskSources
-from textgauge.core.arrays import Ints
 from textgauge.core.errors import ArgumentError, InputError, ResourceError
 from textgauge.core.files import check_table_path
 from textgauge.data import Corpus, load_pairs
@@ -258,8 +257,8 @@ def read_rated(
     nearer), `groups` the columns of `set`, `system` and `item`, and `scores` those that `column:NAME` metrics read.
     Samples and published datasets bring theirs. Of a folder in the layout of mt-metrics-eval, `ratings` names the human
     scores, `right` the reference, and `scores` are the folder's own. A row without any rating is refused, or left out
-    with `rated_only`. `with_sources` adds the column `source`, the sets that share texts: a few pairs drawn by `limit`
-    share too few of them to tell.
+    with `rated_only`. `with_sources` adds the column `source`, the sets that share texts, unless it is there or there
+    are no sets: a few pairs drawn by `limit` share too few texts to tell.
     """
     if has_builtin_columns(spec):
         if ratings or groups or scores:
@@ -281,9 +280,7 @@ def read_rated(
             columns[role] = np.array([str(cell) for cell in table.columns[table.find_column(column)]])
         texts, references = table.get_filled(left), _get_references(table, table.find_column(right))
         name, values = table.name, table.get_scores(scores)
-    if with_sources:
-        columns |= _find_pair_sources(texts, references, columns)
-    has_lists = bool(references) and isinstance(references[0], list)
+    has_lists = any(isinstance(cell, list) for cell in references)
     lists = [cell if isinstance(cell, list) else [cell] for cell in references]
     sources = PairSources(
         name,
@@ -293,6 +290,11 @@ def read_rated(
         np.repeat(np.arange(len(lists)), [len(several) for several in lists]) if has_lists else None,
         {key: np.array(column) for key, column in values.items()},
     )
+    if with_sources and "set" in columns and "source" not in columns and not has_lists:
+        from textgauge.bench.learned.training import find_sources
+
+        sets = np.unique(columns["set"], return_inverse=True)[1].astype(np.int64)
+        columns["source"] = find_sources(sources.left.keys, sources.right.keys, sets)
     return sources if limit is None else sources.draw(limit, seed)
 
 
@@ -354,17 +356,6 @@ def _get_references(table: TextTable, column: str) -> References:
         if not isinstance(cell, list) or not cell or not all(isinstance(text, str) for text in cell):
             raise InputError(f"{table.name}: {table.unit} {row}: column {column!r} is not a list of at least one text")
     return cells
-
-
-def _find_pair_sources(left: Sequence[str], right: References, columns: Mapping[str, Any]) -> dict[str, Ints]:
-    """Return the source of each pair by the texts that sets share, unless there are no sets or sources are given."""
-    from textgauge.bench.learned.training import find_sources
-
-    texts = [text for text in right if isinstance(text, str)]
-    if "set" not in columns or "source" in columns or len(texts) < len(right):
-        return {}
-    sets = np.unique(columns["set"], return_inverse=True)[1].astype(np.int64)
-    return {"source": find_sources(Corpus.of(list(left)).keys, Corpus.of(texts).keys, sets)}
 
 
 def read_paraphrases(

@@ -22,13 +22,13 @@ from textgauge.core.arrays import Floats, Ints, average_known
 from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.result import Column, Result, show_rows
-from textgauge.core.show import FlatRow, Row, format_cell, format_interval, format_ranks, join_words
+from textgauge.core.show import FlatRow, Row, format_cell, format_interval, format_ranks
 from textgauge.data.logs import TEXTS
 from textgauge.data.source import load_table
 from textgauge.data.tables import TextTable, format_column_names, parse_number
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.measure.dependence import find_repeating_column
-from textgauge.stats.decisions import TIED_WITH, format_board, format_sign
+from textgauge.stats.decisions import TIED_WITH, format_board, format_sign, join_codes
 from textgauge.stats.rankings import (
     Ranking,
     compute_student_interval,
@@ -49,6 +49,7 @@ _ROLES = {  # names of columns, best first; a column has one role
     "repetition": "repetition epoch repeat sample seed",
     "metric": "metric",
 }
+_NAMED = 3  # systems in a cell or a sentence; more are counted
 _FEWEST = 3  # items, below which nothing can be said
 _FEW = 30  # items or groups, below which tests are corrected without regard to how they go together
 _POWER = 0.8416  # standard errors beyond the reach of an interval at which 4 of 5 tests find a difference
@@ -124,7 +125,7 @@ class ScoreBoard(Result):
     def readable(self) -> list[Row]:
         """Return the rows formatted for display."""
         more = {"several": len(self.counts) > 1}
-        rows = [row.to_dict() | more | {"tied_names": _shorten(row.tied_with)} for row in self]
+        rows = [row.to_dict() | more | {"tied_names": join_codes(row.tied_with, _NAMED)} for row in self]
         return show_rows(rows, self.columns)
 
     def plot(self) -> alt.LayerChart:
@@ -185,7 +186,10 @@ def leaderboard(
     if missing not in ("drop", "zero") or not 0 < level < 1:
         raise ArgumentError("`missing` is drop or zero, and `level` lies between 0 and 1")
     named = {"system": system, "item": item, "group": group, "data_set": data_set, "repetition": repetition}
-    table = _read_table(_load(scores), {role: name for role, name in named.items() if name}, _split(score))
+    several = isinstance(scores, list | tuple) and scores and all(isinstance(one, str | os.PathLike) for one in scores)
+    tables = [load_table(one) for one in (scores if several else [scores])]
+    joint = TextTable.join(", ".join(table.name for table in tables[:3]), tables)
+    table = _read_table(joint, {role: name for role, name in named.items() if name}, _split(score))
     less = set(_split(lower))
     if wrong := less - {*table.scores, "all"}:
         raise ArgumentError(f"`lower` names {min(wrong)!r}; the scores are {format_column_names(table.scores)}")
@@ -213,12 +217,6 @@ class _Scores:
     sets: Ints
     notes: tuple[str, ...] = ()
     sign: str | None = None
-
-
-def _load(scores: Any) -> TextTable:
-    several = isinstance(scores, list | tuple) and all(isinstance(one, str | os.PathLike) for one in scores)
-    tables = [load_table(one) for one in scores] if several and scores else [load_table(scores)]
-    return TextTable.join(", ".join(table.name for table in tables[:3]), tables)
 
 
 def _split(names: str | Sequence[str] | None) -> list[str]:
@@ -318,7 +316,7 @@ def _rank(
     if lacking.any():
         scores = np.where(known, scores, 0.0) if missing == "zero" else scores
         left = kept & np.isfinite(scores[ranked]).all(axis=0)
-        unranked = _shorten([table.systems[at] for at in np.flatnonzero(~ranked).tolist()])
+        unranked = join_codes([table.systems[at] for at in np.flatnonzero(~ranked).tolist()], _NAMED)
         said = "they count as 0" if missing == "zero" else f"{kept.sum() - left.sum()} items are left out for all"
         few = f"; not ranked, with less than half of the items: {unranked}" if unranked else ""
         notes.append(f"{metric}: {lacking.sum()} scores are missing, of {(lacking > 0).sum()} systems; {said}{few}")
@@ -412,8 +410,3 @@ def _count_items_needed(ranking: Ranking, errors: Floats, items: int) -> int | N
         return None
     reach = float(ranking.high[pair] - ranking.low[pair]) / 2
     return int(min(items * ((reach + _POWER * error) / gap) ** 2, 1e9))
-
-
-def _shorten(names: Sequence[str], most: int = 3) -> str:
-    more = [f"{len(names) - most} more"] if len(names) > most else []
-    return join_words([*names[:most], *more])
