@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from textgauge.bench.learned.stack import find_best_metric
-from textgauge.bench.learned.training import (
+from textgauge.bench.learned import (
     RatedFeatures,
+    find_best_metric,
     fit_curve,
     fit_model,
     make_start,

@@ -6,7 +6,7 @@ from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
     from textgauge.bench.judge_audit import JudgeAudit, audit_judge
-    from textgauge.bench.learned.stack import Stack, ensemble
+    from textgauge.bench.learned import Stack, ensemble
     from textgauge.bench.recommend import Recommendation, recommend
     from textgauge.bench.scores import ScoreBoard, leaderboard
     from textgauge.core.errors import TextgaugeError

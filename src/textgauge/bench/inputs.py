@@ -291,7 +291,7 @@ def read_rated(
         {key: np.array(column) for key, column in values.items()},
     )
     if with_sources and "set" in columns and "source" not in columns and not has_lists:
-        from textgauge.bench.learned.training import find_sources
+        from textgauge.bench.learned import find_sources
 
         sets = np.unique(columns["set"], return_inverse=True)[1].astype(np.int64)
         columns["source"] = find_sources(sources.left.keys, sources.right.keys, sets)

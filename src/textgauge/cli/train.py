@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from cyclopts import App
 
 from textgauge.bench.inputs import read_rated
-from textgauge.bench.learned.stack import Stack
-from textgauge.bench.learned.stack import ensemble as stack
+from textgauge.bench.learned import Stack
+from textgauge.bench.learned import ensemble as stack
 from textgauge.cli.door import calling, check_writable, option
 from textgauge.cli.output import Format, FormatOption, note, print_result
 from textgauge.cli.progress import progress

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr, t
 
-from textgauge.bench.learned.stack import contrast_ensemble
+from textgauge.bench.learned import contrast_ensemble
 
 PAIRS = 60
 

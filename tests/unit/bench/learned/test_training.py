@@ -10,15 +10,16 @@ from scipy.stats import spearmanr
 import textgauge
 from textgauge import Pairs, get_metric
 from textgauge.bench import PairSources
-from textgauge.bench.learned.stack import cross_validate, train
-from textgauge.bench.learned.training import (
+from textgauge.bench.learned import (
     RatedFeatures,
     center,
     compute_rated_features,
+    cross_validate,
     fit_curve,
     make_start,
     solve_weights,
     sum_products,
+    train,
 )
 from textgauge.core import listen
 from textgauge.core.errors import InputError

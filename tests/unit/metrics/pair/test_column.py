@@ -7,7 +7,7 @@ import pytest
 
 import textgauge
 from textgauge.bench.inputs import read_rated
-from textgauge.bench.learned.stack import ensemble
+from textgauge.bench.learned import ensemble
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import Pairs
 from textgauge.metrics import get_metric

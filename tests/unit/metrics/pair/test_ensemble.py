@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from textgauge import Corpus, Pairs, get_metric
-from textgauge.bench.learned.training import solve_weights
+from textgauge.bench.learned import solve_weights
 from textgauge.core.errors import InputError
 from textgauge.core.files import unseal_json
 from textgauge.metrics.pair.ensemble import (
