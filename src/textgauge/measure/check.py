@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from enum import StrEnum
+from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -387,71 +388,60 @@ def compute_ratio(value: Measured, score: Score, tail: float) -> Measured:
     )
 
 
-def _measure_copies(check: Check, how: Bootstrap) -> dict[str, Measured]:
-    """`value`, the share of near copies; `passages`, that of texts with a copied passage."""
-    threshold = check.get("threshold")
-    check_threshold(threshold)
-    found = _describe(check, how, near_copy=threshold, passage=int(check.get("passage")))
-    number, passages = (_read_property(found, name) for name in ("near_copies", "copied_passages"))
-    return {
-        "value": replace(number, what="share of near copies", signature=f"{number.signature}|threshold={threshold:g}"),
-        "passages": replace(passages, what="share of texts with a copied passage"),
-    }
-
-
 def _measure_properties(check: Check, how: Bootstrap) -> dict[str, Measured]:
-    """Return the properties that have a bound, by name; what no bound needs is not computed."""
-    names = {bound.of for bound in check.bounds()}
-    needs = {need for known in list_properties() if known.name in names for need in known.needs}
-    backends = {"embedder": "embeddings", "grammar": "grammar", "plausibility": "plausibility"}
-    asked = {option: check.get(option) for option, need in backends.items() if need in needs}
-    description = _describe(check, how, **asked)
-    return {name: _read_property(description, name) for name in names}
+    """Return the properties that have a bound, by name; what no bound needs is not computed.
+
+    Of copies `value`, the share of near copies, and `passages`, that of texts with a copied passage.
+    """
+    options: dict[str, Any] = {"embedder": None, "grammar": None, "plausibility": None}
+    if check.kind == "copies":
+        check_threshold(check.get("threshold"))
+        names, whats = _COPIES, _COPY_SHARES
+        options |= {"near_copy": check.get("threshold"), "passage": int(check.get("passage"))}
+    else:
+        names, whats = {bound.of: bound.of for bound in check.bounds()}, {}
+        needs = {need for known in list_properties() if known.name in names for need in known.needs}
+        backends = {"embedder": "embeddings", "grammar": "grammar", "plausibility": "plausibility"}
+        options |= {option: check.get(option) for option, need in backends.items() if need in needs}
+    shared: Any = {"column": check.column, "group": check.group, "level": how.level, "seed": how.seed}
+    found = describe(check.get("generated"), train=check.get("train"), held_out=check.test, **shared, **options)
+    fixed = [
+        f"{one.name}={compute_fingerprint(one.corpus)}" for one in (found.train, found.held_out) if one is not None
+    ]
+    measured = {}
+    for number, name in names.items():
+        row = found[name]
+        signature = [row.backend or name, *fixed]
+        signature += [f"threshold={options['near_copy']:g}"] if name == "near_copies" and whats else []
+        measured[number] = Measured(
+            what=whats.get(name, name),
+            value=row.value,
+            low=row.low,
+            high=row.high,
+            n=len(found.generated[0].corpus),
+            signature="|".join(signature),
+            reason=row.reason if math.isnan(row.value) or math.isnan(row.low) else None,
+            worst=partial(_list_worst, found, name),
+        )
+    return measured
 
 
-def _describe(check: Check, how: Bootstrap, **options: Any) -> Description:
-    return describe(
-        check.get("generated"),
-        train=check.get("train"),
-        held_out=check.test,
-        column=check.column,
-        group=check.group,
-        level=how.level,
-        seed=how.seed,
-        **{"embedder": None, "grammar": None, "plausibility": None} | options,
-    )
-
-
-def _read_property(description: Description, name: str) -> Measured:
-    row = description[name]
-    fixed = [one for one in (description.train, description.held_out) if one is not None]
-    return Measured(
-        what=name,
-        value=row.value,
-        low=row.low,
-        high=row.high,
-        n=len(description.generated[0].corpus),
-        signature="|".join([row.backend or name, *(f"{one.name}={compute_fingerprint(one.corpus)}" for one in fixed)]),
-        reason=row.reason if math.isnan(row.value) or math.isnan(row.low) else None,
-        worst=lambda: _list_worst(description, name),
-    )
+_COPIES = {"value": "near_copies", "passages": "copied_passages"}
+_COPY_SHARES = {"near_copies": "share of near copies", "copied_passages": "share of texts with a copied passage"}
+_EVIDENCE = {  # by property: the list of texts behind it, and what of a row is shown
+    "near_copies": ("near_copies", "{text} ← {train}"),
+    "copied_passages": ("passages", "{passage} ← row {match_index} of train"),
+    **dict.fromkeys(("semantic_recall", "covered"), ("uncovered", "{test}")),
+    **dict.fromkeys(("unique", "distinct"), ("modes", "{texts} × {example}")),
+}
 
 
 def _list_worst(description: Description, name: str) -> list[str]:
-    if name == "near_copies":
-        rows = description.list_texts("near_copies").head(_WORST).to_dicts()
-        return [f"{shorten_line(row['text'], _WIDTH)} ← {shorten_line(row['train'], _WIDTH)}" for row in rows]
-    if name == "copied_passages":
-        rows = description.list_texts("passages").head(_WORST).to_dicts()
-        return [f"{shorten_line(row['passage'], _WIDTH)} ← row {row['match_index']} of train" for row in rows]
-    if name in ("semantic_recall", "covered"):
-        return [
-            shorten_line(row["test"], _WIDTH) for row in description.list_texts("uncovered").head(_WORST).to_dicts()
-        ]
-    if name in ("unique", "distinct"):
-        rows = description.list_texts("modes").head(_WORST).to_dicts()
-        return [f"{row['texts']} × {shorten_line(row['example'], _WIDTH)}" for row in rows]
-    return []
+    if name not in _EVIDENCE:
+        return []
+    listed, form = _EVIDENCE[name]
+    rows = description.list_texts(listed).head(_WORST).to_dicts()
+    return [form.format(**{of: shorten_line(str(cell), _WIDTH) for of, cell in row.items()}) for row in rows]
 
 
 def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
@@ -574,7 +564,7 @@ KINDS = {
         bounds=("max_foreign", "max_ratio", "max", "min", "max_rise"),
     ),
     "copies": Kind(
-        _measure_copies,
+        _measure_properties,
         corpora=("generated", "train"),
         options={"threshold": NEAR_COPY, "passage": PASSAGE, "group": None},
         bounds=("max", "max_passages", "max_rise"),
