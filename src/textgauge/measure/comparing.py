@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError, warn
 from textgauge.core.parallel import open_dask_executor, use_one_blas_thread
@@ -36,9 +36,6 @@ from textgauge.metrics.cautions import count_words, find_confounds, find_reader,
 from textgauge.metrics.grounds import get_ground_matrix
 from textgauge.metrics.uncertainty import NullValues, adjust_p_values
 from textgauge.stats.decisions import ALIKE_ROWS, ALPHA, is_different
-
-if TYPE_CHECKING:
-    from textgauge.measure.explaining import Explanation
 
 Missing: TypeAlias = ResourceError | MissingExtra
 Metrics: TypeAlias = str | Iterable[str | CorpusMetric]
@@ -259,7 +256,9 @@ def compare(
             notes = [*(views.describe(usable) if is_large else []), *notes]
             report = _report_one(pairings[0], chosen, usable, asked, notes)
         if explain:
-            report = _explain(report, asked, pairings, whole, chosen, usable)
+            from textgauge.measure.single_texts import explain_pairings
+
+            report = explain_pairings(report, pairings, whole, usable, asked)
     return replace(report, columns=WITH_PARTS) if parts else report
 
 
@@ -320,37 +319,6 @@ def _report_one(
     hint = [f"{sign}: if they belong together, name their group"] if sign == ALIKE_ROWS else []
     warnings = (*notes, *measured.warnings, *hint, *more)
     return CompareReport(tuple(scores), warnings, terms=terms, sign=sign, **size)
-
-
-def _explain(
-    report: CompareReport,
-    asked: Asked,
-    pairings: Sequence[Pairing],
-    whole: Comparison,
-    chosen: Sequence[CorpusMetric],
-    usable: Sequence[CorpusMetric],
-) -> CompareReport:
-    """Return a report with what every text adds to its numbers, of one candidate, each of several, or each slice."""
-    from textgauge.measure.explaining import explain_score
-    from textgauge.measure.single_texts import list_compared_texts
-
-    found: list[dict[str, Explanation]] = []
-    every: dict[Any, Explanation] = {}
-    for number, pairing in enumerate(pairings):
-        begin_step("explaining", number, len(pairings))
-        terms = find_separating_terms(pairing.comparison) if report.candidates else report.terms
-        own = {
-            metric.key: explain_score(metric, pairing.comparison, score, terms)
-            for metric, score in zip(chosen, pairing.scores, strict=True)
-            if score.reason is None and metric.explains
-        }
-        found.append(own)
-        for name, one in own.items():
-            named = {**pairing.slice, "metric": name, "candidate": pairing.candidate}
-            every[tuple(named[key] for key in report.keys) if report.candidates else name] = one
-    given: Any = {"sources": asked.sources, "group": asked.given.get("group"), "column": asked.column}
-    texts = list_compared_texts(pairings, found, whole, usable, **given)
-    return replace(report, explanations=every, texts=texts)
 
 
 def parse_share(given: object, what: str) -> float:

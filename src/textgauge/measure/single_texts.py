@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.errors import InputError, TextgaugeError
+from textgauge.core.progress import begin_step
 from textgauge.data import Comparison, Corpus, Pairs
 from textgauge.encode.tokenizers import replace_surrogates
+from textgauge.measure.compare_report import CompareReport, find_separating_terms
 from textgauge.measure.dependence import read_side_labels
 from textgauge.metrics import CorpusMetric, PairScores
 
@@ -18,23 +21,17 @@ if TYPE_CHECKING:
     import polars as pl
 
     from textgauge.measure.candidates import Pairing
-    from textgauge.measure.explaining import Explanation
+    from textgauge.measure.comparing import Asked
 
 ADDS, TEXT = "contribution.", "text."  # before the name of a metric, and of a system
 
 
-def list_compared_texts(
-    pairings: Sequence[Pairing],
-    explained: Sequence[Mapping[str, Explanation]],
-    whole: Comparison,
-    metrics: Sequence[CorpusMetric],
-    *,
-    sources: Mapping[str, Any],
-    group: Any = None,
-    column: str | None = None,
-) -> pl.DataFrame | None:
-    """Return one row per text of what was compared, those that contribute most to the first metric first.
+def explain_pairings(
+    report: CompareReport, pairings: Sequence[Pairing], whole: Comparison, metrics: Sequence[CorpusMetric], asked: Asked
+) -> CompareReport:
+    """Return a report with what every text adds to its numbers, of one candidate, each of several, or each slice.
 
+    Its `texts` have one row per text of what was compared, those that contribute most to the first metric first:
     `source`, `index` and `text`; of several candidates and of slices, `candidate` and `slice` say whose distance it is,
     so that a text of the reference has a row for each; the `nearest` text of the other corpus with its `distance`; what
     the text adds to each metric, `contribution.METRIC`; its `label` and `group` where the sources have such columns;
@@ -42,29 +39,40 @@ def list_compared_texts(
     """
     import polars as pl
 
+    from textgauge.measure.explaining import Explanation, explain_score
     from textgauge.measure.lists import cut_longest_passages
     from textgauge.metrics.properties.repeats import find_copied_passages
 
+    explaining = {metric.key: metric for metric in metrics if metric.explains}
     embedder = next((metric.embedder for metric in metrics if not metric.reads_texts), None)
     plane = None if embedder is None else find_plane(whole.joint.embeddings(embedder), len(whole.reference))
     several = len({pairing.candidate for pairing in pairings}) > 1
-    frames = []
-    for pairing, explanations in zip(pairings, explained, strict=True):
-        if not explanations:
+    group = asked.given.get("group")
+    labelled = {"label": "label", **({"group": group} if isinstance(group, str) else {})}
+    every, frames = dict[Any, Explanation](), []
+    for number, pairing in enumerate(pairings):
+        begin_step("explaining", number, len(pairings))
+        comparison, candidate = pairing.comparison, pairing.candidate or "candidate"
+        terms = find_separating_terms(comparison) if report.candidates else report.terms
+        columns: dict[str, Any] = {}
+        for score in pairing.scores:
+            if score.reason is not None or score.metric not in explaining:
+                continue
+            one = explain_score(explaining[score.metric], comparison, score, terms)
+            named = {**pairing.slice, "metric": one.metric, "candidate": candidate}
+            every[tuple(named[key] for key in report.keys) if report.candidates else one.metric] = one
+            if not columns:
+                columns["source"] = one.texts["side"].replace("candidate", candidate)
+                columns |= {"slice": [pairing.slice["slice"]] * len(one.texts)} if pairing.slice else {}
+                columns |= {"candidate": [candidate] * len(one.texts)} if several else {}
+                columns |= {name: one.texts[name] for name in ("index", "text", "nearest", "nearest_index", "distance")}
+            columns[f"{ADDS}{one.metric}"] = one.texts["contribution"]
+        if not columns:
             continue
-        comparison, first = pairing.comparison, next(iter(explanations.values()))
-        count, candidate = len(first.texts), pairing.candidate or "candidate"
-        columns: dict[str, Any] = {"source": first.texts["side"].replace("candidate", candidate)}
-        columns |= {"slice": [pairing.slice["slice"]] * count} if pairing.slice else {}
-        columns |= {"candidate": [candidate] * count} if several else {}
-        columns |= {name: first.texts[name] for name in ("index", "text", "nearest", "nearest_index", "distance")}
-        columns |= {f"{ADDS}{name}": one.texts["contribution"] for name, one in explanations.items()}
         if comparison.joint.pool.has_texts:
-            own = (sources["reference"], sources[candidate])
-            for name, of in {"label": "label", **({"group": group} if isinstance(group, str) else {})}.items():
-                labels = [
-                    _look_up(source, of, column, side) for source, side in zip(own, comparison.sides, strict=True)
-                ]
+            own = list(zip((asked.sources["reference"], asked.sources[candidate]), comparison.sides, strict=True))
+            for name, of in labelled.items():
+                labels = [_look_up(source, of, asked.column, side) for source, side in own]
                 if any(labels):
                     columns[name] = [label for side in labels for label in side]
             sides = (comparison.sides, comparison.sides[::-1])
@@ -75,10 +83,11 @@ def list_compared_texts(
             columns["x"], columns["y"] = ((comparison.joint.embeddings(embedder) - plane[0]) @ plane[1]).T
         frames.append(pl.DataFrame(columns, strict=False, infer_schema_length=None))
     if not frames:
-        return None
+        return report
     frame = pl.concat(frames, how="diagonal_relaxed")
     strength = pl.col(next(name for name in frame.columns if name.startswith(ADDS))).abs()
-    return frame.sort(strength, descending=True, nulls_last=True, maintain_order=True)
+    texts = frame.sort(strength, descending=True, nulls_last=True, maintain_order=True)
+    return replace(report, explanations=every, texts=texts)
 
 
 def find_plane(vectors: Embeddings, reference: int) -> tuple[Floats, Floats]:
