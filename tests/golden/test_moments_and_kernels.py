@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from textgauge import get_metric
 from textgauge.metrics.corpus.diversity import compute_vendi
-from textgauge.metrics.numerics.kernel_sums import MANY_ROWS
+from textgauge.metrics.corpus.kernels import MANY_ROWS
 
 RNG = np.random.default_rng(20)
 SPECTRUM = np.exp(-np.arange(40) / 8)  # falls like that of sentence embeddings

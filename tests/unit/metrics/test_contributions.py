@@ -9,7 +9,7 @@ from textgauge import Corpus, get_metric
 from textgauge.core.errors import InputError
 from textgauge.core.settings import limit_sizes
 from textgauge.data import Comparison
-from textgauge.metrics.numerics.kernel_sums import MANY_ROWS
+from textgauge.metrics.corpus.kernels import MANY_ROWS
 from textgauge.metrics.registry import list_explained_metrics
 
 EXACT = 1e-9
