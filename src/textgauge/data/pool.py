@@ -337,11 +337,7 @@ def iterate_rows(rows: Embeddings, size: int = PARTITION) -> Iterator[tuple[slic
             base.madvise(mmap.MADV_DONTNEED)
 
 
-def sum_rows(rows: Embeddings) -> Floats:
-    """Return the sum of rows in double precision."""
-    return np.asarray(np.sum([block.sum(axis=0, dtype=np.float64) for _, block in iterate_rows(rows)], axis=0))
-
-
 def compute_mean_rows(rows: Embeddings) -> Floats:
     """Return the mean of rows in double precision."""
-    return sum_rows(rows) / len(rows)
+    sums = [block.sum(axis=0, dtype=np.float64) for _, block in iterate_rows(rows)]
+    return np.asarray(np.sum(sums, axis=0) / len(rows))

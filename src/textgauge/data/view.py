@@ -168,9 +168,9 @@ class Comparison:
         return Comparison(self.candidate, self.reference, groups=groups, blocks=blocks, dealt=self.dealt)
 
     def as_draw(self) -> Draws:
-        """Return the comparison as the one draw of its joint corpus."""
-        reference = np.arange(len(self.joint)) < len(self.reference)
-        return Draws(reference[None], ~reference[None])
+        """Return the comparison as the one draw of its joint corpus, each side a group."""
+        sides = np.repeat([0, 1], [len(side) for side in self.sides])
+        return Draws(np.array([[True, False]]), np.array([[False, True]]), sides)
 
     def derive(self, statistic: Callable[..., T], *args: Any) -> T:
         """`statistic(self, *args)`, computed once and remembered by this comparison."""

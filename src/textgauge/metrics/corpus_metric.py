@@ -83,7 +83,7 @@ class CorpusMetric(Metric):
         """
         if type(self).compute_many is CorpusMetric.compute_many:
             raise NotImplementedError
-        return take_single(self.compute_many(comparison.joint, comparison.as_draw()))
+        return take_single(self.compute_draws(comparison.joint, comparison.as_draw()))
 
     @property
     def is_sum(self) -> bool:

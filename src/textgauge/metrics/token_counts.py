@@ -15,11 +15,15 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import PADDED, PARTITION, iterate_rows
 from textgauge.metrics.base import VALUE, Undefined
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values, take_single
+from textgauge.metrics.numerics.moments import Subsets
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from textgauge.encode.tokenizers import Tokens
+
+
+_AT_ONCE = 4_096  # rows in double precision
 
 
 def sum_by_group(rows: Embeddings, groups: Ints, total: Callable[[Embeddings], Floats]) -> Floats:
@@ -32,9 +36,19 @@ def sum_by_group(rows: Embeddings, groups: Ints, total: Callable[[Embeddings], F
     return np.empty((0, 0)) if sums is None else sums
 
 
+def sum_sides(rows: Embeddings, draws: Draws, features: Callable[[Embeddings], Floats]) -> tuple[Subsets, Floats]:
+    """Return the different sides of draws and the sum of the features of the rows of each."""
+    sides = Subsets.of(draws)
+    if draws.groups is None:
+        units = features(rows)
+    else:
+        units = sum_by_group(rows, draws.groups, lambda some: features(some).sum(axis=0))
+    return sides, sides.masks.astype(np.float64) @ units
+
+
 def _iterate_groups(rows: Embeddings, groups: Ints) -> Iterator[tuple[Embeddings, int]]:
     """Yield the rows of each group, some thousand rows of all of them at a time."""
-    for some, block in iterate_rows(rows):
+    for some, block in iterate_rows(rows, _AT_ONCE):
         order = np.argsort(groups[some], kind="stable")
         numbers, first = np.unique(groups[some][order], return_index=True)
         ordered = block[order]

@@ -20,7 +20,6 @@ from textgauge.core.parallel import map_threads
 from textgauge.core.progress import advance
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
-from textgauge.data.pool import iterate_rows
 from textgauge.metrics.base import DEFAULT_SEED, INFINITY, VALUE, Part, Range, Undefined
 from textgauge.metrics.corpus_metric import (
     CorpusMetric,
@@ -35,7 +34,7 @@ from textgauge.metrics.grounds import get_pair_distances, get_places
 from textgauge.metrics.numerics.moments import GROUNDS, move_near_zero, scale_to_units, squared_euclidean
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
-from textgauge.metrics.token_counts import sum_by_group
+from textgauge.metrics.token_counts import sum_sides
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, compute_normal_reach
 
 Kernel = Callable[[Floats, Floats], Floats]
@@ -49,7 +48,6 @@ _MMD = "(mean kernel with its own corpus − mean kernel with the other) / numbe
 # of its sixteen digits.
 _LONG, _LOST = 1e6, 1e-8
 _MEDIAN_ROWS = 2_000  # the median distance is taken over at most this many texts
-_AT_ONCE = 4_096  # rows in double precision
 MANY_ROWS = 1_000  # from here on sums of distances are taken from float32 blocks
 _CELLS = 4_000_000  # distances of rows at once of which groups are summed: 32 MB
 _BLOCK = 1_024  # rows of a block: 1,024 × 1,024 float64 is 8 MB, within reach of the cache
@@ -315,11 +313,10 @@ def _sum_kernel_rows(comparison: Comparison, metric: Discrepancy) -> tuple[Float
     return rows[:n], rows[n:], compute_row_sums(rows[:n], rows[n:], metric.kernel(comparison.joint))
 
 
-def sum_directions(X: Embeddings) -> Floats:
-    """Return the sum of rows at length one, and how many have no direction."""
-    sums = [scale_to_units(rows).sum(axis=0) for _, rows in iterate_rows(X, _AT_ONCE)]
-    sums = [total if len(total) > X.shape[1] else np.append(total, 0.0) for total in sums]
-    return sums[0] if len(sums) == 1 else np.asarray(np.sum(sums, axis=0))
+def get_directions(X: Embeddings) -> Floats:
+    """Return rows at length one; those without a direction have one of their own."""
+    units = scale_to_units(X)
+    return units if units.shape[1] > X.shape[1] else np.column_stack([units, np.zeros(len(units))])
 
 
 @register
@@ -351,21 +348,15 @@ class Energy(Discrepancy, GroundMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         """Compute a closed form for cosine, blocks of distances for the other grounds."""
-        if not self.is_sum:
-            return super().compute(comparison)
-        a, b = (sum_directions(side.embeddings(self.embedder)) / len(side) for side in comparison.sides)
-        return take_single(self._finish(((a - b) ** 2).sum(), a @ b - 1.0))
+        return CorpusMetric.compute(self, comparison) if self.is_sum else super().compute(comparison)
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         if not self.is_sum:
             return super().compute_many(joint, draws)
-        if draws.groups is None:
-            rows = self.rows(joint)
-        else:
-            rows = sum_by_group(joint.embeddings(self.embedder), draws.groups, sum_directions)
-        n, m = (size[:, None] for size in draws.sizes)
+        sides, sums = sum_sides(joint.embeddings(self.embedder), draws, get_directions)
         with np.errstate(divide="ignore", invalid="ignore"):
-            a, b = draws.left @ rows / n, draws.right @ rows / m
+            means = sums / sides.sizes[:, None]
+        a, b = means[sides.left], means[sides.right]
         return self._finish(((a - b) ** 2).sum(axis=1), (a * b).sum(axis=1) - 1.0)
 
     def _finish(self, values: Floats, across: Floats) -> ManyValues:

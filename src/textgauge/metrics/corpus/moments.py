@@ -11,7 +11,7 @@ import numpy as np
 from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.data.pool import compute_mean_rows, iterate_rows, sum_rows
+from textgauge.data.pool import compute_mean_rows
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.numerics.moments import (
@@ -23,13 +23,12 @@ from textgauge.metrics.numerics.moments import (
     get_moments_of_scatter,
 )
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import sum_by_group
+from textgauge.metrics.token_counts import sum_by_group, sum_sides
 from textgauge.metrics.uncertainty import PERMUTATION, NullValues
 
 UNBOUNDED = (float("-inf"), float("inf"))
 _MOST_PERMUTATIONS = 399  # where each takes an eigenproblem of many dimensions
 _MANY_DIMENSIONS = 128
-_AT_ONCE = 4_096  # rows in double precision
 _CELLS = 2**24  # of the embeddings, in double precision at once
 _SUB_SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -59,12 +58,6 @@ def compute_student_p(
     rounding = 1e-12 * (np.abs(means[0]) + np.abs(means[1]))
     t = np.where(error > rounding, gap / np.maximum(error, 1e-300), np.where(gap > rounding, np.inf, 0.0))
     return 2.0 * stdtr(freedom, -t)
-
-
-def sum_of_squares(X: Embeddings, centre: Floats) -> Floats:
-    """Return the sums of the squares of coordinates about a centre."""
-    sums = [((rows - centre) ** 2).sum(axis=0) for _, rows in iterate_rows(X, _AT_ONCE)]
-    return sums[0] if len(sums) == 1 else np.asarray(np.sum(sums, axis=0))
 
 
 def compute_column_medians(X: Embeddings) -> Floats:
@@ -177,16 +170,10 @@ class Medoid(CentreDistance):
     min_texts_interval = 300
     variance_grows_with_value = True
 
-    def compute(self, comparison: Comparison) -> Values:
-        means = (compute_mean_rows(side.embeddings(self.embedder)) for side in comparison.sides)
-        return {VALUE: float(compute_cosine_distance(*means))}
-
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        sides, X = Subsets.of(draws), joint.embeddings(self.embedder)
-        rows = X.astype(np.float64) if draws.groups is None else sum_by_group(X, draws.groups, sum_rows)
-        sums = sides.masks.astype(np.float64) @ rows
-        empty = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
-        return {VALUE: np.where(empty, np.nan, compute_cosine_distance(sums[sides.left], sums[sides.right]))}
+        sides, sums = sum_sides(joint.embeddings(self.embedder), draws, lambda rows: rows.astype(np.float64))
+        values = compute_cosine_distance(sums[sides.left], sums[sides.right])
+        return {VALUE: np.where(draws.smaller < self.min_texts, np.nan, values)}
 
 
 @register
@@ -220,29 +207,15 @@ class TTest(EmbeddingMetric):
     is_sum = True
     no_interval = "of one source it holds the expected value in 90 % of samples"
 
-    def compute(self, comparison: Comparison) -> Values:
-        X, Y = (side.embeddings(self.embedder) for side in comparison.sides)
-        a, b = compute_mean_rows(X), compute_mean_rows(Y)
-        variances = sum_of_squares(X, a) / (len(X) - 1), sum_of_squares(Y, b) / (len(Y) - 1)
-        p = compute_student_p((a, b), variances, (np.array(len(X)), np.array(len(Y))))
-        return {VALUE: float(1.0 - p.mean())}
-
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Return means and variances of all sides by matrix products."""
         X = joint.embeddings(self.embedder)
         centre = compute_mean_rows(X)  # keeps the sums of squares from cancelling
-        if draws.groups is None:
-            sums = X - centre
-            squares = sums * sums
-        else:
-            sums = sum_by_group(X, draws.groups, lambda rows: (rows - centre).sum(axis=0))
-            squares = sum_by_group(X, draws.groups, lambda rows: sum_of_squares(rows, centre))
-        sides = Subsets.of(draws)
-        small = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
+        sides, sums = sum_sides(X, draws, lambda rows: np.hstack([rows - centre, (rows - centre) ** 2]))
+        sizes = sides.sizes[:, None].astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            weights, sizes = sides.masks.astype(np.float64), sides.sizes[:, None].astype(np.float64)
-            means = weights @ sums / sizes
-            of_sides = means, np.maximum(weights @ squares / sizes - means**2, 0.0) * sizes / (sizes - 1), sizes
+            means, squares = np.split(sums / sizes, 2, axis=1)
+            of_sides = means, np.maximum(squares - means**2, 0.0) * sizes / (sizes - 1), sizes
             (a, va, n), (b, vb, m) = ([found[which] for found in of_sides] for which in (sides.left, sides.right))
             values = 1.0 - compute_student_p((a, b), (va, vb), (n, m)).mean(axis=1)
-        return {VALUE: np.where(small, np.nan, values)}
+        return {VALUE: np.where(draws.smaller < self.min_texts, np.nan, values)}
