@@ -34,7 +34,8 @@ from benchmarks import simulated
 from benchmarks.dependence import SENTENCES, split_documents
 from textgauge.data import Corpus, load_texts
 from textgauge.measure.describing import Measuring
-from textgauge.metrics.properties import base, list_properties
+from textgauge.metrics.properties import list_properties
+from textgauge.metrics.properties.base import PROPERTIES
 from textgauge.metrics.properties.texts import number_forms
 
 FILE = simulated.file_of("describing")
@@ -119,7 +120,7 @@ def main() -> None:
     pool.embeddings(chosen.embedder)
     forms = number_forms(texts)[0]
     list_properties()
-    base._registry.pop("repetition")
+    del PROPERTIES["repetition"]
     name = Path(chosen.source.partition(":")[0]).name.partition(".")[0]
     there = [{key: cell[key] for key in NAMES} for cell in simulated.read(FILE)]
     for sizes in sizes_of:

@@ -30,12 +30,12 @@ from textgauge.measure.description import Description, Property
 from textgauge.measure.findings import find_worse
 from textgauge.measure.lists import RATING, check_threshold
 from textgauge.metrics.numerics.passages import PASSAGE
+from textgauge.metrics.numerics.search import NearestMatches
 from textgauge.metrics.properties.base import (
     NEAR_COPY,
     TOKENIZER,
     CorpusProperty,
     MeasuredCorpus,
-    NearestMatches,
     Parts,
     PropertyValue,
     list_properties,

@@ -14,8 +14,8 @@ from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import Corpus
 from textgauge.encode.tokenizers import compute_offsets, split_alphanumeric
 from textgauge.metrics.numerics.passages import Passages
-from textgauge.metrics.numerics.search import SetMatches
-from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches
+from textgauge.metrics.numerics.search import NearestMatches
+from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus
 from textgauge.metrics.properties.meaning import SAME, find_nearest_against, find_nearest_other, find_outlying
 from textgauge.metrics.properties.repeats import (
     find_duplicates_across,
@@ -166,7 +166,7 @@ def _make_nearest_columns(
 
 def _list_matches(
     measured: MeasuredCorpus,
-    found: NearestMatches | SetMatches | None,
+    found: NearestMatches | None,
     others: Corpus | None = None,
     hits: NDArray[np.bool_] | None = None,
     names: tuple[str, str, str] = ("text", "similarity", "match"),

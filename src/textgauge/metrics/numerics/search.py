@@ -10,7 +10,7 @@ among their first ones are compared with some of each other, and the answer says
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -115,18 +115,28 @@ _BESIDE = 32  # sets of about the same size that a set is compared with where ca
 
 
 @dataclass(frozen=True, eq=False)
-class SetMatches:
-    """For each row the most similar other row, −1 where none is similar enough, and the similarity.
+class NearestMatches:
+    """For each text the place of its nearest other one, −1 where none is similar enough, and their similarity.
 
-    `complete` says whether every similar row was found; those that were are similar in any case.
+    `units` number what the texts belong to where that matters for an error: groups, the text they have as nearest.
+    `complete` says whether every similar text was found; those that were are similar in any case.
     """
 
     index: Ints
     similarity: Floats
-    complete: bool
+    units: tuple[Ints, ...] = ()
+    complete: bool = True
+
+    def take(self, rows: Ints) -> NearestMatches:
+        """Return the rows of a selection of the texts."""
+        return replace(
+            self, index=self.index[rows], similarity=self.similarity[rows], units=tuple(one[rows] for one in self.units)
+        )
 
 
-def find_nearest_sets(rows: Tokens, others: Tokens | None = None, *, threshold: float, most: int = _MOST) -> SetMatches:
+def find_nearest_sets(
+    rows: Tokens, others: Tokens | None = None, *, threshold: float, most: int = _MOST
+) -> NearestMatches:
     """Return the most similar of the other rows (or of `others`) as sets, if Jaccard's index is the threshold or more.
 
     Of equally similar ones it is the first. A row without numbers is similar to none. The ids of both sides belong to
@@ -153,7 +163,9 @@ def find_nearest_sets(rows: Tokens, others: Tokens | None = None, *, threshold: 
     own = np.arange(len(rows)) if others is None else np.full(len(rows), -1)
     twin = np.where(place[asking] == own, second[asking], place[asking])
     equal = (twin >= 0) & (sizes[asking] > 0)
-    return SetMatches(np.where(equal, twin, index[asking]), np.where(equal, 1.0, similarity[asking]), not common.any())
+    return NearestMatches(
+        np.where(equal, twin, index[asking]), np.where(equal, 1.0, similarity[asking]), complete=not common.any()
+    )
 
 
 def _find_distinct(tables: Sequence[Tokens]) -> tuple[csr_matrix, list[Ints]]:

@@ -1,6 +1,6 @@
 """What a property of a generated corpus is: a declaration, how it is computed, and the registry that `describe` lists.
 
-A property is added by one `declare(...)` in a file of this folder; elsewhere by `register_property`.
+A property is added by a function under `@declare(...)` in a file of this folder; elsewhere by `register_property`.
 """
 
 from __future__ import annotations
@@ -8,19 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field, replace
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
-from textgauge.core.errors import UnknownName
+from textgauge.core.registry import Registry
 from textgauge.data import Corpus
 from textgauge.metrics.numerics.passages import PASSAGE
-from textgauge.stats.rankings import compute_difference_interval
+from textgauge.metrics.numerics.search import NearestMatches
+from textgauge.metrics.uncertainty import compute_normal_reach
+from textgauge.stats.rankings import compute_difference_interval, compute_student_interval
 
 Need: TypeAlias = Literal["tokens", "embeddings", "grammar", "plausibility", "train", "test", "against"]
 _T = TypeVar("_T")
@@ -42,26 +41,15 @@ class PropertyValue:
     low: float = math.nan
     high: float = math.nan
 
+    @classmethod
+    def of(cls, value: float, error: float, freedom: float, level: float) -> PropertyValue:
+        """Return a value with Student's interval; no interval without degrees of freedom."""
+        return cls(value, *compute_student_interval(value, error, freedom, level))
+
     def subtract(self, other: PropertyValue) -> PropertyValue:
         """Return the difference from the value of texts that have nothing in common with these."""
         ends = compute_difference_interval(astuple(self), astuple(other))
         return PropertyValue(self.value - other.value, *ends)
-
-
-@dataclass(frozen=True, eq=False)
-class NearestMatches:
-    """For each text the place of its nearest one in another corpus, and their similarity.
-
-    `units` number what the texts belong to where that matters for an error: groups, the text they have as nearest.
-    """
-
-    index: Ints
-    similarity: Floats
-    units: tuple[Ints, ...] = ()
-
-    def take(self, rows: Ints) -> NearestMatches:
-        """Return the rows of a selection of the texts."""
-        return NearestMatches(self.index[rows], self.similarity[rows], tuple(unit[rows] for unit in self.units))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,6 +123,7 @@ class MeasuredCorpus:
 
 
 Parts: TypeAlias = tuple[MeasuredCorpus, ...]
+Compute: TypeAlias = Callable[[MeasuredCorpus, float], PropertyValue]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +144,7 @@ class CorpusProperty:
     better: Literal["higher", "lower"] | None
     bounds: tuple[float, float]
     needs: tuple[Need, ...]
-    compute: Callable[[MeasuredCorpus, float], PropertyValue]
+    compute: Compute
     """The value and its interval at a level; called only where all needs are met."""
     backend: str
     undefined_for: Mapping[str, str] = field(default_factory=dict)
@@ -192,7 +181,9 @@ class CorpusProperty:
         found = [self.of(part, level) for part in parts]
         value, low, high = np.array([astuple(one) for one, _ in found]).T
         mean, spread = value.mean(), 0.0 if len(parts) == 1 else value.std(ddof=1) * math.sqrt(1 + 1 / len(parts))
-        below, above = (np.hypot(gap.mean(), _z(level) * spread) for gap in (value - low, high - value))
+        below, above = (
+            np.hypot(gap.mean(), compute_normal_reach(level) * spread) for gap in (value - low, high - value)
+        )
         return PropertyValue(*map(float, (mean, mean - below, mean + above))), found[0][1]
 
     def subtract(self, mine: Parts, theirs: Parts, whole: int, level: float) -> PropertyValue | None:
@@ -215,7 +206,7 @@ class CorpusProperty:
             if len(side) > 1:
                 spread = np.std([values.mean() for values, _ in side], ddof=1)
                 error = float(np.hypot(error, spread * math.sqrt(max(1 / len(side), size / whole))))
-        return add_student_interval(float((first - second).mean()), error, freedom, level)
+        return PropertyValue.of(float((first - second).mean()), error, freedom, level)
 
     def backend_of(self, signatures: Mapping[str, str]) -> str | None:
         """Return what the value depends on, given the signatures of what is needed; None where one was left out."""
@@ -225,30 +216,34 @@ class CorpusProperty:
             return None
 
 
-_registry: dict[str, CorpusProperty] = {}
+PROPERTIES: Registry[CorpusProperty] = Registry("property", modules=(_ROOM,))
 
 
 def register_property(declared: CorpusProperty) -> CorpusProperty:
     """Make a property known: `describe` has a row for it. A taken name is refused."""
-    if declared.name in _registry:
-        raise UnknownName(f"a property named {declared.name!r} is registered already")
-    _registry[declared.name] = declared
-    return declared
+    return PROPERTIES.register(declared)
 
 
 def declare(
     name: str,
     about: str,
-    compute: Callable[[MeasuredCorpus, float], PropertyValue],
     *,
     better: Literal["higher", "lower"] | None = None,
     bounds: tuple[float, float] = (0.0, 1.0),
     needs: tuple[Need, ...] = (),
     **others: Any,
-) -> None:
-    """Register a property, by itself a share that needs nothing but the texts; `others` are fields of its class."""
-    about_it = {"name": name, "about": about, "better": better, "bounds": bounds, "needs": needs, **others}
-    register_property(CorpusProperty(compute=compute, **about_it))
+) -> Callable[[Compute], Compute]:
+    """Declare the property that a function computes, by itself a share that needs nothing but the texts.
+
+    `others` are fields of `CorpusProperty`.
+    """
+
+    def register(compute: Compute) -> Compute:
+        about_it = {"name": name, "about": about, "better": better, "bounds": bounds, "needs": needs, **others}
+        register_property(CorpusProperty(compute=compute, **about_it))
+        return compute
+
+    return register
 
 
 def list_properties(*, alone: bool | None = None) -> list[CorpusProperty]:
@@ -257,26 +252,18 @@ def list_properties(*, alone: bool | None = None) -> list[CorpusProperty]:
     >>> [known.name for known in list_properties() if "grammar" in known.needs]
     ['grammar']
     """
-    _load()
     beside = {"train", "test"}
     chosen = (
         known
-        for known in _registry.values()
+        for known in PROPERTIES.values()
         if alone is None or (not beside & set(known.needs) if alone else not known.alone)
     )
     return sorted(chosen, key=_place)
 
 
 def _place(declared: CorpusProperty) -> int:
-    compute = getattr(declared.compute, "func", declared.compute)
-    family = getattr(compute, "__module__", "").removeprefix(f"{_ROOM}.")
+    family = getattr(declared.compute, "__module__", "").removeprefix(f"{_ROOM}.")
     return _ORDER.index(family) if family in _ORDER else len(_ORDER)
-
-
-@cache
-def _load() -> None:
-    for family in iter_modules(import_module(_ROOM).__path__):
-        import_module(f"{_ROOM}.{family.name}")
 
 
 Interval = tuple[float, float]
@@ -292,7 +279,7 @@ def average_values(values: Floats, *units: Ints, level: float = 0.95) -> Propert
     if not known.any():
         return PropertyValue()
     found = compute_standard_error(values[known], *(unit[known] for unit in units))
-    return add_student_interval(float(values[known].mean()), *found, level)
+    return PropertyValue.of(float(values[known].mean()), *found, level)
 
 
 def compute_standard_error(values: Floats, *units: Ints) -> tuple[float, int]:
@@ -320,14 +307,6 @@ def compute_standard_error(values: Floats, *units: Ints) -> tuple[float, int]:
     return math.sqrt(max(error**2, *variances, joint)), freedom
 
 
-def add_student_interval(value: float, error: float, freedom: float, level: float) -> PropertyValue:
-    """Return a value with Student's interval; no interval without degrees of freedom."""
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error if freedom > 0 else math.nan
-    return PropertyValue(value, value - reach, value + reach)
-
-
 def share(hits: NDArray[np.bool_], *units: Ints, level: float = 0.95) -> PropertyValue:
     """Return the share of the texts that have something, with Wilson's interval; `units` as for an average."""
     value, n = float(hits.mean()), len(hits)
@@ -352,7 +331,7 @@ def share_interval(share: float, variance: float, *, n: int, lone: float = 1.0, 
     """
     spread = share * (1.0 - share)
     size = spread / variance if spread > 0 and variance > 0 else n / lone
-    z2 = _z(level) ** 2 / size
+    z2 = compute_normal_reach(level) ** 2 / size
     middle = (share + z2 / 2) / (1 + z2)
     reach = math.sqrt(z2 * spread + z2 * z2 / 4) / (1 + z2)
     return min(max(middle - reach, 0.0), share), max(min(middle + reach, 1.0), share)  # ends of 0 and 1 are exact
@@ -378,9 +357,3 @@ def count_interval(count: float, variance: float, *, n: int, level: float = 0.95
     half = float(stdtrit(n - 1, (1.0 + level) / 2.0)) ** 2 * dispersion / 2
     reach = math.sqrt(half * half + 2 * half * count)
     return max(count + half - reach, 0.0), count + half + reach
-
-
-def _z(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri((1.0 + level) / 2.0))

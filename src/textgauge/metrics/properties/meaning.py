@@ -12,10 +12,8 @@ fresh texts on both sides: texts that have the same one as nearest are not indep
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,16 +26,15 @@ from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import list_versions
 from textgauge.metrics.corpus.diversity import compute_left_out_vendi, compute_vendi
 from textgauge.metrics.numerics.moments import scale_to_units, to_unit
-from textgauge.metrics.numerics.search import find_best_matches
+from textgauge.metrics.numerics.search import NearestMatches, find_best_matches
 from textgauge.metrics.properties.base import (
     NEAR_COPY,
     NOT_FOR_TEST,
     NOT_FOR_TRAIN,
     TOKENIZER,
+    Compute,
     MeasuredCorpus,
-    NearestMatches,
     PropertyValue,
-    add_student_interval,
     average_values,
     compute_standard_error,
     declare,
@@ -88,12 +85,11 @@ def find_outlying(measured: MeasuredCorpus) -> NDArray[np.bool_]:
     return np.asarray(nearest < low - FENCE * (high - low))
 
 
-def _measure_restated(measured: MeasuredCorpus, _: float) -> PropertyValue:
-    near = measured.derive(find_nearest_other).similarity >= SAME
-    inverse, times = np.unique(measured.corpus.keys, return_inverse=True, return_counts=True)[1:]
-    return PropertyValue(float((near | (times[inverse] > 1)).mean()))
+_declare = partial(declare, needs=("embeddings",), backend="cosine@{embeddings}", alone=True)
+_ABOUT_VENDI = "Vendi score: the number of unrelated texts that would be as diverse in meaning"
 
 
+@_declare("vendi", _ABOUT_VENDI, better="higher", bounds=(1.0, math.inf))
 def _measure_vendi(measured: MeasuredCorpus, level: float) -> PropertyValue:
     """Return the value with the jackknife's interval over 30 groups of texts, of the logarithm.
 
@@ -104,12 +100,12 @@ def _measure_vendi(measured: MeasuredCorpus, level: float) -> PropertyValue:
     if len(rows) < _FEWEST:
         return PropertyValue(value)
     left_out = compute_left_out_vendi(rows, draw_left_out_groups(len(rows), _GROUPS, 0))
-    found = add_student_interval(
-        math.log(value), math.sqrt(compute_jackknife_variance(left_out)), len(left_out) - 1, level
-    )
+    error = math.sqrt(compute_jackknife_variance(left_out))
+    found = PropertyValue.of(math.log(value), error, len(left_out) - 1, level)
     return PropertyValue(value, math.exp(found.low), math.exp(found.high))
 
 
+@_declare("self_similarity", "mean cosine of two random texts of the corpus", better="lower", bounds=(-1.0, 1.0))
 def _measure_self_similarity(measured: MeasuredCorpus, level: float) -> PropertyValue:
     """Return the mean over all pairs, a U-statistic, with the jackknife's interval from the texts' means.
 
@@ -123,48 +119,42 @@ def _measure_self_similarity(measured: MeasuredCorpus, level: float) -> Property
     value = float(means.mean())
     if n < _FEWEST:
         return PropertyValue(value)
-    found = add_student_interval(value, 2.0 * float(means.std(ddof=1)) / math.sqrt(n) * (n - 1) / (n - 2), n - 1, level)
+    error = 2.0 * float(means.std(ddof=1)) / math.sqrt(n) * (n - 1) / (n - 2)
+    found = PropertyValue.of(value, error, n - 1, level)
     return PropertyValue(value, max(found.low, -1.0), min(found.high, 1.0))
 
 
-_declare = partial(declare, needs=("embeddings",), backend="cosine@{embeddings}", alone=True)
-_declare(
-    "vendi",
-    "Vendi score: the number of unrelated texts that would be as diverse in meaning",
-    _measure_vendi,
-    better="higher",
-    bounds=(1.0, math.inf),
-)
-_declare(
-    "self_similarity",
-    "mean cosine of two random texts of the corpus",
-    _measure_self_similarity,
-    better="lower",
-    bounds=(-1.0, 1.0),
-)
-_declare(
+@_declare(
     "restated",
     f"share of texts with the meaning of another text (cosine {SAME:g} or more)",
-    _measure_restated,
     better="lower",
     no_interval="no interval: the share grows with the number of texts",
 )
-_declare(
+def _measure_restated(measured: MeasuredCorpus, _: float) -> PropertyValue:
+    near = measured.derive(find_nearest_other).similarity >= SAME
+    inverse, times = np.unique(measured.corpus.keys, return_inverse=True, return_counts=True)[1:]
+    return PropertyValue(float((near | (times[inverse] > 1)).mean()))
+
+
+@_declare(
     "shared_meaning",
     f"share of texts with the meaning of a text in the other file (cosine {SAME:g} or more)",
-    lambda measured, level: share(
-        measured.derive(find_nearest_against).similarity >= SAME, *measured.units, level=level
-    ),
     better="lower",
     by_group=True,
     needs=("embeddings", "against"),
 )
-_declare(
+def _measure_shared_meaning(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    near = measured.derive(find_nearest_against).similarity >= SAME
+    return share(near, *measured.units, level=level)
+
+
+@_declare(
     "outliers",
     "share of texts unlike all others: unusually small cosine to the nearest text",
-    lambda measured, _: PropertyValue(float(measured.derive(find_outlying).mean())),
     no_interval="no interval: which texts are outliers depends on all others",
 )
+def _measure_outliers(measured: MeasuredCorpus, _: float) -> PropertyValue:
+    return PropertyValue(float(measured.derive(find_outlying).mean()))
 
 
 def perplexity(surprise: Floats, tokens: Floats, *units: Ints, level: float = 0.95) -> PropertyValue:
@@ -180,7 +170,7 @@ def perplexity(surprise: Floats, tokens: Floats, *units: Ints, level: float = 0.
     rate = float(surprise[known].sum()) / total
     rest = surprise[known] - rate * tokens[known]
     error, freedom = compute_standard_error(rest, *(unit[known] for unit in units))
-    found = add_student_interval(rate, error * n / total, freedom, level)
+    found = PropertyValue.of(rate, error * n / total, freedom, level)
     return PropertyValue(*(math.exp(min(end, 700.0)) for end in (found.value, found.low, found.high)))
 
 
@@ -194,17 +184,6 @@ def compute_surprise_per_token(measured: MeasuredCorpus) -> Floats:
     return _divide(measured.surprise)
 
 
-def _measure_grammar(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    found = average_values(compute_errors_per_word(measured), *measured.units, level=level)
-    return replace(found, low=max(found.low, 0.0))
-
-
-def _measure_plausibility(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    return (
-        PropertyValue() if measured.surprise is None else perplexity(*measured.surprise, *measured.units, level=level)
-    )
-
-
 def _divide(columns: Floats | None) -> Floats:
     """NaN where nothing was counted."""
     if columns is None:
@@ -214,22 +193,31 @@ def _divide(columns: Floats | None) -> Floats:
 
 
 _declare = partial(declare, better="lower", bounds=(0.0, math.inf), by_group=True)
-_declare(
+
+
+@_declare(
     "grammar",
     "grammar errors per word, on average over the texts",
-    _measure_grammar,
     needs=("grammar",),
     backend="{grammar}",
     per_text=compute_errors_per_word,
 )
-_declare(
+def _measure_grammar(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    found = average_values(compute_errors_per_word(measured), *measured.units, level=level)
+    return replace(found, low=max(found.low, 0.0))
+
+
+@_declare(
     "plausibility",
     "perplexity under the language model; smaller is more plausible",
-    _measure_plausibility,
     needs=("plausibility",),
     backend="{plausibility}",
     per_text=compute_surprise_per_token,
 )
+def _measure_plausibility(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    if measured.surprise is None:
+        return PropertyValue()
+    return perplexity(*measured.surprise, *measured.units, level=level)
 
 
 Vectors = NDArray[np.floating[Any]]
@@ -301,7 +289,7 @@ def f1(
         return PropertyValue()
     errors = [2 * other**2 / (p + r) ** 2 * error for (error, _), other in zip(known, (r, p), strict=True)]
     freedom = _compute_freedom(errors, [freedom for _, freedom in known])
-    found = add_student_interval(2 * p * r / (p + r), math.hypot(*errors), freedom, level)
+    found = PropertyValue.of(2 * p * r / (p + r), math.hypot(*errors), freedom, level)
     return PropertyValue(found.value, max(found.low, 0.0), min(found.high, 1.0))
 
 
@@ -321,62 +309,47 @@ def _compute_freedom(errors: list[float], freedoms: list[int]) -> float:
     return math.hypot(*errors) ** 4 / sum(parts) if sum(parts) > 0 else 1.0
 
 
-def _mean_of(side: Callable[[MeasuredCorpus], NearestMatches]) -> Callable[[MeasuredCorpus, float], PropertyValue]:
+def _mean_of(side: str) -> Compute:
+    """Return how to average the similarity of the nearest texts, such as `semantic`."""
+
     def compute(measured: MeasuredCorpus, level: float) -> PropertyValue:
-        found = side(measured)
+        found: NearestMatches = getattr(measured, side)
         value = average_values(found.similarity, *found.units, level=level)
         return replace(value, high=min(value.high, 1.0))
 
     return compute
 
 
-def _declare_both_ways(
-    kind: str, other: str, similarity: str, bounds: tuple[float, float], sides: tuple[Any, Any], **shared: Any
-) -> None:
-    """Precision, recall and F1 of one kind of similarity."""
-    forth, back = sides
+def _share_of(side: str, least: str) -> Compute:
+    """Return how to measure the share of texts whose nearest one is as similar as a limit says."""
 
-    def compute_f1(measured: MeasuredCorpus, level: float) -> PropertyValue:
-        there, again = forth(measured), back(measured)
-        return f1(there.similarity, again.similarity, (there.units, again.units), level=level)
-
-    declare(
-        f"{kind}_precision",
-        f"{similarity} of a generated text to the nearest {other} text, on average",
-        _mean_of(forth),
-        bounds=bounds,
-        per_text=lambda measured: forth(measured).similarity,
-        text_name=kind,
-        **shared,
-    )
-    about = f"{similarity} of a {other} text to the nearest generated text, on average"
-    declare(
-        f"{kind}_recall",
-        about,
-        _mean_of(back),
-        bounds=bounds,
-        per_other=lambda measured: (back(measured).similarity, back(measured).units),
-        depends_on_size=True,
-        version=2,
-        **shared,
-    )
-    declare(
-        f"{kind}_f1",
-        f"harmonic mean of {kind} precision and recall",
-        compute_f1,
-        bounds=bounds,
-        depends_on_size=True,
-        version=3,
-        **shared,
-    )
-
-
-def _share_of(side: str, least: str) -> Callable[[MeasuredCorpus, float], PropertyValue]:
     def compute(measured: MeasuredCorpus, level: float) -> PropertyValue:
         found: NearestMatches = getattr(measured, side)
         return share(found.similarity >= getattr(measured, least), *found.units, level=level)
 
     return compute
+
+
+def _declare_both_ways(kind: str, back: str, other: str, similarity: str, **shared: Any) -> None:
+    """Precision, recall and F1 of one kind of similarity, such as `semantic` and `covered` on the way back."""
+    about = f"{similarity} of a {{}} text to the nearest {{}} text, on average"
+
+    def compare_texts(measured: MeasuredCorpus) -> Floats:
+        return np.asarray(getattr(measured, kind).similarity)
+
+    def compare_others(measured: MeasuredCorpus) -> tuple[Floats, Units]:
+        found: NearestMatches = getattr(measured, back)
+        return found.similarity, found.units
+
+    told = about.format("generated", other), about.format(other, "generated")
+    declare(f"{kind}_precision", told[0], per_text=compare_texts, text_name=kind, **shared)(_mean_of(kind))
+    shared["depends_on_size"] = True
+    declare(f"{kind}_recall", told[1], per_other=compare_others, version=2, **shared)(_mean_of(back))
+
+    @declare(f"{kind}_f1", f"harmonic mean of {kind} precision and recall", version=3, **shared)
+    def compute_f1(measured: MeasuredCorpus, level: float) -> PropertyValue:
+        there, again = getattr(measured, kind), getattr(measured, back)
+        return f1(there.similarity, again.similarity, (there.units, again.units), level=level)
 
 
 _SEMANTIC: dict[str, Any] = {
@@ -394,34 +367,18 @@ _SYNTACTIC: dict[str, Any] = {
     "backend": f"synsim@{TOKENIZER}({','.join(list_versions('rapidfuzz'))})",
 }
 
-_declare_both_ways(
-    "semantic",
-    "test",
-    "cosine",
-    (-1.0, 1.0),
-    (attrgetter("semantic"), attrgetter("covered")),
-    **_SEMANTIC,
-)
+_declare_both_ways("semantic", "covered", "test", "cosine", bounds=(-1.0, 1.0), **_SEMANTIC)
 declare(
     "covered",
     f"share of test texts as near to a generated text as {100 * (1 - COVERED):g} % are to as many train texts",
-    _share_of("covered", "reach"),
     per_other=lambda measured: (1.0 * (measured.covered.similarity >= measured.reach), measured.covered.units),
     depends_on_size=True,
     version=2,
     **_SEMANTIC,
-)
-_declare_both_ways(
-    "syntactic",
-    "train",
-    "similarity of wording",
-    (0.5, 1.0),
-    (attrgetter("syntactic"), attrgetter("echoed")),
-    **_SYNTACTIC,
-)
+)(_share_of("covered", "reach"))
+_declare_both_ways("syntactic", "echoed", "train", "similarity of wording", bounds=(0.5, 1.0), **_SYNTACTIC)
 declare(
     "near_copies",
     f"share of generated texts worded like a train text (similarity {NEAR_COPY:g} or more, or as set)",
-    _share_of("syntactic", "near_copy"),
     **_SYNTACTIC,
-)
+)(_share_of("syntactic", "near_copy"))

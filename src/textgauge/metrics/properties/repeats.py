@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,11 @@ from textgauge.core.arrays import Ints
 from textgauge.data import Corpus
 from textgauge.encode.tokenizers import Tokens, get_tokenizer, hold_letters
 from textgauge.metrics.numerics.passages import PASSAGE, Passages, find_passages
-from textgauge.metrics.numerics.search import SetMatches, find_nearest_sets
+from textgauge.metrics.numerics.search import NearestMatches, find_nearest_sets
 from textgauge.metrics.properties.base import (
     NOT_FOR_TRAIN,
     TOKENIZER,
+    Compute,
     MeasuredCorpus,
     PropertyValue,
     declare,
@@ -35,7 +35,9 @@ NEAR_DUPLICATE = 0.8
 RUNS = "alphanumeric"  # the words of passages
 
 
-def find_word_matches(corpus: Corpus, others: Corpus | None = None, *, threshold: float = NEAR_DUPLICATE) -> SetMatches:
+def find_word_matches(
+    corpus: Corpus, others: Corpus | None = None, *, threshold: float = NEAR_DUPLICATE
+) -> NearestMatches:
     """Return the text with most words in common among the other texts, or among `others`, if that is similar enough.
 
     >>> find_word_matches(Corpus.of(["The red cat sat.", "a dog", "the red cat sat down"])).index.tolist()
@@ -67,12 +69,12 @@ def _get_words(tokens: Tokens) -> Tokens:
     return Tokens(tokens.ids[kept], np.append(0, np.cumsum(kept))[tokens.offsets], tokens.vocabulary)
 
 
-def find_duplicates_within(measured: MeasuredCorpus) -> SetMatches:
+def find_duplicates_within(measured: MeasuredCorpus) -> NearestMatches:
     """Return the nearest duplicate of each text among the other texts of the corpus."""
     return find_word_matches(measured.corpus)
 
 
-def find_duplicates_across(measured: MeasuredCorpus) -> SetMatches:
+def find_duplicates_across(measured: MeasuredCorpus) -> NearestMatches:
     """Return the nearest duplicate of each text among the texts it is checked against."""
     return find_word_matches(measured.corpus, measured.against)
 
@@ -94,7 +96,7 @@ def get_passages(measured: MeasuredCorpus) -> tuple[Passages, Corpus]:
     return measured.derive(find_passages_across), measured.others
 
 
-def _share_of(find: Callable[[MeasuredCorpus], Any], *, interval: bool = True) -> Callable[..., PropertyValue]:
+def _share_of(find: Callable[[MeasuredCorpus], Any], *, interval: bool) -> Compute:
     """Return how to measure the share of texts with a match."""
 
     def compute(measured: MeasuredCorpus, level: float) -> PropertyValue:
@@ -114,41 +116,29 @@ _ACROSS: dict[str, Any] = {"needs": ("tokens", "against"), "by_group": True, "al
 _TRAIN: dict[str, Any] = {"needs": ("tokens", "train"), "by_group": True, "undefined_for": NOT_FOR_TRAIN}
 _WORDS = f"jaccard>={NEAR_DUPLICATE:g}@{TOKENIZER}"
 _PASSAGES = f"runs>={{passage}}@{RUNS}"
+_NEAR = f"share of texts that have {100 * NEAR_DUPLICATE:g} % or more of their words in common with another text"
 _RUN = f"share of texts with a run of words ({PASSAGE} or more, or as set) that stands in"
-_declare = partial(declare, better="lower")
-_declare(
-    "near_duplicates",
-    f"share of texts that have {100 * NEAR_DUPLICATE:g} % or more of their words in common with another text",
-    _share_of(find_duplicates_within, interval=False),
-    backend=_WORDS,
-    **_WITHIN,
-)
-_declare(
-    "shared",
-    "share of texts with a near duplicate in the other file",
-    _share_of(find_duplicates_across),
-    backend=_WORDS,
-    **_ACROSS,
-)
-_declare("copied_passages", f"{_RUN} a train text", _share_of(find_passages_across), backend=_PASSAGES, **_TRAIN)
-_declare("shared_passages", f"{_RUN} the other file", _share_of(find_passages_across), backend=_PASSAGES, **_ACROSS)
-_declare(
-    "repeated_passages",
-    f"{_RUN} another text",
-    _share_of(find_passages_within, interval=False),
-    backend=_PASSAGES,
-    **_WITHIN,
-)
-declare(
+for _name, _about, _find, _backend, _of in (
+    ("near_duplicates", _NEAR, find_duplicates_within, _WORDS, _WITHIN),
+    ("shared", "share of texts with a near duplicate in the other file", find_duplicates_across, _WORDS, _ACROSS),
+    ("copied_passages", f"{_RUN} a train text", find_passages_across, _PASSAGES, _TRAIN),
+    ("shared_passages", f"{_RUN} the other file", find_passages_across, _PASSAGES, _ACROSS),
+    ("repeated_passages", f"{_RUN} another text", find_passages_within, _PASSAGES, _WITHIN),
+):
+    declare(_name, _about, better="lower", backend=_backend, **_of)(_share_of(_find, interval=_of is not _WITHIN))
+
+
+@declare(
     "longest_passage",
     "words of the longest such run",
-    lambda measured, _: PropertyValue(float(get_passages(measured)[0].lengths.max(initial=0))),
     bounds=(0.0, math.inf),
     needs=("tokens",),
     backend=_PASSAGES,
     undefined_for=NOT_FOR_TRAIN,
     no_interval="no interval: the longest of all",
 )
+def _measure_longest_passage(measured: MeasuredCorpus, _: float) -> PropertyValue:
+    return PropertyValue(float(get_passages(measured)[0].lengths.max(initial=0)))
 
 
 Keys = NDArray[np.uint64]
@@ -246,11 +236,12 @@ def _compute_keys(words: Tokens) -> tuple[Keys, Ints]:
     return np.concatenate([whole, without]), np.concatenate([np.arange(len(words)), rows])
 
 
-declare(
+@declare(
     "repetition",
     "chance that two random texts are the same or differ by one word",
-    lambda measured, _: PropertyValue(compute_repetition(measured.derive(modes).sizes)),
     better="lower",
     backend=FORM,
     no_interval="no interval: none that was tried holds its level",
 )
+def _measure_repetition(measured: MeasuredCorpus, _: float) -> PropertyValue:
+    return PropertyValue(compute_repetition(measured.derive(modes).sizes))

@@ -59,35 +59,34 @@ def count_scripts(measured: MeasuredCorpus) -> dict[str, int]:
     return dict(sorted(found, key=lambda item: (-item[1], item[0])))
 
 
-def _get_words(measured: MeasuredCorpus, level: float) -> PropertyValue:
+_declare = partial(declare, bounds=(0.0, math.inf), alone=True)
+
+
+@_declare("texts", "number of texts", backend="count", no_interval="no interval: a count of what is there")
+def _count_texts(measured: MeasuredCorpus, _: float) -> PropertyValue:
+    return PropertyValue(float(len(measured.corpus)))
+
+
+@_declare(
+    "words",
+    "words per text, punctuation marks included, on average",
+    needs=("tokens",),
+    backend=TOKENIZER,
+    per_text=count_words,
+    by_group=True,
+)
+def _measure_words(measured: MeasuredCorpus, level: float) -> PropertyValue:
     found = average_values(count_words(measured), *measured.units, level=level)
     return replace(found, low=max(found.low, 0.0))
 
 
-def _find_main_language(measured: MeasuredCorpus, level: float) -> PropertyValue:
+_LANGUAGE = "share of texts in the most common language, by script and common words"
+
+
+@declare("main_language", _LANGUAGE, backend=TOKENIZER, alone=True)
+def _measure_main_language(measured: MeasuredCorpus, level: float) -> PropertyValue:
     known = {name: count for name, count in measured.derive(count_languages).items() if name != UNKNOWN}
     return share(np.arange(len(measured.corpus)) < max(known.values(), default=0), level=level)
-
-
-_declare = partial(declare, backend=TOKENIZER, alone=True)
-_declare(
-    "texts",
-    "number of texts",
-    lambda measured, _: PropertyValue(float(len(measured.corpus))),
-    bounds=(0.0, math.inf),
-    backend="count",
-    no_interval="no interval: a count of what is there",
-)
-_declare(
-    "words",
-    "words per text, punctuation marks included, on average",
-    _get_words,
-    bounds=(0.0, math.inf),
-    needs=("tokens",),
-    per_text=count_words,
-    by_group=True,
-)
-_declare("main_language", "share of texts in the most common language, by script and common words", _find_main_language)
 
 
 STEPS = 10
@@ -211,20 +210,16 @@ def count_forms(measured: MeasuredCorpus) -> FormCounts:
     return FormCounts.of(measured.forms, known)
 
 
+_declare = partial(declare, better="higher", backend=FORM, depends_on_size=True)
+
+
+@_declare("unique", "share of texts that occur once, and not in train (case and punctuation ignored)")
 def _measure_unique(measured: MeasuredCorpus, level: float) -> PropertyValue:
     counts = measured.derive(count_forms)
     return PropertyValue(counts.unique, *compute_unique_interval(counts, level=level))
 
 
+@_declare("distinct", "number of distinct texts, without those of train, as a share of all")
 def _measure_distinct(measured: MeasuredCorpus, level: float) -> PropertyValue:
     counts = measured.derive(count_forms)
     return PropertyValue(counts.distinct, *compute_distinct_interval(counts, level=level))
-
-
-_declare = partial(declare, better="higher", backend=FORM, depends_on_size=True)
-_declare(
-    "unique",
-    "share of texts that occur once, and not in train (case and punctuation ignored)",
-    _measure_unique,
-)
-_declare("distinct", "number of distinct texts, without those of train, as a share of all", _measure_distinct)

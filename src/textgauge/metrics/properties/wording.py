@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import zlib
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -23,29 +22,16 @@ from textgauge.metrics.properties.base import (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class NewTerms:
-    """Each new term with the number of texts that hold it, the most frequent first.
+def count_new_terms(tokens: Tokens, known: Tokens) -> tuple[Ints, Ints]:
+    """Return the number of texts that hold each term that another corpus does not have, the most frequent first.
 
-    `alone[i]` counts the new terms that text i is the only one to hold.
-    """
-
-    terms: Ints
-    texts: Ints
-    alone: Ints
-    n: int
-
-
-def find_new_terms(tokens: Tokens, known: Tokens) -> NewTerms:
-    """Return the different terms of a corpus that are not in another one; signs without letter or digit are no terms.
-
-    Both sides have one vocabulary.
+    And how many new terms each text is the only one to hold. Both corpora have one vocabulary; signs without letter or
+    digit are no terms.
 
     >>> from textgauge.encode.tokenizers import get_tokenizer
     >>> tokens = get_tokenizer("words").encode(["a red cat!", "a cat", "a dog"])
-    >>> found = find_new_terms(tokens.take(np.arange(2)), tokens.take(np.arange(2, 3)))
-    >>> [tokens.vocabulary[term] for term in found.terms], found.texts.tolist(), found.alone.tolist()
-    (['cat', 'red'], [2, 1], [1, 0])
+    >>> [found.tolist() for found in count_new_terms(tokens.take(np.arange(2)), tokens.take(np.arange(2, 3)))]
+    [[2, 1], [1, 0]]
     """
     rows = np.repeat(np.arange(len(tokens)), tokens.lengths)
     fresh = ~np.isin(tokens.ids, known.ids)
@@ -54,9 +40,7 @@ def find_new_terms(tokens: Tokens, known: Tokens) -> NewTerms:
     terms, place, texts = np.unique(held % size, return_inverse=True, return_counts=True)
     worded = hold_letters([tokens.vocabulary[term] for term in terms.tolist()])
     single = worded[place] & (texts[place] == 1)
-    alone = np.bincount((held // size)[single], minlength=len(tokens))
-    order = np.argsort(-texts[worded], kind="stable")
-    return NewTerms(terms[worded][order], texts[worded][order], alone, len(tokens))
+    return -np.sort(-texts[worded]), np.bincount((held // size)[single], minlength=len(tokens))
 
 
 def compute_unknown_share(tokens: Tokens, known: Tokens) -> float:
@@ -64,39 +48,35 @@ def compute_unknown_share(tokens: Tokens, known: Tokens) -> float:
     return float((~np.isin(tokens.ids, known.ids)).mean()) if len(tokens.ids) else math.nan
 
 
-def compute_vocab_interval(found: NewTerms, *, level: float = 0.95) -> Interval:
+def compute_vocab_interval(texts: Ints, alone: Ints, *, level: float = 0.95) -> Interval:
     """Interval of the number of new terms, for fresh corpora of as many texts.
 
     The variance is Σ aᵢ(aᵢ − 1) + c·Σ aᵢ − (Σ aᵢ)²/n, where text i alone holds aᵢ terms: what leaving it out changes;
     c ≤ 1 is for terms that come one by one, as in `uniqueness`. Simulated coverage of 95 % intervals, on review
     sentences: 0.93 to 0.95.
     """
-    alone = found.alone.astype(np.float64)
-    once, twice = float(alone.sum()), int(np.count_nonzero(found.texts == 2))
+    n, held = len(alone), alone.astype(np.float64)
+    once, twice = float(held.sum()), int(np.count_nonzero(texts == 2))
     slope = 2 * twice / once if once else 0.0
     shrink = -math.expm1(-slope) / slope if slope else 1.0
-    variance = float(alone @ alone) - (1.0 - shrink) * once - once**2 / max(found.n, 1)
-    return count_interval(float(len(found.terms)), variance, n=found.n, level=level)
+    variance = float(held @ held) - (1.0 - shrink) * once - once**2 / max(n, 1)
+    return count_interval(float(len(texts)), variance, n=n, level=level)
 
 
-def _measure_vocab(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    known = measured.corpus.take(np.arange(0)) if measured.train is None else measured.train.corpus
-    found = find_new_terms(measured.corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
-    return PropertyValue(float(len(found.terms)), *compute_vocab_interval(found, level=level))
-
-
-declare(
+@declare(
     "vocab",
     "number of distinct words, without those of train",
-    _measure_vocab,
     bounds=(0.0, math.inf),
     needs=("tokens",),
     backend=TOKENIZER,
     depends_on_size=True,
 )
+def _measure_vocab(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    known = measured.corpus.take(np.arange(0)) if measured.train is None else measured.train.corpus
+    texts, alone = count_new_terms(measured.corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
+    return PropertyValue(float(len(texts)), *compute_vocab_interval(texts, alone, level=level))
 
 
-ORDERS = (1, 2, 3)
 RUN = 4  # words of a template
 COMMON, FEWEST = 0.01, 3  # a template is held by this share of the texts, and by so many of them
 _SHRINKS = "no interval: the value depends on the number of texts"
@@ -138,33 +118,37 @@ def find_templates(measured: MeasuredCorpus) -> tuple[Ints, Ints, Ints]:
     return texts[common], first, np.where(best < len(common), best, -1)
 
 
-def _measure_distinct(measured: MeasuredCorpus, _: float, *, n: int) -> PropertyValue:
-    return PropertyValue(compute_distinct_share(measured.corpus.tokens(TOKENIZER), n))
-
-
 _declare = partial(declare, needs=("tokens",), backend=TOKENIZER, alone=True)
-for _order, _what in zip(ORDERS, ("words", "pairs of words", "runs of three words"), strict=True):
-    _declare(
-        f"distinct_{_order}",
-        f"distinct {_what}, as a share of all",
-        partial(_measure_distinct, n=_order),
-        better="higher",
-        no_interval=_SHRINKS,
-    )
-_declare(
+
+
+def _declare_distinct(n: int, what: str) -> None:
+    @_declare(f"distinct_{n}", f"distinct {what}, as a share of all", better="higher", no_interval=_SHRINKS)
+    def measure(measured: MeasuredCorpus, _: float) -> PropertyValue:
+        return PropertyValue(compute_distinct_share(measured.corpus.tokens(TOKENIZER), n))
+
+
+for _n, _what in enumerate(("words", "pairs of words", "runs of three words"), 1):
+    _declare_distinct(_n, _what)
+
+
+@declare(
     "compression",
     "size of the texts divided by their compressed size; larger is more repetitive",
-    lambda measured, _: PropertyValue(compute_compression_ratio(tuple(measured.corpus.texts))),
     better="lower",
     bounds=(0.0, math.inf),
-    needs=(),
     backend="zlib(level=9)",
     no_interval=_SHRINKS,
+    alone=True,
 )
-_declare(
+def _measure_compression(measured: MeasuredCorpus, _: float) -> PropertyValue:
+    return PropertyValue(compute_compression_ratio(tuple(measured.corpus.texts)))
+
+
+@_declare(
     "templates",
     f"share of texts with a run of {RUN} words that at least {100 * COMMON:g} % of the texts contain",
-    lambda measured, level: share(measured.derive(find_templates)[2] >= 0, *measured.units, level=level),
     better="lower",
     by_group=True,
 )
+def _measure_templates(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    return share(measured.derive(find_templates)[2] >= 0, *measured.units, level=level)

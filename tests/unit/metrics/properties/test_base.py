@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.core.errors import UnknownName
+from textgauge.core.errors import InputError
 from textgauge.measure.describing import describe
-from textgauge.metrics.properties import CorpusProperty, PropertyValue, base, register_property
-from textgauge.metrics.properties.base import average_values, count_interval, share, share_interval
+from textgauge.metrics.properties import CorpusProperty, PropertyValue, register_property
+from textgauge.metrics.properties.base import PROPERTIES, average_values, count_interval, share, share_interval
 
 TRAIN = ["a red cat sat here", "the dog ran off", "we like green tea", "it rains all day long"]
 
 
 def test_a_registered_property_is_a_row_with_values_of_texts_and_reasons(monkeypatch):
-    monkeypatch.setattr(base, "_registry", dict(base._registry))
+    monkeypatch.setattr(PROPERTIES, "_entries", dict(PROPERTIES._entries))
 
     def lengths(measured):
         return np.array([float(len(text)) for text in measured.corpus.texts])
@@ -33,7 +33,7 @@ def test_a_registered_property_is_a_row_with_values_of_texts_and_reasons(monkeyp
         per_text=lengths,
     )
     register_property(length)
-    with pytest.raises(UnknownName, match="registered already"):
+    with pytest.raises(InputError, match="registered already"):
         register_property(length)
     found = describe(
         generated=["four", "sixsix"], held_out=["one"], train=TRAIN, embedder=None, grammar=None, plausibility=None
