@@ -28,7 +28,7 @@ from textgauge.metrics.properties.base import (
 )
 from textgauge.metrics.properties.repeats import (
     compute_repetition,
-    find_duplicates_within,
+    find_duplicates,
     get_passages,
     modes,
 )
@@ -228,7 +228,7 @@ def find_warnings(
         for measured in generated:
             yield from _check_samples(measured, "of the {:,} texts, drawn at random")
             yield from _check_scripts(measured)
-            if not measured.derive(find_duplicates_within).complete:
+            if not measured.derive(find_duplicates, None).complete:
                 yield f"{measured.name}: too many texts are alike to list all near duplicates"
             yield from _check_passages(measured)
         return

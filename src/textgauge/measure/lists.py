@@ -16,13 +16,8 @@ from textgauge.encode.tokenizers import compute_offsets, split_alphanumeric
 from textgauge.metrics.numerics.passages import Passages
 from textgauge.metrics.numerics.search import NearestMatches
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus
-from textgauge.metrics.properties.meaning import SAME, find_nearest_against, find_nearest_other, find_outlying
-from textgauge.metrics.properties.repeats import (
-    find_duplicates_across,
-    find_duplicates_within,
-    find_word_matches,
-    get_passages,
-)
+from textgauge.metrics.properties.meaning import SAME, find_nearest, find_outlying
+from textgauge.metrics.properties.repeats import find_duplicates, find_word_matches, get_passages
 from textgauge.metrics.properties.repeats import modes as modes_of
 from textgauge.metrics.properties.texts import compute_curve, count_forms, count_languages, count_words
 from textgauge.metrics.properties.wording import RUN, find_templates
@@ -74,14 +69,14 @@ def list_texts(measured: MeasuredCorpus) -> pl.DataFrame:
     perplexity = np.exp(np.minimum(measured.text_values().get("plausibility", nothing), 700.0))
     columns: dict[str, Any] = {"index": corpus.source_rows, "text": list(corpus.texts)}
     if train is None:
-        duplicate = measured.derive(find_duplicates_within)
+        duplicate = measured.derive(find_duplicates, None)
         has_meaning = measured.embedder is not None
         columns |= {
             "words": count_words(measured).astype(np.int64),
             "duplicate": np.where(duplicate.index < 0, np.nan, corpus.source_rows[duplicate.index]),
             "duplicate_similarity": duplicate.similarity,
             **_make_passage_columns(measured),
-            "nearest_cosine": measured.derive(find_nearest_other).similarity if has_meaning else nothing,
+            "nearest_cosine": measured.derive(find_nearest, None).similarity if has_meaning else nothing,
             "outlier": measured.derive(find_outlying) if has_meaning else np.zeros(len(corpus), dtype=bool),
             "grammar_errors": errors,
             "perplexity": perplexity,
@@ -116,8 +111,7 @@ def cut_words(text: str, start: int, count: int) -> str:
     return text[pieces[first].start() : pieces[last].end()]
 
 
-def list_passages(measured: MeasuredCorpus) -> pl.DataFrame:
-    """Return one row per copied passage: its text, its words, and where it stands in both corpora."""
+def _list_passages(measured: MeasuredCorpus) -> pl.DataFrame:
     found, others = get_passages(measured)
     texts, columns = measured.corpus.texts, (found.texts.tolist(), found.starts.tolist(), found.lengths.tolist())
     return _make_frame(
@@ -187,33 +181,28 @@ def _list_matches(
     return _make_frame(measured, **columns, **{names[2]: _get_texts(others, nearest)})
 
 
-def list_near_duplicates(measured: MeasuredCorpus) -> pl.DataFrame:
-    """Return texts that have most of their words in common with another one, and that one."""
-    return _list_matches(measured, measured.derive(find_duplicates_within))
+def _list_near_duplicates(measured: MeasuredCorpus) -> pl.DataFrame:
+    return _list_matches(measured, measured.derive(find_duplicates, None))
 
 
-def list_shared(measured: MeasuredCorpus) -> pl.DataFrame:
-    """Return texts that have most of their words in common with one of the other file, and that one."""
-    return _list_matches(measured, measured.derive(find_duplicates_across), measured.against)
+def _list_shared(measured: MeasuredCorpus) -> pl.DataFrame:
+    return _list_matches(measured, measured.derive(find_duplicates, measured.against), measured.against)
 
 
-def list_restated(measured: MeasuredCorpus) -> pl.DataFrame:
-    """Return texts that say the same as another one by their embeddings, and that one; of the other file if given."""
+def _list_restated(measured: MeasuredCorpus) -> pl.DataFrame:
     if measured.embedder is None:
         return _list_matches(measured, None)
-    found = measured.derive(find_nearest_other if measured.against is None else find_nearest_against)
+    found = measured.derive(find_nearest, measured.against)
     return _list_matches(measured, found, measured.against, found.similarity >= SAME)
 
 
-def list_outliers(measured: MeasuredCorpus) -> pl.DataFrame:
-    """Return texts that are unlike all others, and the text nearest to each."""
+def _list_outliers(measured: MeasuredCorpus) -> pl.DataFrame:
     if measured.embedder is None:
         return _list_matches(measured, None)
-    return _list_matches(measured, measured.derive(find_nearest_other), hits=measured.derive(find_outlying))
+    return _list_matches(measured, measured.derive(find_nearest, None), hits=measured.derive(find_outlying))
 
 
-def list_near_copies(measured: MeasuredCorpus, least: float | None = None) -> pl.DataFrame:
-    """Return texts whose SynSim to a train text is so large, by default as near copies have it, and that text."""
+def _list_near_copies(measured: MeasuredCorpus, least: float | None = None) -> pl.DataFrame:
     least = measured.near_copy if least is None else least
     check_threshold(least)
     train, found = measured.others, measured.syntactic
@@ -221,56 +210,47 @@ def list_near_copies(measured: MeasuredCorpus, least: float | None = None) -> pl
     return _list_matches(measured, found, train, hits, ("text", "syntactic", "train"))
 
 
-def list_uncovered(measured: MeasuredCorpus, reach: float | None = None) -> pl.DataFrame:
-    """Return test texts that no generated text comes near; by default as near as so many train texts to 95 %."""
+def _list_uncovered(measured: MeasuredCorpus, reach: float | None = None) -> pl.DataFrame:
     found = measured.covered
     hits = None if found is None else found.similarity < (measured.reach if reach is None else reach)
     return _list_matches(measured, found, None, hits, ("test", "semantic", "nearest"), measured.test)
 
 
-def list_languages(measured: MeasuredCorpus) -> pl.DataFrame:
-    """Return the number of texts in each language, as far as script and common words tell."""
+def _list_languages(measured: MeasuredCorpus) -> pl.DataFrame:
     found = measured.derive(count_languages)
     counts = np.array(list(found.values()), dtype=np.int64)
     names = [language or "not known" for language in found]
     return _make_frame(measured, language=names, texts=counts, share=counts / len(measured.corpus))
 
 
-def list_curve(measured: MeasuredCorpus) -> pl.DataFrame:
-    """Return `unique` and `distinct` after 10 %, 20 %, ... of the attempts, on average over their orders."""
+def _list_curve(measured: MeasuredCorpus) -> pl.DataFrame:
     return _make_frame(measured, **compute_curve(measured.derive(count_forms)))
 
 
-def list_label_conflicts(measured: MeasuredCorpus) -> pl.DataFrame:
+def _list_label_conflicts(measured: MeasuredCorpus) -> pl.DataFrame:
     """Return equal texts and near duplicates whose labels differ, each with the first such text and both labels."""
-    corpus, found = measured.corpus, list[tuple[int, int, float]]()
-    given = [] if measured.labels is None else measured.labels.astype(object).tolist()
+    import polars as pl
+
+    nearest, forms = measured.derive(find_duplicates, None), measured.forms.tolist()
+    given = [None] * len(forms) if measured.labels is None else measured.labels.astype(object).tolist()
     first: dict[int, dict[Any, int]] = {}  # the first text of each label, by form
-    for row, (form, label) in enumerate(zip(measured.forms.tolist(), given, strict=False)):
+    for row, (form, label) in enumerate(zip(forms, given, strict=True)):
         first.setdefault(form, {}).setdefault(label, row)
-    nearest = measured.derive(find_duplicates_within)
-    near = zip(measured.forms.tolist(), nearest.index.tolist(), nearest.similarity.tolist(), strict=True)
-    for row, (label, (form, match, similarity)) in enumerate(zip(given, near, strict=False)):
+    match, similarity = np.full(len(forms), -1), nearest.similarity.copy()
+    for row, (form, label, near) in enumerate(zip(forms, given, nearest.index.tolist(), strict=True)):
         equal = next((other for name, other in first[form].items() if name != label), None)
         if equal is not None:
-            found.append((row, equal, 1.0))
-        elif match >= 0 and given[match] != label:
-            found.append((row, match, similarity))
-    rows, matches = (np.array([one[side] for one in found], dtype=np.int64) for side in (0, 1))
-    return _make_frame(
-        measured,
-        index=corpus.source_rows[rows],
-        text=_get_texts(corpus, rows),
-        label=[given[row] for row, _, _ in found],
-        similarity=np.array([similarity for _, _, similarity in found]),
-        match_index=corpus.source_rows[matches],
-        match=_get_texts(corpus, matches),
-        match_label=[given[match] for _, match, _ in found],
-    )
+            match[row], similarity[row] = equal, 1.0
+        elif near >= 0 and given[near] != label:
+            match[row] = near
+    rows = np.flatnonzero(match >= 0)
+    labels, others = ([given[row] for row in of.tolist()] for of in (rows, match[rows]))
+    frame = _list_matches(measured, NearestMatches(match, similarity))
+    frame.insert_column(3, pl.Series("label", labels, dtype=pl.String))
+    return frame.with_columns(pl.Series("match_label", others, dtype=pl.String))
 
 
-def list_modes(measured: MeasuredCorpus, least: float | None = None) -> pl.DataFrame:
-    """Return the groups of equal or nearly equal texts, of two or `least` or more, each with its most frequent text."""
+def _list_modes(measured: MeasuredCorpus, least: float | None = None) -> pl.DataFrame:
     groups = measured.derive(modes_of)
     group, sizes = groups.group, groups.sizes
     large = np.flatnonzero(sizes >= (2 if least is None else least))
@@ -285,8 +265,7 @@ def list_modes(measured: MeasuredCorpus, least: float | None = None) -> pl.DataF
     )
 
 
-def list_templates(measured: MeasuredCorpus) -> pl.DataFrame:
-    """Return the runs of four words that many texts hold, the most frequent first, with an example of each."""
+def _list_templates(measured: MeasuredCorpus) -> pl.DataFrame:
     counts, first, _ = measured.derive(find_templates)
     tokens = measured.corpus.tokens(TOKENIZER)
     rows = np.searchsorted(tokens.offsets, first, side="right") - 1
@@ -321,22 +300,22 @@ class TextList(NamedTuple):
 
 _LABELS = "equal texts and near duplicates with different labels"
 ALONE = {
-    "shared": TextList(list_shared, "texts with a near duplicate in the other file", "similarity"),
-    "labels": TextList(list_label_conflicts, _LABELS, "similarity"),
-    "passages": TextList(list_passages, "passages that stand in another text too", "words"),
-    "near_duplicates": TextList(list_near_duplicates, "near duplicates", "similarity"),
-    "same_meaning": TextList(list_restated, "texts with the meaning of another text", "similarity"),
-    "templates": TextList(list_templates, "templates"),
-    "outliers": TextList(list_outliers, "outliers", "similarity", rises=True),
-    "languages": TextList(list_languages, "languages"),
+    "shared": TextList(_list_shared, "texts with a near duplicate in the other file", "similarity"),
+    "labels": TextList(_list_label_conflicts, _LABELS, "similarity"),
+    "passages": TextList(_list_passages, "passages that stand in another text too", "words"),
+    "near_duplicates": TextList(_list_near_duplicates, "near duplicates", "similarity"),
+    "same_meaning": TextList(_list_restated, "texts with the meaning of another text", "similarity"),
+    "templates": TextList(_list_templates, "templates"),
+    "outliers": TextList(_list_outliers, "outliers", "similarity", rises=True),
+    "languages": TextList(_list_languages, "languages"),
 }
 BESIDE_TRAIN = {
-    "near_copies": TextList(list_near_copies, "near copies", "syntactic"),
-    "passages": TextList(list_passages, "passages of train", "words"),
-    "labels": TextList(list_label_conflicts, _LABELS, "similarity"),
-    "uncovered": TextList(list_uncovered, "uncovered test texts", "semantic", rises=True),
-    "modes": TextList(list_modes, "groups of equal or nearly equal texts", "texts"),
-    "curve": TextList(list_curve),
+    "near_copies": TextList(_list_near_copies, "near copies", "syntactic"),
+    "passages": TextList(_list_passages, "passages of train", "words"),
+    "labels": TextList(_list_label_conflicts, _LABELS, "similarity"),
+    "uncovered": TextList(_list_uncovered, "uncovered test texts", "semantic", rises=True),
+    "modes": TextList(_list_modes, "groups of equal or nearly equal texts", "texts"),
+    "curve": TextList(_list_curve),
 }
 
 
@@ -378,7 +357,7 @@ def list_removed(measured: MeasuredCorpus, drop: Sequence[str] = CLEANED) -> pl.
             near = measured.syntactic
             remove(near.similarity >= measured.near_copy, "near copy of", near.index)
         elif "copies" in drop:
-            matches = measured.derive(find_duplicates_across)
+            matches = measured.derive(find_duplicates, measured.against)
             remove(matches.index >= 0, "near copy of", matches.index)
         if "copies" in drop:
             remove(passages.is_contained, "contained in a text of", source)

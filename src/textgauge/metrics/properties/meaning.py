@@ -66,19 +66,14 @@ def match_meaning(queries: Corpus, documents: Corpus | None, embedder: str | Non
     return NearestMatches(given[found.index], found.similarity).take(inverse)
 
 
-def find_nearest_other(measured: MeasuredCorpus) -> NearestMatches:
-    """Return the nearest other text of each text by meaning; equal texts count as one."""
-    return match_meaning(measured.corpus, None, measured.embedder)
-
-
-def find_nearest_against(measured: MeasuredCorpus) -> NearestMatches:
-    """Return the nearest of the texts it is checked against for each text, by meaning."""
-    return match_meaning(measured.corpus, measured.against, measured.embedder)
+def find_nearest(measured: MeasuredCorpus, others: Corpus | None) -> NearestMatches:
+    """Return the nearest of other texts for each text by meaning, or of the other texts of the corpus."""
+    return match_meaning(measured.corpus, others, measured.embedder)
 
 
 def find_outlying(measured: MeasuredCorpus) -> NDArray[np.bool_]:
     """Which texts are farther from all others than the rest: 1.5 interquartile ranges below the lower quartile."""
-    nearest = measured.derive(find_nearest_other).similarity
+    nearest = measured.derive(find_nearest, None).similarity
     if len(np.unique(measured.corpus.keys)) < 4:
         return np.zeros(len(nearest), dtype=bool)
     low, high = np.quantile(nearest, [0.25, 0.75])
@@ -131,7 +126,7 @@ def _measure_self_similarity(measured: MeasuredCorpus, level: float) -> Property
     no_interval="no interval: the share grows with the number of texts",
 )
 def _measure_restated(measured: MeasuredCorpus, _: float) -> PropertyValue:
-    near = measured.derive(find_nearest_other).similarity >= SAME
+    near = measured.derive(find_nearest, None).similarity >= SAME
     inverse, times = np.unique(measured.corpus.keys, return_inverse=True, return_counts=True)[1:]
     return PropertyValue(float((near | (times[inverse] > 1)).mean()))
 
@@ -144,7 +139,7 @@ def _measure_restated(measured: MeasuredCorpus, _: float) -> PropertyValue:
     needs=("embeddings", "against"),
 )
 def _measure_shared_meaning(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    near = measured.derive(find_nearest_against).similarity >= SAME
+    near = measured.derive(find_nearest, measured.against).similarity >= SAME
     return share(near, *measured.units, level=level)
 
 

@@ -69,40 +69,28 @@ def _get_words(tokens: Tokens) -> Tokens:
     return Tokens(tokens.ids[kept], np.append(0, np.cumsum(kept))[tokens.offsets], tokens.vocabulary)
 
 
-def find_duplicates_within(measured: MeasuredCorpus) -> NearestMatches:
-    """Return the nearest duplicate of each text among the other texts of the corpus."""
-    return find_word_matches(measured.corpus)
+def find_duplicates(measured: MeasuredCorpus, others: Corpus | None) -> NearestMatches:
+    """Return the nearest duplicate of each text among other texts, or among the other texts of the corpus."""
+    return find_word_matches(measured.corpus, others)
 
 
-def find_duplicates_across(measured: MeasuredCorpus) -> NearestMatches:
-    """Return the nearest duplicate of each text among the texts it is checked against."""
-    return find_word_matches(measured.corpus, measured.against)
-
-
-def find_passages_across(measured: MeasuredCorpus) -> Passages:
-    """Return the passages of the texts that stand in train texts, or in those they are checked against."""
-    return find_copied_passages(measured.corpus, measured.others, words=measured.passage)
-
-
-def find_passages_within(measured: MeasuredCorpus) -> Passages:
-    """Return the passages of the texts that stand in other texts of the corpus."""
-    return find_copied_passages(measured.corpus, words=measured.passage)
+def find_passages_in(measured: MeasuredCorpus, others: Corpus | None) -> Passages:
+    """Return the passages of the texts that stand in other texts, or in other texts of the corpus."""
+    return find_copied_passages(measured.corpus, others, words=measured.passage)
 
 
 def get_passages(measured: MeasuredCorpus) -> tuple[Passages, Corpus]:
     """Return the passages of a corpus that stand elsewhere, and the texts in which they do."""
-    if measured.others is None:
-        return measured.derive(find_passages_within), measured.corpus
-    return measured.derive(find_passages_across), measured.others
+    return measured.derive(find_passages_in, measured.others), measured.others or measured.corpus
 
 
-def _share_of(find: Callable[[MeasuredCorpus], Any], *, interval: bool) -> Compute:
-    """Return how to measure the share of texts with a match."""
+def _share_of(find: Callable[..., NearestMatches | Passages], side: str | None) -> Compute:
+    """Return how to measure the share of texts with a match on a side, or in the corpus: then there is no interval."""
 
     def compute(measured: MeasuredCorpus, level: float) -> PropertyValue:
-        found = measured.derive(find)
+        found = measured.derive(find, getattr(measured, side) if side else None)
         hits = (found.longest if isinstance(found, Passages) else found.index) >= 0
-        return share(hits, *measured.units, level=level) if interval else PropertyValue(float(hits.mean()))
+        return share(hits, *measured.units, level=level) if side else PropertyValue(float(hits.mean()))
 
     return compute
 
@@ -118,14 +106,16 @@ _WORDS = f"jaccard>={NEAR_DUPLICATE:g}@{TOKENIZER}"
 _PASSAGES = f"runs>={{passage}}@{RUNS}"
 _NEAR = f"share of texts that have {100 * NEAR_DUPLICATE:g} % or more of their words in common with another text"
 _RUN = f"share of texts with a run of words ({PASSAGE} or more, or as set) that stands in"
-for _name, _about, _find, _backend, _of in (
-    ("near_duplicates", _NEAR, find_duplicates_within, _WORDS, _WITHIN),
-    ("shared", "share of texts with a near duplicate in the other file", find_duplicates_across, _WORDS, _ACROSS),
-    ("copied_passages", f"{_RUN} a train text", find_passages_across, _PASSAGES, _TRAIN),
-    ("shared_passages", f"{_RUN} the other file", find_passages_across, _PASSAGES, _ACROSS),
-    ("repeated_passages", f"{_RUN} another text", find_passages_within, _PASSAGES, _WITHIN),
+_SHARED = "share of texts with a near duplicate in the other file"
+for _name, _about, _find, _side, _of in (
+    ("near_duplicates", _NEAR, find_duplicates, None, _WITHIN),
+    ("shared", _SHARED, find_duplicates, "against", _ACROSS),
+    ("copied_passages", f"{_RUN} a train text", find_passages_in, "others", _TRAIN),
+    ("shared_passages", f"{_RUN} the other file", find_passages_in, "against", _ACROSS),
+    ("repeated_passages", f"{_RUN} another text", find_passages_in, None, _WITHIN),
 ):
-    declare(_name, _about, better="lower", backend=_backend, **_of)(_share_of(_find, interval=_of is not _WITHIN))
+    _backend = _WORDS if _find is find_duplicates else _PASSAGES
+    declare(_name, _about, better="lower", backend=_backend, **_of)(_share_of(_find, _side))
 
 
 @declare(
