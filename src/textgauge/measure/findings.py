@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import combinations
@@ -21,7 +21,6 @@ from textgauge.measure.lists import name_rating
 from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.properties.base import (
     TOKENIZER,
-    CorpusProperty,
     MeasuredCorpus,
     PropertyValue,
     list_properties,
@@ -42,16 +41,8 @@ from textgauge.stats.resampling import adjust_by_holm
 if TYPE_CHECKING:
     import polars as pl
 
-# Properties reported on the page, most serious first; the others say the same in other numbers.
-_SENTENCES = {
-    "near_copies": "{} of the texts are near copies of training texts",
-    "copied_passages": "{} of the texts contain a passage of a training text",
-    "unique": "{} of the texts occur once and are not training texts",
-    "distinct": "{} of the texts are new and different from each other",
-    "covered": "{} of the test texts have a generated text near them",
-    "grammar": "{} grammar errors per word",
-    "plausibility": "perplexity {}, where smaller is more plausible",
-}
+# Properties that the page names, most serious first; the others say the same in other numbers.
+_GRAVEST = ("near_copies", "copied_passages", "unique", "distinct", "covered", "grammar", "plausibility")
 _PARTS = ("_precision", "_recall", "syntactic_f1")  # what F1 and near_copies say in short
 PASSAGES = {"copied_passages": "train", "shared_passages": "the other file", "repeated_passages": "another text"}
 _COPIED = 0.1
@@ -189,35 +180,24 @@ def find_worse(gaps: Mapping[str, PropertyValue], level: float, corpora: int = 1
     return worse
 
 
-@dataclass(frozen=True)
-class WorseThanReal:
-    """A property that is worse than in real texts: in a few letters, and as a sentence."""
+def sort_by_gravity(rows: Sequence[Row]) -> list[Row]:
+    """Return rows of `describe`, those that are worse than in real texts first, of these the gravest."""
+    order = {name: place for place, name in enumerate(_GRAVEST)}
 
-    corpus: str
-    property: str
-    shown: str
-    sentence: str
+    def place(row: Row) -> int:
+        return len(order) + 1 if row.get("worse_than") is None else order.get(row.get("property", ""), len(order))
 
-
-def find_worse_rows(rows: Sequence[Mapping[str, Any]]) -> list[WorseThanReal]:
-    """Return what rows of `describe` show to be worse than test texts, or than train where test has no value."""
-    declared = {known.name: known for known in list_properties()}
-    found = [_make_finding(declared[str(row["property"])], row) for row in rows if row.get("property") in _SENTENCES]
-    return sorted((one for one in found if one), key=lambda one: list(_SENTENCES).index(one.property))
+    return sorted(rows, key=place)
 
 
-def _make_finding(known: CorpusProperty, row: Mapping[str, Any]) -> WorseThanReal | None:
-    against = row.get("worse_than")
-    if against is None:
-        return None
-    is_share = known.bounds == (0.0, 1.0)
-    value, low, high, real = (
-        format_percent(round(row[name], 2)) if is_share else format_cell(row[name])
-        for name in ("value", "low", "high", against)
-    )
-    said = _SENTENCES[known.name].format(value)
-    sentence = f"{said[:1].upper()}{said[1:]} ({low} to {high}); {against} texts: {real}."
-    return WorseThanReal(str(row.get("corpus") or ""), known.name, value, sentence)
+def name_gravest(rows: Sequence[Row]) -> str:
+    """Say in a few letters what is the gravest that is worse than in real texts; empty where nothing is."""
+    row = next((row for row in sort_by_gravity(rows) if row.get("property") in _GRAVEST), {})
+    if row.get("worse_than") is None:
+        return ""
+    known = next(one for one in list_properties() if one.name == row["property"])
+    value = format_percent(round(row["value"], 2)) if known.bounds == (0.0, 1.0) else format_cell(row["value"])
+    return f"{value} {known.name.replace('_', ' ')}"
 
 
 def find_warnings(
@@ -401,17 +381,14 @@ def summarise_ratings(corpora: Sequence[MeasuredCorpus]) -> pl.DataFrame:
 
 def _compute_p_values(first: Floats, second: Floats) -> tuple[float, float, float, float]:
     """Return both means and both p-values; NaN where a side has less than two values, or none of them differ."""
-    from scipy.special import stdtr
-    from scipy.stats import mannwhitneyu
+    from scipy.stats import mannwhitneyu, ttest_ind
 
     a, b = first[np.isfinite(first)], second[np.isfinite(second)]
     mine, yours = (float(side.mean()) if len(side) else math.nan for side in (a, b))
     if min(len(a), len(b)) < 2 or np.ptp(np.concatenate([a, b])) == 0:
         return mine, yours, math.nan, math.nan
-    errors = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
-    parts = [error**2 / (len(side) - 1) for error, side in zip(errors, (a, b), strict=True)]
     p_t = math.nan
-    if sum(parts) > 0:  # Welch's test by hand: scipy's warns where one side is as good as constant
-        t = (a.mean() - b.mean()) / math.sqrt(sum(errors))
-        p_t = 2.0 * float(stdtr(sum(errors) ** 2 / sum(parts), -abs(t)))
+    if np.ptp(a) > 0 or np.ptp(b) > 0:
+        with warnings.catch_warnings(category=RuntimeWarning, action="ignore"):  # one side is as good as constant
+            p_t = float(ttest_ind(a, b, equal_var=False).pvalue)
     return mine, yours, p_t, float(mannwhitneyu(a, b, method="asymptotic").pvalue)

@@ -75,7 +75,7 @@ def render_page_and_summary(
     groups = sorted(group_boards(found), key=lambda group: group[0].groups[0].protocol.of)
     single = [board for _, of in groups for board in of]
     kinds = list(_draw_kinds(found))
-    results = sorted(results, key=lambda result: not result.findings)
+    results = sorted(results, key=lambda result: not result.finding)
     spent, warned = sum_times(runs), [text for run in runs for text in list_verdict_warnings(run, run.groups())]
     rows = [row for result in results for row in result.rows]
     named = [*(row.metric for board in single for row in board), *(str(row["metric"]) for row in rows)]
@@ -98,7 +98,7 @@ def render_page_and_summary(
 def _make_answers(boards: Sequence[Leaderboard], results: Sequence[ResultFile]) -> list[dict[str, str]]:
     """Return what each card of an answer says in a few letters, where there are several."""
     made = [
-        {"kind": "concern" if result.findings else "plain", "heading": result.heading, "target": f"result-{n}"}
+        {"kind": "concern" if result.finding else "plain", "heading": result.heading, "target": f"result-{n}"}
         | {"shown": next(filter(None, _split_verdict(result)))}
         for n, result in enumerate(results, 1)
         if result.sentences
@@ -113,9 +113,8 @@ def _make_answers(boards: Sequence[Leaderboard], results: Sequence[ResultFile]) 
 
 def _split_verdict(result: ResultFile) -> list[str]:
     """Return the outcome of a result in a few letters, empty where it has none, and the sentences behind it."""
-    if result.findings:
-        worst = result.findings[0]
-        return [f"{worst.shown} {worst.property.replace('_', ' ')}", *result.sentences]
+    if result.finding:
+        return [result.finding, *result.sentences]
     first, *rest = result.sentences or ("",)
     shown, more = split_answer(first)
     return [shown, capitalise(more), *rest]

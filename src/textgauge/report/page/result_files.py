@@ -22,7 +22,7 @@ from textgauge.core.show import ARROWS, Row, drop_nonfinite, format_percent, for
 from textgauge.data.formats import read_table
 from textgauge.data.packing import split_endings
 from textgauge.data.tables import parse_number
-from textgauge.measure.findings import WorseThanReal, find_worse_rows
+from textgauge.measure.findings import name_gravest, sort_by_gravity
 from textgauge.metrics.properties.base import list_properties
 from textgauge.report.page.tables import (
     PageCell,
@@ -133,7 +133,7 @@ _EXPLAINED |= {"describe": "every text with its numbers"}
 class ResultFile:
     """What a page shows of one file: sentences, tables, of which the first is the figure, and texts.
 
-    `rows` are those that carry signatures, `findings` what is wrong with a described corpus, `warnings` those that were
+    `rows` are those that carry signatures, `finding` what is worst about a described corpus, `warnings` those that were
     saved with the result; `folded` tables hold all numbers.
     """
 
@@ -142,7 +142,7 @@ class ResultFile:
     tables: tuple[PageTable, ...]
     sentences: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
-    findings: tuple[WorseThanReal, ...] = ()
+    finding: str = ""
     warnings: tuple[str, ...] = ()
     folded: tuple[PageTable, ...] = ()
     texts: PageTexts | None = None
@@ -171,15 +171,15 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     layout = _find_layout(saved.command, rows) or Layout("", stem)
     several = _SEVERAL.get(_find_key(rows), "")
     heading = several if several and saved.command in ("compare", "score") else layout.heading
-    worse = find_worse_rows(rows) if saved.command == "describe" else []
-    rows, tables, folded = _make_tables(layout, saved, rows, worse)
+    finding = name_gravest(rows) if saved.command == "describe" else ""
+    rows, tables, folded = _make_tables(layout, saved, rows)
     return ResultFile(
         name,
         f"{heading} ({name})" if heading else name,
         tables,
         (str(saved.answer),) if saved.answer else (),
         tuple(row for row in rows if "metric" in row),
-        tuple(worse),
+        finding,
         tuple(map(str, saved.warnings)),
         folded=folded,
         texts=_make_saved_texts(saved),
@@ -222,7 +222,7 @@ def _make_saved_texts(saved: SavedResult) -> PageTexts | None:
 
 
 def _make_tables(
-    layout: Layout, saved: SavedResult, rows: list[Row], worse: Sequence[WorseThanReal]
+    layout: Layout, saved: SavedResult, rows: list[Row]
 ) -> tuple[list[Row], tuple[PageTable, ...], tuple[PageTable, ...]]:
     """Return the rows of metrics, the figure of a result, and the tables that are folded."""
     summary = saved.details.get("summary")
@@ -240,7 +240,7 @@ def _make_tables(
         return rows, (_make_result_table(layout, rows),), more
     if saved.command != "describe":
         return rows, (_make_result_table(layout, rows),), ()
-    table = _make_property_table(layout, rows, worse)
+    table = _make_property_table(layout, rows)
     if len(rows) <= _FIRST_ROWS:
         return rows, (table,), ()
     columns = [
@@ -288,19 +288,11 @@ def _make_matrix_cell(row: Row, axis: tuple[float, float]) -> PageCell:
     return replace(make_cell(row.get("value"), mark=mark), note=note, best=row.get("rank") == 1, by=metric)
 
 
-def _make_property_table(layout: Layout, rows: list[Row], worse: Sequence[WorseThanReal]) -> PageTable:
+def _make_property_table(layout: Layout, rows: list[Row]) -> PageTable:
     """Return the properties of corpora, those that are worse than in real texts first."""
     about = {one.name: one.about for one in list_properties()}
-    places: dict[Any, int] = {(one.corpus, one.property): place for place, one in enumerate(worse)}
-    order = [
-        places.get((str(row.get("corpus") or ""), row.get("property")), len(places) + (row.get("worse_than") is None))
-        for row in rows
-    ]
-    rows = [
-        rows[place] | {"about": about.get(rows[place].get("property", ""))}
-        for place in np.argsort(order, kind="stable")
-    ]
-    flagged = set(range(sum(place <= len(places) for place in order)))
+    rows = [row | {"about": about.get(row.get("property", ""))} for row in sort_by_gravity(rows)]
+    flagged = {place for place, row in enumerate(rows) if row.get("worse_than") is not None}
     return replace(_make_result_table(layout, rows), flagged=flagged)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from textgauge import describe
 from textgauge.data import sample
-from textgauge.measure.findings import find_worse, find_worse_rows
+from textgauge.measure.findings import find_worse, name_gravest, sort_by_gravity
 from textgauge.metrics.properties.base import PropertyValue
 
 COPIES = PropertyValue(0.55, 0.48, 0.62)
@@ -84,16 +84,12 @@ def test_what_is_worse_is_said_the_gravest_first():
         row("covered", 0.7, 0.64, 0.76, train=0.95, worse_than="train"),
         row("near_copies", 0.55, 0.4808, 0.6174, test=0.115, worse_than="test"),
     ]
-    found = find_worse_rows(rows)
-    assert [one.property for one in found] == ["near_copies", "covered", "plausibility"]
-    assert found[0].shown == "55 %"
-    assert [one.sentence for one in found] == [
-        "55 % of the texts are near copies of training texts (48 % to 62 %); test texts: 12 %.",
-        "70 % of the test texts have a generated text near them (64 % to 76 %); train texts: 95 %.",
-        "Perplexity 10.1, where smaller is more plausible (9.37 to 10.8); test texts: 6.3.",
-    ]
+    assert [row["property"] for row in sort_by_gravity([*rows, row("unique", 0.9, 0.8, 1.0)])] == [
+        "near_copies", "covered", "plausibility", "unique"
+    ]  # fmt: skip
+    assert (name_gravest(rows), name_gravest(rows[:1])) == ("55 % near copies", "10.1 plausibility")
 
 
 def test_what_is_not_worse_and_what_is_said_in_other_numbers_is_left_out():
     other = row("semantic_f1", 0.1, 0.0, 0.2, test=0.9, worse_than="test")
-    assert find_worse_rows([row("near_copies", 0.55, 0.1, 0.9, test=0.115), other]) == []
+    assert not name_gravest([row("near_copies", 0.55, 0.1, 0.9, test=0.115), other])

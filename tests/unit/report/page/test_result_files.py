@@ -66,7 +66,7 @@ def test_rows_of_describe_stand_beside_test_and_train_and_say_what_is_worse(tmp_
     mark = next(cell.mark for cell in table.rows[0] if cell.mark)
     assert mark.tick < mark.low < mark.at < mark.high
     assert [row[0].shown for row in table.rows] == ["near copies ↓", "unique ↑"]
-    assert [finding.shown for finding in result.findings] == ["55 %"]
+    assert result.finding == "55 % near copies"
 
 
 def test_a_saved_result_brings_its_answer_and_its_warnings(tmp_path):
