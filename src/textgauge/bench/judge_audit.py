@@ -153,7 +153,7 @@ def audit_judge(
     judge: str,
     rating: str | Sequence[str],
     text: str | Sequence[str] | None = None,
-    repeat: str | Sequence[str] = (),
+    repeat: str | Sequence[str] | None = None,
     swapped: str | None = None,
     scale: Scale | None = None,
     margin: float = MARGIN,

@@ -67,6 +67,7 @@ def calling(
     without: Iterable[str] = (),
     options: Mapping[str, Sequence[str]] | None = None,
     kinds: Mapping[str, Any] | None = None,
+    several: Sequence[str] = (),
     also: Sequence[Callable[..., Any]] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a command of a function whose first argument takes the parameters of the public `function` as a dict.
@@ -82,39 +83,35 @@ def calling(
         here is an option too.
     kinds
         Types of parameters, where a terminal offers less than Python.
+    several
+        Options that take all values up to the next option.
     also
         Further functions whose keyword-only parameters are options, for a command that calls one of several.
     """
-    named = options or {}
-    names = _NAMES | dict(named)
 
     def make(terminal: Callable[..., Any]) -> Callable[..., Any]:
         own, pack = _get_own_parameters(terminal)
-        known = {parameter.name for parameter in own}
-        parameters = [(function, parameter) for parameter in inspect.signature(function).parameters.values()]
-        parameters += [
-            (one, parameter)
-            for one in also
-            for parameter in inspect.signature(one).parameters.values()
-            if parameter.kind is parameter.KEYWORD_ONLY
-        ]
-        texts = {one: parse_parameter_texts(one) for one in (function, *also)}
-        taken = [
-            _make_terminal_parameter(
-                parameter.replace(kind=parameter.KEYWORD_ONLY) if parameter.name in named else parameter,
-                of,
-                texts[of].get(parameter.name, ""),
-                names.get(parameter.name, ()),
-                (kinds or {}).get(parameter.name),
-            )
-            for of, parameter in parameters
-            if parameter.kind is not parameter.VAR_KEYWORD
-            and not parameter.name.startswith("on_")
-            and parameter.name not in {*without, *known}
-        ]
-        maps = {
-            p.name for p in inspect.signature(function).parameters.values() if str(p.annotation).startswith("Mapping[")
-        }
+        skipped, named = {*without, *(parameter.name for parameter in own)}, options or {}
+        taken, maps = [], set[str]()
+        for of in (function, *also):
+            texts = parse_parameter_texts(of)
+            for parameter in inspect.signature(of).parameters.values():
+                name, is_option = parameter.name, parameter.kind is parameter.KEYWORD_ONLY
+                if name in skipped or name.startswith("on_") or parameter.kind is parameter.VAR_KEYWORD:
+                    continue
+                if not is_option and of is not function:
+                    continue
+                text = texts.get(name, "")
+                how = argument(help=text)
+                if is_option or name in named:
+                    names = named.get(name) or _NAMES.get(name, ())
+                    how = _declare_option(parameter, names, text, several=name in several)
+                kind = (kinds or {}).get(name) or get_terminal_type(
+                    _resolve_annotation(parameter, of), parameter.default
+                )
+                taken.append(_place_parameter(parameter.replace(annotation=Annotated[kind, how])))
+                if str(parameter.annotation).startswith("Mapping["):
+                    maps.add(name)
 
         def run(values: dict[str, Any]) -> Any:
             given = {p.name: values.pop(p.name) for p in taken if p.name in values}
@@ -171,12 +168,7 @@ def _get_own_parameters(
     function: Callable[..., Any],
 ) -> tuple[list[inspect.Parameter], Callable[[dict[str, Any]], dict[str, Any]]]:
     """Return the parameters of a function, fields of a dataclass in its place, and what packs their values again."""
-    own = [
-        parameter.replace(
-            kind=parameter.POSITIONAL_ONLY if _is_argument(parameter.annotation) else parameter.KEYWORD_ONLY
-        )
-        for parameter in inspect.signature(function, eval_str=True).parameters.values()
-    ]
+    own = [_place_parameter(one) for one in inspect.signature(function, eval_str=True).parameters.values()]
     if not own or not is_dataclass(own[-1].annotation):
         return own, lambda values: values
     *own, last = own
@@ -189,31 +181,26 @@ def _get_own_parameters(
     return [*own, *fields], pack
 
 
-def _is_argument(annotation: Any) -> bool:
-    return any(isinstance(item, Argument) for item in getattr(annotation, "__metadata__", ()))
+def _place_parameter(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return what is declared as `argument` as one that goes by place, everything else as an option."""
+    by_place = any(isinstance(item, Argument) for item in getattr(parameter.annotation, "__metadata__", ()))
+    return parameter.replace(kind=parameter.POSITIONAL_ONLY if by_place else parameter.KEYWORD_ONLY)
 
 
-def _make_terminal_parameter(
-    parameter: inspect.Parameter, function: Callable[..., Any], text: str, names: Sequence[str], kind: Any
-) -> inspect.Parameter:
-    is_argument = parameter.kind is not parameter.KEYWORD_ONLY
-    annotation = parameter.annotation
-    if isinstance(annotation, str):
-        written = types.SimpleNamespace(__annotations__={"type": annotation})
-        try:
-            annotation = get_type_hints(written, sys.modules[function.__module__].__dict__)["type"]
-        except (NameError, TypeError):  # a type that is imported for checks alone: texts of some kind
-            annotation = str
-    listed = isinstance(parameter.default, str) and "," in parameter.default  # which breaks between names in a help
-    shown_default = {"show_default": lambda names: names.replace(",", ", ")} if listed else {}
-    declared = (
-        argument(help=text)
-        if is_argument
-        else option(*names, help=text, min=_LEAST.get(parameter.name), **shown_default)
-    )
-    shown = kind or get_terminal_type(annotation, parameter.default)
-    place = parameter.POSITIONAL_ONLY if is_argument else parameter.KEYWORD_ONLY
-    return parameter.replace(kind=place, annotation=Annotated[shown, declared])
+def _resolve_annotation(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
+    """Return the annotation of a parameter; a type that is imported for checks alone stands for texts of some kind."""
+    written = types.SimpleNamespace(__annotations__={"type": parameter.annotation})
+    try:
+        return get_type_hints(written, sys.modules[function.__module__].__dict__)["type"]
+    except (NameError, TypeError):
+        return str
+
+
+def _declare_option(parameter: inspect.Parameter, names: Sequence[str], text: str, *, several: bool) -> Parameter:
+    default, more = parameter.default, {"consume_multiple": True} if several else {}
+    if isinstance(default, str) and "," in default:  # which breaks between names in a help
+        more["show_default"] = lambda names: names.replace(",", ", ")
+    return option(*names, help=text, min=_LEAST.get(parameter.name), **more)
 
 
 def get_terminal_type(annotation: Any, default: Any) -> Any:

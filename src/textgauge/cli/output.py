@@ -56,15 +56,6 @@ class Format(StrEnum):
 
 FormatOption = Annotated[Format, option("--format", "-f", help="How to print the result.", group=OUTPUT)]
 SeedOption = Annotated[int, option(min=0, help="Random seed.")]
-LevelOption = Annotated[float, option(help="Confidence level of the intervals.")]
-SchedulerOption = Annotated[
-    str | None,
-    option(
-        "--scheduler",
-        "--cluster",
-        help="Use a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine.",
-    ),
-]
 OutputOption = Annotated[
     Path | None,
     option(

@@ -1,4 +1,4 @@
-"""`textgauge run`, and what is read off a run: `leaderboard`, `figures`, and a page, `report`."""
+"""Metrics and judges put to the test: `run`, `recommend`, `judge`, and what is read off a run or a result."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from textgauge.bench import Store
@@ -18,8 +19,11 @@ from textgauge.bench.contrasts import (
     select_rated_groups,
 )
 from textgauge.bench.inputs import drop_none
+from textgauge.bench.judge_audit import audit_judge
 from textgauge.bench.leaderboard import BoardsResult, Leaderboards, format_titled, rank_by_kind
 from textgauge.bench.plan import find_suite
+from textgauge.bench.recommend import Recommendation
+from textgauge.bench.recommend import recommend as run_recommend
 from textgauge.bench.results import (
     Results,
     filter_measures,
@@ -28,7 +32,7 @@ from textgauge.bench.results import (
     list_verdicts,
 )
 from textgauge.bench.scores import leaderboard as rank_scores
-from textgauge.cli.door import argument, calling, check_writable, command, option, parse_setting, refuse
+from textgauge.cli.door import OUTPUT, argument, calling, check_writable, command, option, parse_setting, refuse
 from textgauge.cli.output import (
     Format,
     FormatOption,
@@ -39,6 +43,7 @@ from textgauge.cli.output import (
     print_notes,
     print_result,
     print_table,
+    print_titled,
     print_warnings,
     say,
 )
@@ -52,6 +57,7 @@ from textgauge.running import Run
 from textgauge.running import run as run_protocol
 
 _WORD = str | None
+_ANSWERS = (".md", ".json", ".html")  # of files that `recommend` writes
 _OF_SCORES = [name for name, one in signature(rank_scores).parameters.items() if one.kind is one.KEYWORD_ONLY]
 _OF_RUNS = (
     "--weights", "--measures", "--scope", "--judgements", "--ties", "--linearity", "--detail", "--tests", "--on",
@@ -193,30 +199,31 @@ def leaderboard(
         print_result(rank_scores(sources, **drop_none(table)), form, output)
         return
     refuse("the leaderboard of a run", "--output", "-o", *(f"--{name.replace('_', '-')}" for name in _OF_SCORES))
-    folder = Path(sources[0])
+    asked = "--tests" if tests else "--ceiling" if ceiling else "--detail" if detail else ""
     if not tests:
         refuse("a leaderboard without --tests", "--on")
-    if tests or ceiling or detail:
-        refuse("--tests" if tests else "--ceiling" if ceiling else "--detail", "--weights", "--scope")
-    if tests or ceiling:
-        refuse("--tests" if tests else "--ceiling", "--measures")
+    if asked:
+        refuse(asked, "--weights", "--scope", *(() if asked == "--detail" else ("--measures",)))
     weights, measures, scope = (given.pop(name) for name in ("weights", "measures", "scope"))
-    options = drop_none(given)
-    results = Results(Store.open(folder))
-    if tests:
-        _print_tests(results, on, options, form)
+    results, options, shown = Results(Store.open(sources[0])), drop_none(given), None
+    if not asked or asked == "--detail":
+        groups = results.groups(options)
+        warned = tuple(list_verdict_warnings(results, groups))
+        groups = filter_measures(groups, measures)
+        if detail:
+            print_result(TableResult("leaderboard", list_verdicts(groups), warnings=warned), form)
+        else:
+            boards = rank_by_kind(groups, _parse_weights(weights or {}), scope=scope)
+            _print_boards(Leaderboards(boards, warned), form)
         return
-    if ceiling:
-        print_result(TableResult("leaderboard", measure_ceilings(results.groups())), form)
-        return
-    groups = results.groups(options)
-    warned = tuple(list_verdict_warnings(results, groups))
-    groups = filter_measures(groups, measures)
-    if detail:
-        print_result(TableResult("leaderboard", list_verdicts(groups), warnings=warned), form)
-        return
-    boards = rank_by_kind(groups, _parse_weights(weights or {}), scope=scope)
-    _print_boards(Leaderboards(boards, warned), form)
+    if ceiling and not tests:
+        rows = measure_ceilings(results.groups())
+    elif select_rated_groups(results.groups()):
+        rows = contrast_correlations(results.groups(), correlation=on or "spearman")
+    else:
+        rows = contrast_measures(filter_measures(results.groups(options), on))
+        shown = [{name: row[name] for name in SHOWN} for row in rows]
+    print_result(TableResult("leaderboard", rows, shown=shown), form)
 
 
 def _is_run(sources: Sequence[str]) -> bool:
@@ -240,15 +247,6 @@ def _print_boards(result: BoardsResult, form: Format) -> None:
     print_warnings(result.warnings)
 
 
-def _print_tests(results: Results, on: str | None, options: dict[str, str], form: Format) -> None:
-    if select_rated_groups(results.groups()):
-        rows, shown = contrast_correlations(results.groups(), correlation=on or "spearman"), None
-    else:
-        rows = contrast_measures(filter_measures(results.groups(options), on))
-        shown = [{name: row[name] for name in SHOWN} for row in rows]
-    print_result(TableResult("leaderboard", rows, shown=shown), form)
-
-
 def _parse_weights(given: Mapping[str, str]) -> dict[str, float]:
     weights = {}
     for name, value in given.items():
@@ -257,6 +255,81 @@ def _parse_weights(given: Mapping[str, str]) -> dict[str, float]:
         except ValueError:
             raise InputError(f"weights are written measure=number, not {name}={value}") from None
     return weights
+
+
+@calling(run_recommend, options={"reference": ["--reference"], "candidate": ["--candidate"]})
+def recommend(
+    given: dict[str, Any],
+    output: Annotated[
+        Path | None,
+        option(
+            "--output",
+            "-o",
+            help="Write the answer to a .md, .json or .html file.",
+            group=OUTPUT,
+            validator=check_writable,
+        ),
+    ] = None,
+    form: FormatOption = Format.table,
+) -> None:
+    """Find the metric to use: the best one, those tied with it, how many texts they need, what they cost.
+
+    Examples: textgauge recommend --reference a.txt --candidate b.txt --effort quick ·
+    textgauge recommend --pairs rated.csv --left a --right b --rating score · textgauge recommend --task clustering
+    --data sample:intents
+    """
+    if output is not None and output.suffix not in _ANSWERS:
+        raise InputError(f"{output}: the answer is written to a file that ends in {', '.join(_ANSWERS)}")
+    with progress():
+        answer = run_recommend(**given)
+    if output is not None:
+        _write_recommendation(answer, output)
+        note(f"written to {output}")
+    if form is Format.markdown:
+        say(answer.to_markdown(), nl=False)
+        return
+    print_result(answer, form)
+    for text in answer.notes if form is Format.table else ():
+        note(text)
+
+
+def _write_recommendation(answer: Recommendation, path: Path) -> None:
+    """Write the answer as a result that is saved, as text, or as the page that `textgauge report` makes of it."""
+    from textgauge.report.page import read_result, render_page
+
+    if path.suffix == ".json":
+        answer.save(path)
+    elif path.suffix == ".md":
+        write_atomically(path, answer.to_markdown())
+    else:
+        with TemporaryDirectory() as folder:
+            saved = read_result(answer.save(Path(folder) / "recommend.json"))
+        write_atomically(path, render_page([], [saved], title=answer.title))
+
+
+@calling(audit_judge, several=["rating", "text", "repeat"])
+def judge(
+    given: dict[str, Any],
+    top: Annotated[int, option(min=0, help="How many disagreements are shown.", group=OUTPUT)] = 5,
+    output: OutputOption = None,
+    form: FormatOption = Format.table,
+) -> None:
+    """Say how well a judge, such as a language model, agrees with people, where it is biased, and where it differs.
+
+    With the ratings of two people or more: whether it may take the place of a person.
+
+    Examples: textgauge judge ratings.csv --judge gpt --rating human ·
+    textgauge judge ratings.csv --judge gpt --rating ann bob cyd --swapped gpt_swapped -o judge.json
+    """
+    audit = audit_judge(**given)
+    print_result(audit, form, output)
+    if not form.for_people:
+        return
+    for title, rows in (
+        ("Ratings of people in rows, of the judge in columns", audit.confusion),
+        (f"Where they differ most ({len(audit.disagreements):,} items)", audit.disagreements[:top]),
+    ):
+        print_titled(title, rows, form)
 
 
 @command
