@@ -229,7 +229,7 @@ def table(name, lines):
     """The rows of one table as Markdown."""
     rows = [line["row"] for line in lines if line["table"] == name]
     shown = [{column: f"{v:.3f}" if isinstance(v, float) else v for column, v in row.items()} for row in rows]
-    return render_markdown(shown, list(shown[0]))
+    return render_markdown(shown)
 
 
 def main():

@@ -104,8 +104,7 @@ def calling(
                 text = texts.get(name, "")
                 how = argument(help=text)
                 if is_option or name in named:
-                    names = named.get(name) or _NAMES.get(name, ())
-                    how = _declare_option(parameter, names, text, several=name in several)
+                    how = _declare_option(parameter, {**_NAMES, **named}.get(name, ()), text, several=name in several)
                 kind = (kinds or {}).get(name) or get_terminal_type(
                     _resolve_annotation(parameter, of), parameter.default
                 )
@@ -197,7 +196,7 @@ def _resolve_annotation(parameter: inspect.Parameter, function: Callable[..., An
 
 
 def _declare_option(parameter: inspect.Parameter, names: Sequence[str], text: str, *, several: bool) -> Parameter:
-    default, more = parameter.default, {"consume_multiple": True} if several else {}
+    default, more = parameter.default, dict[str, Any](consume_multiple=True) if several else {}
     if isinstance(default, str) and "," in default:  # which breaks between names in a help
         more["show_default"] = lambda names: names.replace(",", ", ")
     return option(*names, help=text, min=_LEAST.get(parameter.name), **more)

@@ -127,7 +127,7 @@ def print_table(rows: Sequence[Row], form: Format) -> None:
     if not rows:
         return
     if form in (Format.markdown, Format.latex):
-        say((render_markdown if form is Format.markdown else render_latex)(rows, list_columns(rows)))
+        say((render_markdown if form is Format.markdown else render_latex)(rows))
         return
     from rich.console import Console
 

@@ -23,7 +23,6 @@ from textgauge.core.show import (
     Tabular,
     drop_nonfinite,
     escape_html,
-    list_columns,
     make_printable,
     render_html,
     render_latex,
@@ -196,12 +195,12 @@ class Result(Tabular):
 
     def to_markdown(self) -> str:
         """Return the table for people in Markdown."""
-        return render_markdown(rows := self.readable(), list_columns(rows))
+        return render_markdown(self.readable())
 
     def to_latex(self, digits: int | None = None) -> str:
         """Return the table for people in LaTeX, numbers with so many digits; it needs the package booktabs."""
         with use_digits(digits):
-            return render_latex(rows := self.readable(), list_columns(rows))
+            return render_latex(self.readable())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result to a .json file that `textgauge.load` and `textgauge report` read."""

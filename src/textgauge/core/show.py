@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
+from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -214,22 +215,12 @@ def build_table(rows: Sequence[Row], width: int) -> tuple[Table, list[str]]:
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    names, wanted, needed = list_columns(rows), 0, 0
-    columns: list[tuple[str, list[str], int, bool, bool]] = []
-    for name in names:
-        values = [row.get(name) for row in rows]
-        header, cells = make_printable(name.replace("_", " ")), [format_cell(value) for value in values]
-        aligned = _align_numbers(cells)
-        cells = aligned or cells
-        is_prose = not aligned and any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
-        widest = max(map(len, cells), default=0)
-        least = max(min(widest, _TEXT_LEAST) if is_prose else widest, *map(len, header.split()), 1)
-        if len(columns) >= _COLUMNS_KEPT and needed + least > width:
-            break
-        wanted, needed = wanted + max(widest, len(header)) + _GAP, needed + least + _GAP
-        is_number = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-        columns.append((header, cells, least, is_prose, is_number or bool(aligned)))
-    is_narrow, shown = wanted - _GAP > width, []
+    names = list_columns(rows)
+    columns = [_lay_out_column(name, [row.get(name) for row in rows]) for name in names]
+    needed = accumulate(least + _GAP for _, _, least, *_ in columns)
+    columns = columns[: max(sum(end - _GAP <= width for end in needed), _COLUMNS_KEPT)]
+    is_narrow = sum(max(len(header), *map(len, cells), 0) + _GAP for header, cells, *_ in columns) - _GAP > width
+    shown = []
     for header, cells, least, is_prose, is_number in columns:
         side: Literal["right", "left"] = "right" if is_number else "left"
         lines = wrap(header, least, break_long_words=False) if is_narrow else [header]
@@ -240,6 +231,18 @@ def build_table(rows: Sequence[Row], width: int) -> tuple[Table, list[str]]:
     for line in zip(*shown, strict=True):
         table.add_row(*map(Text, line))
     return table, names[len(columns) :]
+
+
+def _lay_out_column(name: str, values: Sequence[Any]) -> tuple[str, list[str], int, bool, bool]:
+    """Return header and cells of a column, its least width, and whether it holds prose, or numbers."""
+    header, cells = make_printable(name.replace("_", " ")), [format_cell(value) for value in values]
+    aligned = _align_numbers(cells)
+    cells = aligned or cells
+    is_prose = not aligned and any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
+    widest = max(map(len, cells), default=0)
+    least = max(min(widest, _TEXT_LEAST) if is_prose else widest, *map(len, header.split()), 1)
+    is_number = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    return header, cells, least, is_prose, is_number or bool(aligned)
 
 
 def _align_numbers(cells: Sequence[str]) -> list[str]:
@@ -318,15 +321,6 @@ def format_p(p: float | None) -> str:
     return format_cell(float(p)) if p >= _SMALLEST_P else f"< {_SMALLEST_P:g}"
 
 
-def format_value(value: float | None, closer: str) -> str:
-    """Write the value of a metric with an arrow to the closer side.
-
-    >>> format_value(0.51239, "smaller")
-    '0.512 ↓'
-    """
-    return f"{format_cell(value)} {ARROWS[closer]}"
-
-
 def format_ranks(low: int | None, high: int | None) -> str:
     """Return a range of ranks, or the one rank it is.
 
@@ -388,45 +382,45 @@ def format_about(count: float) -> str:
     return f"{round(count / digits) * digits:,}"
 
 
-def render_markdown(rows: Sequence[Row], names: Sequence[str]) -> str:
-    """Return these columns of rows as a Markdown table.
+def render_markdown(rows: Sequence[Row]) -> str:
+    """Return rows as a Markdown table.
 
-    >>> print(render_markdown([{"metric": "jsd", "value": 0.51239}], ["metric", "value"]))
+    >>> print(render_markdown([{"metric": "jsd", "value": 0.51239}]))
     | metric | value |
     | --- | --- |
     | jsd | 0.512 |
     """
-    cells = [[_escape_markdown(format_cell(row.get(name))) for name in names] for row in rows]
-    head = [_escape_markdown(make_printable(name)) for name in names]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(names), *cells))
+    names = list_columns(rows)
+    lines = [
+        [make_printable(name) for name in names],
+        *([format_cell(row.get(name)) for name in names] for row in rows),
+    ]
+    head, *body = (f"| {' | '.join(map(_escape_markdown, line))} |" for line in lines)
+    return "\n".join([head, f"| {' | '.join(['---'] * len(names))} |", *body])
 
 
-def render_latex(rows: Sequence[Row], names: Sequence[str]) -> str:
-    """Return these columns of rows as a LaTeX tabular that pdflatex sets with the package booktabs.
+def render_latex(rows: Sequence[Row]) -> str:
+    """Return rows as a LaTeX tabular that pdflatex sets with the package booktabs.
 
     Numbers stand to the right. Where an arrow says which way is better, or the column is `overall`, the best value is
     bold: of a column, or of the rows of each metric. Letters that pdflatex does not know become question marks.
     """
-    cells = {name: [format_cell(row.get(name)) for row in rows] for name in names}
-    best = {name: _find_best(name, of, [row.get("metric") for row in rows]) for name, of in cells.items()}
-    written = {
-        name: [
-            f"\\textbf{{{_escape_tex(cell)}}}" if n in best[name] else _escape_tex(cell) for n, cell in enumerate(of)
-        ]
-        for name, of in cells.items()
-    }
-    sides = "".join(
-        "r" if all(_NUMBER.match(cell) for cell in _drop_dashes(of)) and any(_drop_dashes(of)) else "l"
-        for of in cells.values()
-    )
-    lines = [" & ".join(_escape_tex(make_printable(name)) for name in names) + r" \\ \midrule"]
-    lines += [" & ".join(line) + r" \\" for line in zip(*written.values(), strict=True)]
-    body = "\n".join(["\\toprule", *lines, "\\bottomrule"])
-    return f"\\begin{{tabular}}{{{sides}}}\n{body}\n\\end{{tabular}}"
-
-
-def _drop_dashes(cells: Sequence[str]) -> list[str]:
-    return [cell for cell in cells if cell.strip("–- ")]
+    columns, sides, metrics = [], "", [row.get("metric") for row in rows]
+    for name in list_columns(rows):
+        cells = [format_cell(row.get(name)) for row in rows]
+        best = _find_best(name, cells, metrics)
+        written = map(_escape_tex, cells)
+        columns.append(
+            [
+                _escape_tex(make_printable(name)),
+                *(f"\\textbf{{{c}}}" if n in best else c for n, c in enumerate(written)),
+            ]
+        )
+        known = [cell for cell in cells if cell.strip("–- ")]
+        sides += "r" if known and all(map(_NUMBER.match, known)) else "l"
+    head, *body = (" & ".join(line) + r" \\" for line in zip(*columns, strict=True))
+    lines = [f"\\begin{{tabular}}{{{sides}}}", r"\toprule", rf"{head} \midrule", *body, r"\bottomrule"]
+    return "\n".join([*lines, r"\end{tabular}"])
 
 
 def _find_best(name: str, cells: Sequence[str], metrics: Sequence[Any]) -> set[int]:

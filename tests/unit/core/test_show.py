@@ -144,7 +144,7 @@ SCORED = [
 
 
 def test_latex_has_texts_left_and_the_best_value_of_each_metric_bold():
-    made = render_latex(SCORED, list(SCORED[0]))
+    made = render_latex(SCORED)
     assert made.startswith("\\begin{tabular}{llrrr}")
     bold = [cell.strip() for cell in made.replace("\\\\", "&").split("&") if "textbf" in cell]
     assert bold == [r"\textbf{0.75 $\uparrow$}", r"\textbf{2}", r"\textbf{$-$0.5 $\downarrow$}"]
@@ -154,9 +154,7 @@ def test_latex_has_texts_left_and_the_best_value_of_each_metric_bold():
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on the path")
 def test_pdflatex_sets_what_is_printed(tmp_path):
     head = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
-    (tmp_path / "t.tex").write_text(
-        f"{head}{render_latex(SCORED, list(SCORED[0]))}\n\\end{{document}}", encoding="utf-8"
-    )
+    (tmp_path / "t.tex").write_text(f"{head}{render_latex(SCORED)}\n\\end{{document}}", encoding="utf-8")
     asked = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", "t.tex"]
     assert subprocess.run(asked, cwd=tmp_path, check=False, capture_output=True).returncode == 0
 

@@ -15,24 +15,8 @@ from numpy.typing import NDArray
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
 from textgauge.core.show import BLUE, VERMILION
+from textgauge.report.figures import style
 from textgauge.report.figures.ksc import compute_z_scores
-from textgauge.report.figures.style import (
-    DARK,
-    Drawn,
-    draw_metrics,
-    draw_panel,
-    drop_infinite,
-    group_words,
-    join_panels,
-    make_chart,
-    make_steps_axis,
-    make_tooltips,
-    measure_spread,
-    name_left_out,
-    prepare_data,
-    require_protocol,
-    write_out_chart,
-)
 from textgauge.stats.density import HIGH, LOW, group_densities
 
 METRIC = "the metric"
@@ -48,13 +32,13 @@ def standardise_distances(group: Group, metric: str) -> tuple[Floats, NDArray[np
     """
     here = group.observed[metric]
     here = here.of("sample", 0) if "sample" in here.columns else here
-    return compute_z_scores(drop_infinite(here.value)), here.columns["j"] - here.columns["i"]
+    return compute_z_scores(style.drop_infinite(here.value)), here.columns["j"] - here.columns["i"]
 
 
 def collect_trajectory_rows(group: Group, metric: str) -> pl.DataFrame:
     """Return one row per step: mean of the standardised distances, and one standard deviation to each side."""
     z, step = standardise_distances(group, metric)
-    return measure_spread(pl.DataFrame({"step": step, "value": z}), "step")
+    return style.measure_spread(pl.DataFrame({"step": step, "value": z}), "step")
 
 
 def collect_density_rows(group: Group, metric: str) -> pl.DataFrame:
@@ -89,7 +73,7 @@ def draw_trajectory(group: Group) -> alt.ConcatChart:
     line = "Bands and bars: one standard deviation of the standardised distances at a step, to each side of their mean."
     title, why = "Standardised distance over the steps, with two prototypes", "constant or undefined"
     lines = (_name_sample(group), line)
-    return draw_metrics(group, collect_trajectory_rows, "mean", draw, title, *lines, why=why, shared=True)
+    return style.draw_metrics(group, collect_trajectory_rows, "mean", draw, title, *lines, why=why, shared=True)
 
 
 def draw_density(group: Group, metric: str) -> alt.ConcatChart:
@@ -100,23 +84,23 @@ def draw_density(group: Group, metric: str) -> alt.ConcatChart:
     rows = pl.concat([frame.with_columns(curve=pl.lit(shown)) for shown, frame in frames.items()])
     steps = np.unique(rows["step"].to_numpy())
     chosen = steps[np.unique(np.linspace(0, len(steps) - 1, min(PANELS, len(steps))).round().astype(int))]
-    parts = prepare_data(rows).partition_by("step", as_dict=True)
+    parts = style.prepare_data(rows).partition_by("step", as_dict=True)
     lines = _draw_density_lines(tuple(compared))
     panels = [
-        draw_panel([alt.Chart(parts[(at,)], mark=lines.mark, encoding=lines.encoding)], f"ℓ = {at}", height=90)
+        style.draw_panel([alt.Chart(parts[(at,)], mark=lines.mark, encoding=lines.encoding)], f"ℓ = {at}", height=90)
         for at in chosen.tolist()
     ]
     fewer = f"{len(chosen)} of {len(steps)} steps are drawn." if len(chosen) < len(steps) else ""
-    missing = name_left_out(
+    missing = style.name_left_out(
         [names[shown] for shown, frame in frames.items() if not len(frame)], "constant or undefined"
     )
     title = f"Densities of {metric} at each step, with two prototypes"
-    return join_panels(panels, title, group, _name_sample(group), fewer, missing)
+    return style.join_panels(panels, title, group, _name_sample(group), fewer, missing)
 
 
 def list_prototypes(group: Group, metric: str) -> dict[str, str]:
     """Return the names of the two metrics that a metric is compared with, and their keys on its own ground."""
-    protocol = require_protocol(group, "prototypes_of")
+    protocol = style.require_protocol(group, "prototypes_of")
     return dict(zip(protocol.prototype_names, protocol.prototypes_of(metric), strict=True))
 
 
@@ -126,33 +110,33 @@ def _name_sample(group: Group) -> str:
 
 
 def _choose_colour(prototypes: tuple[str, ...], *, mark: str) -> alt.Color:
-    scale = alt.Scale(domain=[METRIC, *prototypes], range=[DARK, BLUE, VERMILION])
+    scale = alt.Scale(domain=[METRIC, *prototypes], range=[style.DARK, BLUE, VERMILION])
     return alt.Color("curve:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolType=mark))
 
 
 def _draw_trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.DataFrame]) -> alt.LayerChart:
     colour = _choose_colour(tuple(prototypes), mark="square")
-    step = make_steps_axis()
-    exact = make_tooltips("step", "mean", "low", "high")
+    step = style.make_steps_axis()
+    exact = style.make_tooltips("step", "mean", "low", "high")
     layers: list[alt.Chart] = [
-        make_chart(frame.with_columns(curve=pl.lit(name)))
+        style.make_chart(frame.with_columns(curve=pl.lit(name)))
         .mark_area(opacity=0.25)
         .encode(step, alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q"), colour, tooltip=exact)
         for name, frame in prototypes.items()
     ]
-    own = make_chart(rows.with_columns(curve=pl.lit(METRIC))).encode(step, colour, tooltip=exact)
+    own = style.make_chart(rows.with_columns(curve=pl.lit(METRIC))).encode(step, colour, tooltip=exact)
     layers += [
         own.mark_rule().encode(alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q")),
         own.mark_line(strokeWidth=1.5, point={"size": 16}).encode(alt.Y("mean:Q")),
     ]
-    return draw_panel(layers, metric)
+    return style.draw_panel(layers, metric)
 
 
 def _draw_density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
     """Return the lines of every step, without data: panels of a figure differ in nothing else."""
-    tip = make_tooltips("curve:N", "z", "density", form=".4g")
+    tip = style.make_tooltips("curve:N", "z", "density", form=".4g")
     lines = alt.Chart().mark_line(strokeWidth=1.5)
-    return write_out_chart(
+    return style.write_out_chart(
         lines.encode(
             alt.X("z:Q", title=None, axis=alt.Axis(grid=False, tickCount=5)),
             alt.Y("density:Q", title=None, axis=alt.Axis(minExtent=24, tickCount=4)),
@@ -162,9 +146,9 @@ def _draw_density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
     )
 
 
-def draw_densities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+def draw_densities(groups: Sequence[Group], _: int) -> Iterator[style.Drawn]:
     """Yield a chart for each metric of a group that is not a prototype."""
     for group in groups:
         for metric in group.observed:
             if metric not in list_prototypes(group, metric).values():
-                yield [*group_words(group), metric], draw_density(group, metric)
+                yield [*style.group_words(group), metric], draw_density(group, metric)

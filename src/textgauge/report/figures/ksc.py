@@ -18,25 +18,7 @@ from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.show import BLUE, VERMILION
-from textgauge.report.figures.style import (
-    DARK,
-    GREY,
-    PAGE,
-    Drawn,
-    compute_regression_band,
-    draw_band,
-    draw_metrics,
-    draw_panel,
-    drop_infinite,
-    get_own_values,
-    group_words,
-    join_panels,
-    make_chart,
-    make_steps_axis,
-    make_tooltips,
-    require_protocol,
-    thin_points,
-)
+from textgauge.report.figures import style
 from textgauge.stats.correlation import r_squared
 
 LARGEST = 20  # corpora: the nodes of more overlap on a page
@@ -53,7 +35,8 @@ def collect_distance_points(group: Group, metric: str) -> pl.DataFrame:
     observed = group.observed[metric]
     i, j = observed.columns["i"], observed.columns["j"]
     columns = {"repetition": observed.batch + 1, "i": i + 1, "j": j + 1, "step": j - i}
-    scores = {"value": get_own_values(metric, observed), "z": compute_z_scores(drop_infinite(observed.value))}
+    z = compute_z_scores(style.drop_infinite(observed.value))
+    scores = {"value": style.get_own_values(metric, observed), "z": z}
     return pl.DataFrame(columns | scores).with_columns(pl.col("value", "z").fill_nan(None))
 
 
@@ -62,7 +45,7 @@ def fit_distance_line(points: pl.DataFrame) -> pl.DataFrame:
     known = points.drop_nulls("z")
     step, z = known["step"].to_numpy().astype(np.float64), known["z"].to_numpy()
     at = np.linspace(step.min(), step.max(), int(10 * (step.max() - step.min())) + 1)
-    fit, reach = compute_regression_band(step, z, at)
+    fit, reach = style.compute_regression_band(step, z, at)
     r2 = np.full(len(at), r_squared(step, z))
     return pl.DataFrame({"step": at, "fit": fit, "low": fit - reach, "high": fit + reach, "r2": r2})
 
@@ -83,19 +66,22 @@ def draw_distance(group: Group) -> alt.ConcatChart:
     """Return one panel per metric: z-scored distance over the step ℓ = j − i, line, 95 % band."""
     title, why = "Distance over the steps between two corpora", "constant or undefined"
     line = "Each point is a pair of corpora. Line: least squares; band: 95 % if pairs shared no corpus, which they do."
-    return draw_metrics(group, collect_distance_points, "z", _draw_distance_panel, title, line, why=why, shared=True)
+    draw = _draw_distance_panel
+    return style.draw_metrics(group, collect_distance_points, "z", draw, title, line, why=why, shared=True)
 
 
 def _draw_distance_panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
     line = fit_distance_line(points)
-    step = make_steps_axis(float(points["step"].to_numpy().max()))
-    low, exact = alt.Y("low:Q", title="distance (z-score)"), make_tooltips("step", "fit", "low", "high", "r2")
-    band, fit = draw_band(make_chart(line).encode(step), low, "fit", opacity=0.25, exact=exact, color=VERMILION)
-    shown, fewer = thin_points(points.drop_nulls("z"))
-    score = alt.Tooltip("z:Q", title="z-score", format=".6g")
-    dots = make_chart(shown).mark_circle(color=BLUE, size=14, opacity=0.45)
-    dots = dots.encode(step, alt.Y("z:Q"), tooltip=[*_draw_both(), *make_tooltips("repetition:Q", "value"), score])
-    return draw_panel([band, dots, fit], metric, f"R² of the line {line['r2'][0]:.3f}", fewer)
+    step = style.make_steps_axis(float(points["step"].to_numpy().max()))
+    low, exact = alt.Y("low:Q", title="distance (z-score)"), style.make_tooltips("step", "fit", "low", "high", "r2")
+    base = style.make_chart(line).encode(step)
+    band, fit = style.draw_band(base, low, "fit", opacity=0.25, exact=exact, color=VERMILION)
+    shown, fewer = style.thin_points(points.drop_nulls("z"))
+    tip = [*_draw_both(), *style.make_tooltips("repetition:Q", "value")]
+    tip.append(alt.Tooltip("z:Q", title="z-score", format=".6g"))
+    dots = style.make_chart(shown).mark_circle(color=BLUE, size=14, opacity=0.45)
+    dots = dots.encode(step, alt.Y("z:Q"), tooltip=tip)
+    return style.draw_panel([band, dots, fit], metric, f"R² of the line {line['r2'][0]:.3f}", fewer)
 
 
 def _draw_both() -> list[alt.Tooltip]:
@@ -106,7 +92,7 @@ def collect_tree_nodes(group: Group, metric: str, repetition: int) -> pl.DataFra
     """Return one row per pair of corpora (i, j): its place above the corpora it spans, and its value."""
     here = _of(group, metric, repetition)
     i, j = here.columns["i"] + 1, here.columns["j"] + 1
-    value = pl.Series("value", get_own_values(metric, here)).fill_nan(None)
+    value = pl.Series("value", style.get_own_values(metric, here)).fill_nan(None)
     return pl.DataFrame({"i": i, "j": j, "x": (i + j) / 2, "step": j - i}).with_columns(value)
 
 
@@ -135,10 +121,10 @@ def collect_tree_edges(distances: Floats, k: int) -> pl.DataFrame:
 
 def draw_tree(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatChart:
     """Corpora on the base, a node for every pair above the two it spans, a line for every judgement that fails."""
-    k: int = require_protocol(group, "judgements").k
+    k: int = style.require_protocol(group, "judgements").k
     if k > LARGEST:
         raise InputError(f"a judgement tree is drawn for up to {LARGEST} corpora, not {k}")
-    distances = merge_rounding_ties(drop_infinite(_of(group, metric, repetition).value))
+    distances = merge_rounding_ties(style.drop_infinite(_of(group, metric, repetition).value))
     edges = collect_tree_edges(distances, k)
     height = min(60 * k, 560)
     layers = [
@@ -147,10 +133,10 @@ def draw_tree(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatCh
         *_draw_nodes(collect_tree_nodes(group, metric, repetition), k),
     ]
     own_scale = {"scale": {"stroke": "independent"}}
-    chart = draw_panel([*layers, *_draw_base(k)], None, width=PAGE - 60, height=height, resolve=own_scale)
+    chart = style.draw_panel([*layers, *_draw_base(k)], None, width=style.PAGE - 60, height=height, resolve=own_scale)
     key = "Squares: corpora, with their share of texts from the first source; circles: pairs, with their value."
     lines = (group, f"Repetition {repetition + 1}: {_judge_edge(distances, edges, k)}.", key)
-    return join_panels([chart], f"Judgement tree of {metric}", *lines)
+    return style.join_panels([chart], f"Judgement tree of {metric}", *lines)
 
 
 def _of(group: Group, metric: str, repetition: int) -> Observations:
@@ -183,9 +169,9 @@ def _bend_edges(edges: pl.DataFrame) -> pl.DataFrame:
 
 def _draw_edges(edges: pl.DataFrame, k: int) -> alt.Chart:
     legend = alt.Legend(orient="bottom", title=None, symbolStrokeWidth=3, symbolType="stroke")
-    colour = alt.Scale(domain=[VIOLATED, TIED], range=[VERMILION, DARK])
+    colour = alt.Scale(domain=[VIOLATED, TIED], range=[VERMILION, style.DARK])
     few = len(edges) <= 120
-    lines = make_chart(_bend_edges(edges)).mark_line(strokeWidth=1.8 if few else 0.8, opacity=0.8 if few else 0.5)
+    lines = style.make_chart(_bend_edges(edges)).mark_line(strokeWidth=1.8 if few else 0.8, opacity=0.8 if few else 0.5)
     return _place_nodes(lines, "y", k).encode(
         alt.Order("t:Q"),
         alt.Detail("edge:N"),
@@ -206,7 +192,7 @@ def _draw_structure(k: int) -> alt.Chart:
         for j in range(i + 1, k + 1)
         for side in (-1, 1)
     ]
-    return _place_nodes(make_chart(pl.DataFrame(rows)).mark_rule(color="#DDDDDD"), "y", k).encode(
+    return _place_nodes(style.make_chart(pl.DataFrame(rows)).mark_rule(color="#DDDDDD"), "y", k).encode(
         alt.X2("x2"), alt.Y2("y2")
     )
 
@@ -220,19 +206,19 @@ def _place_nodes(chart: alt.Chart, row: str, k: int) -> alt.Chart:
 
 
 def _draw_nodes(nodes: pl.DataFrame, k: int) -> list[alt.Chart]:
-    radius = min(16.0, 0.32 * (PAGE - 60) / k)
-    base = _place_nodes(make_chart(nodes), "step", k)
+    radius = min(16.0, 0.32 * (style.PAGE - 60) / k)
+    base = _place_nodes(style.make_chart(nodes), "step", k)
     # Light colours only, so that dark figures stay readable on all of them.
     shade = alt.Scale(range=["#FFFFFF", "#7FB2D6"], zero=False, interpolate="rgb")
     legend = alt.Legend(orient="bottom", title="value of the metric", format=".3~g", gradientLength=160)
-    dots = base.mark_circle(size=np.pi * radius**2, opacity=1, stroke=GREY).encode(
+    dots = base.mark_circle(size=np.pi * radius**2, opacity=1, stroke=style.GREY).encode(
         fill=alt.Fill("value:Q", scale=shade, legend=legend),
-        tooltip=[*_draw_both(), *make_tooltips("value")],
+        tooltip=[*_draw_both(), *style.make_tooltips("value")],
     )
     if radius < 10:
         return [dots]
     labelled = nodes.with_columns(pl.Series("text", format_short_numbers(nodes["value"].to_list()), dtype=pl.String))
-    label = _place_nodes(make_chart(labelled), "step", k).mark_text(fontSize=9, color=DARK, tooltip=None)
+    label = _place_nodes(style.make_chart(labelled), "step", k).mark_text(fontSize=9, color=style.DARK, tooltip=None)
     return [dots, label.encode(alt.Text("text:N"))]
 
 
@@ -252,19 +238,19 @@ def _draw_base(k: int) -> list[alt.Chart]:
     share = [f"{100 * (k - i) / (k - 1):.0f}%" for i in range(1, k + 1)]
     name = [str(i) for i in range(1, k + 1)]
     frame = pl.DataFrame({"x": list(range(1, k + 1)), "y": [0] * k, "name": name, "share": share})
-    base = _place_nodes(make_chart(frame), "y", k)
+    base = _place_nodes(style.make_chart(frame), "y", k)
     tip = [alt.Tooltip("name:N", title="corpus"), alt.Tooltip("share:N", title="texts of the first source")]
     return [
-        base.mark_square(size=260, color=DARK, opacity=1).encode(tooltip=tip),
+        base.mark_square(size=260, color=style.DARK, opacity=1).encode(tooltip=tip),
         base.mark_text(color="white", fontSize=9).encode(alt.Text("name:N")),
-        base.mark_text(color=DARK, fontSize=9, dy=17).encode(alt.Text("share:N")),
+        base.mark_text(color=style.DARK, fontSize=9, dy=17).encode(alt.Text("share:N")),
     ]
 
 
-def draw_trees(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
+def draw_trees(groups: Sequence[Group], repetition: int) -> Iterator[style.Drawn]:
     """Yield a chart for each metric that has the repetition, unless corpora are too many."""
     for group in groups:
-        if require_protocol(group, "k").k <= LARGEST:
+        if style.require_protocol(group, "k").k <= LARGEST:
             for metric, observed in group.observed.items():
                 if repetition in observed.batch:
-                    yield [*group_words(group), metric], draw_tree(group, metric, repetition=repetition)
+                    yield [*style.group_words(group), metric], draw_tree(group, metric, repetition=repetition)

@@ -12,18 +12,7 @@ import polars as pl
 from textgauge.bench.protocols.base import Measure, Verdict
 from textgauge.bench.results import Group
 from textgauge.core.show import BLUE, VERMILION, make_printable
-from textgauge.report.figures.style import (
-    COLUMNS,
-    DARK,
-    PANEL,
-    Drawn,
-    draw_boxes,
-    draw_panel,
-    group_words,
-    join_panels,
-    make_chart,
-    make_tooltips,
-)
+from textgauge.report.figures import style
 
 FEWEST = 3  # measures: a radar of two has no area
 _WIDE, _HIGH = 1.9, 1.6  # half the width and height of a panel, in radii: leaves room for names
@@ -64,14 +53,13 @@ def draw_radar(groups: Sequence[Group]) -> alt.ConcatChart | None:
     if values["measure"].n_unique() < FEWEST:
         return None
     parts = [place_measures(part) for part in values.partition_by("metric", maintain_order=True)]
-    panels = [
-        draw_panel([*_draw_web(p), *_draw_shape(p), *_draw_labels(p)], p["metric"][0], height=PANEL * _HIGH / _WIDE)
-        for p in parts
-    ]
+    height = style.PANEL * _HIGH / _WIDE
+    layers = ([*_draw_web(part), *_draw_shape(part), *_draw_labels(part)] for part in parts)
+    panels = [style.draw_panel(of, part["metric"][0], height=height) for of, part in zip(layers, parts, strict=True)]
     line = "Centre: worst possible; rim: best possible; numbers: the measures themselves, mean over repetitions."
     data = groups[0].data + (f", seed {groups[0].seed}" if groups[0].seed else "")
     mixed = {getattr(group.protocol, "k", 0): group.protocol.summary for group in groups if _order(group)}
-    return join_panels(panels, "Measures of each metric", data, *(mixed[k] for k in sorted(mixed)), line)
+    return style.join_panels(panels, "Measures of each metric", data, *(mixed[k] for k in sorted(mixed)), line)
 
 
 def place_measures(values: pl.DataFrame) -> pl.DataFrame:
@@ -111,8 +99,8 @@ def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
 
 
 def _draw_web(values: pl.DataFrame) -> list[alt.Chart]:
-    ring = _at(make_chart(compute_rings(len(values))).mark_line(color="#DDDDDD", strokeWidth=1))
-    spoke = _at(make_chart(values).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
+    ring = _at(style.make_chart(compute_rings(len(values))).mark_line(color="#DDDDDD", strokeWidth=1))
+    spoke = _at(style.make_chart(values).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
     centre = alt.datum(0)
     return [ring.encode(alt.Order("order:Q"), alt.Detail("level:N")), spoke.encode(x2=centre, y2=centre)]
 
@@ -125,25 +113,25 @@ def _draw_shape(values: pl.DataFrame) -> list[alt.Chart]:
     sides = pl.concat([values, after], how="horizontal")
     sides = sides.filter(pl.col("share").is_not_nan() & pl.col("next_share").is_not_nan())
     share = alt.Tooltip("share:Q", title="share of the best", format=".6g")
-    exact = [*make_tooltips("metric:N", "measure:N", "value"), share]
-    side = _at(make_chart(sides).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
-    dots = _at(make_chart(corners).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
+    exact = [*style.make_tooltips("metric:N", "measure:N", "value"), share]
+    side = _at(style.make_chart(sides).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
+    dots = _at(style.make_chart(corners).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
     if len(corners) < len(values):
         return [side, dots]
-    fill = _at(make_chart(corners).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
+    fill = _at(style.make_chart(corners).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
     return [fill.encode(alt.Order("order:Q")), side, dots]
 
 
 def _draw_labels(values: pl.DataFrame) -> list[alt.Chart]:
     """Return names and numbers outside the rim, on the side of the circle they belong to."""
     x, more = pl.col("rim_x"), pl.col("text").str.count_matches("\n")
-    half_a_line = _WIDE * _LINE / PANEL
+    half_a_line = _WIDE * _LINE / style.PANEL
     y = pl.col("rim_y") * (1.1 + half_a_line * (more + 1))
     away = values.with_columns((x * 1.12).alias("text_x"), (y + half_a_line * more).alias("text_y"))
     sides = {"left": x > 0.01, "right": x < -0.01, "center": x.abs() <= 0.01}
     return [
-        _at(make_chart(away.filter(here)), "text_x", "text_y")
-        .mark_text(align=align, baseline="middle", fontSize=9, lineBreak="\n", lineHeight=_LINE, color=DARK)  # type: ignore[arg-type]
+        _at(style.make_chart(away.filter(here)), "text_x", "text_y")
+        .mark_text(align=align, baseline="middle", fontSize=9, lineBreak="\n", lineHeight=_LINE, color=style.DARK)  # type: ignore[arg-type]
         .encode(alt.Text("text:N"))
         for align, here in sides.items()
     ]
@@ -179,10 +167,10 @@ def draw_box(group: Group) -> alt.ConcatChart:
     for place, measure in enumerate(rows["measure"].unique(maintain_order=True)):
         here = pl.col("measure") == measure
         panels.append(
-            _draw_box_panel(measure, rows.filter(here), points.filter(here), metrics, named=place % COLUMNS == 0)
+            _draw_box_panel(measure, rows.filter(here), points.filter(here), metrics, named=place % style.COLUMNS == 0)
         )
     line = "Box: quartiles and median; whisker: smallest to largest; points: repetitions; diamond: mean."
-    return join_panels(panels, "Measures over repetitions", group, line)
+    return style.join_panels(panels, "Measures over repetitions", group, line)
 
 
 def _draw_box_panel(
@@ -191,22 +179,22 @@ def _draw_box_panel(
     axis = alt.Axis(labels=named, ticks=False, domain=False, labelLimit=200, labelPadding=6, grid=True)
     y = alt.Y("metric:N", title=None, sort=None, scale=alt.Scale(domain=metrics), axis=axis)
     across = alt.Scale(zero=False, nice=True)
-    tip = make_tooltips("metric:N", "repetitions:Q", "mean", "low", "high")
-    known = make_chart(rows.filter(pl.col("repetitions") > 0)).encode(y, tooltip=tip)
-    undefined = make_chart(rows.filter(pl.col("repetitions") == 0)).encode(y)
+    tip = style.make_tooltips("metric:N", "repetitions:Q", "mean", "low", "high")
+    known = style.make_chart(rows.filter(pl.col("repetitions") > 0)).encode(y, tooltip=tip)
+    undefined = style.make_chart(rows.filter(pl.col("repetitions") == 0)).encode(y)
     x = alt.X("value:Q", title=None, scale=across, axis=alt.Axis(tickCount=4, format=",~r", labelOverlap=True))
     diamond = known.mark_point(color=VERMILION, filled=True, shape="diamond", size=30, opacity=1)
     mean = diamond.encode(alt.X("mean:Q"))
-    dots = make_chart(points).mark_circle(color=BLUE, size=12, opacity=0.7)
-    tip = make_tooltips("metric:N", "repetition:Q", "value")
+    dots = style.make_chart(points).mark_circle(color=BLUE, size=12, opacity=0.7)
+    tip = style.make_tooltips("metric:N", "repetition:Q", "value")
     absent = undefined.mark_text(text="undefined", align="left", fontSize=9, color="#777777")
-    absent = absent.encode(x=alt.value(4), tooltip=make_tooltips("metric:N", "reason:N"))
-    boxes = draw_boxes(make_chart(points).encode(y, x), size=10)
+    absent = absent.encode(x=alt.value(4), tooltip=style.make_tooltips("metric:N", "reason:N"))
+    boxes = style.draw_boxes(style.make_chart(points).encode(y, x), size=10)
     layers = [boxes, dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
-    return draw_panel(layers, measure.replace("_", " "), width=150, height=18 * len(metrics))
+    return style.draw_panel(layers, measure.replace("_", " "), width=150, height=18 * len(metrics))
 
 
-def draw_radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+def draw_radars(groups: Sequence[Group], _: int) -> Iterator[style.Drawn]:
     """Yield a chart for each data set and order of mixtures, with the measures of all its protocols."""
     alike: dict[tuple[str, str, int], list[Group]] = {}
     for group in groups:
@@ -219,7 +207,7 @@ def draw_radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
             others = [] if order is None else [group for group in members if _order(group) is None]
             chart = draw_radar([*own, *(_select_metrics(group, keys) for group in others)])
             if chart is not None:
-                yield [*group_words(own[0])[:1], *group_words(own[0])[2:]], chart
+                yield [*style.group_words(own[0])[:1], *style.group_words(own[0])[2:]], chart
 
 
 def _order(group: Group) -> str | None:

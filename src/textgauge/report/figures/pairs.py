@@ -19,22 +19,7 @@ from textgauge.bench.protocols.base import RESAMPLES, Measure
 from textgauge.bench.results import Group, Results
 from textgauge.core.arrays import Floats
 from textgauge.core.show import BLUE, VERMILION, make_printable
-from textgauge.report.figures.style import (
-    COLUMNS,
-    DARK,
-    PANEL,
-    Drawn,
-    draw_heat_map,
-    draw_metrics,
-    draw_panel,
-    get_own_values,
-    join_panels,
-    make_chart,
-    make_tooltips,
-    measure_means,
-    name_left_out,
-    thin_points,
-)
+from textgauge.report.figures import style
 from textgauge.stats.correlation import estimate_correlation_interval, spearman
 from textgauge.stats.orders import order_correlations, rank_sets, set_means
 from textgauge.stats.resampling import compute_percentile_interval
@@ -91,19 +76,19 @@ def order_figure(group: Group) -> alt.ConcatChart | None:
     absent = cells.filter((pl.col("metric") == pl.col("other")) & pl.col("rho").is_null())["metric"].to_list()
     known = cells.filter(~pl.col("metric").is_in(absent) & ~pl.col("other").is_in(absent))
     line = "Spearman's ρ of the orders of sets by their means; 1: the same order."
-    missing = name_left_out(absent, "a set without a value, or all means equal")
+    missing = style.name_left_out(absent, "a set without a value, or all means equal")
     lowest = min(0.0, float(np.nanmin(known["rho"].to_numpy())))
     number = alt.Text("rho:Q", format=".2f"), {"fontSize": 9}
-    squares = draw_heat_map(
+    squares = style.draw_heat_map(
         known, "other", "rho", [number], title="ρ", domain=(lowest, 1.0), size=(_CELL, _CELL), angle=-60
     )
-    return join_panels([squares], "How alike metrics and people order the sets", group, line, missing)
+    return style.join_panels([squares], "How alike metrics and people order the sets", group, line, missing)
 
 
 def collect_scatter_points(group: Group, metric: str) -> pl.DataFrame:
     """Return one row per pair: rating and the metric's value, null where undefined."""
     observed = group.observed[metric]
-    columns = {"rating": observed.columns["rating"].astype(np.float64), "value": get_own_values(metric, observed)}
+    columns = {"rating": observed.columns["rating"].astype(np.float64), "value": style.get_own_values(metric, observed)}
     return pl.DataFrame(columns).with_columns(pl.col("value").fill_nan(None))
 
 
@@ -115,7 +100,7 @@ def compute_scatter_means(points: pl.DataFrame) -> pl.DataFrame:
         rating = pl.col("rating").mean().over(pl.Series(step))
         known = known.with_columns(rating)
     counts = known.group_by("rating", maintain_order=True).len("pairs")
-    return measure_means(known, "rating").join(counts, on="rating", maintain_order="left")
+    return style.measure_means(known, "rating").join(counts, on="rating", maintain_order="left")
 
 
 def draw_scatter(group: Group) -> alt.ConcatChart:
@@ -123,7 +108,7 @@ def draw_scatter(group: Group) -> alt.ConcatChart:
     draw = partial(_draw_scatter_panel, group)
     line = "Each point is a pair. Bars: mean value at a rating and its 95 % interval. ρ of nearness and rating."
     title, why = "Values of metrics over people's ratings", "constant or undefined"
-    return draw_metrics(group, collect_scatter_points, "value", draw, title, line, least=2, why=why)
+    return style.draw_metrics(group, collect_scatter_points, "value", draw, title, line, least=2, why=why)
 
 
 def _format_rho(metric: str, group: Group) -> str:
@@ -138,19 +123,19 @@ def _format_rho(metric: str, group: Group) -> str:
 
 
 def _draw_scatter_panel(group: Group, metric: str, points: pl.DataFrame) -> alt.LayerChart:
-    shown, fewer = thin_points(points.drop_nulls("value"))
+    shown, fewer = style.thin_points(points.drop_nulls("value"))
     x = alt.X("rating:Q", title="rating", scale=alt.Scale(zero=False), axis=alt.Axis(grid=False, tickCount=5))
-    tip = [*make_tooltips("rating", form=".4g"), *make_tooltips("value")]
-    dots = make_chart(shown).mark_circle(color=BLUE, size=8, opacity=0.25)
-    means = make_chart(compute_scatter_means(points)).encode(x)
-    exact = make_tooltips("rating", "mean", "low", "high", "pairs")
+    tip = [*style.make_tooltips("rating", form=".4g"), *style.make_tooltips("value")]
+    dots = style.make_chart(shown).mark_circle(color=BLUE, size=8, opacity=0.25)
+    means = style.make_chart(compute_scatter_means(points)).encode(x)
+    exact = style.make_tooltips("rating", "mean", "low", "high", "pairs")
     layers = [
         dots.encode(x, alt.Y("value:Q", title="value", axis=alt.Axis(minExtent=30)), tooltip=tip),
         means.mark_rule(color=VERMILION, strokeWidth=2).encode(alt.Y("low:Q"), alt.Y2("high:Q"), tooltip=exact),
         means.mark_line(color=VERMILION, strokeWidth=1.5).encode(alt.Y("mean:Q")),
         means.mark_circle(color=VERMILION, size=24, opacity=1).encode(alt.Y("mean:Q"), tooltip=exact),
     ]
-    return draw_panel(layers, metric, _format_rho(metric, group), fewer)
+    return style.draw_panel(layers, metric, _format_rho(metric, group), fewer)
 
 
 def collect_task_cells(groups: Sequence[Group]) -> pl.DataFrame:
@@ -180,7 +165,7 @@ def draw_task(groups: Sequence[Group], metrics: Collection[str] | None = None) -
     data = ", ".join(dict.fromkeys(group.data for group in groups))
     line = "1 is best; beneath each score its 95 % interval over documents, queries or folds."
     missing = f"undefined in a task, so without an overall score: {', '.join(lacking)}" if lacking else ""
-    return join_panels([_draw_task_panel(cells)], "Scores in all tasks", data, line, missing)
+    return style.join_panels([_draw_task_panel(cells)], "Scores in all tasks", data, line, missing)
 
 
 def _collect_draws(groups: Sequence[Group], metric: str, measures: Sequence[Measure]) -> tuple[Floats, int]:
@@ -201,7 +186,7 @@ def _draw_task_panel(cells: pl.DataFrame) -> alt.LayerChart:
         between=pl.Series(["" if low is None else f"{low:.2f}–{high:.2f}" for low, high in ends]),
     )
     texts = [(alt.Text("score:N"), {"fontSize": 11, "dy": -5}), (alt.Text("between:N"), {"fontSize": 8, "dy": 8})]
-    return draw_heat_map(labelled, "task", "value", texts, title="score", domain=(0.0, 1.0), size=(_WIDE, _HIGH))
+    return style.draw_heat_map(labelled, "task", "value", texts, title="score", domain=(0.0, 1.0), size=(_WIDE, _HIGH))
 
 
 def collect_contribution_rows(
@@ -230,12 +215,12 @@ def draw_contribution(
     tasks = rows["task"].unique(maintain_order=True).to_list()
     panels = [
         _draw_contribution_panel(
-            task, rows.filter(pl.col("task") == task), names, across, of, named=place % COLUMNS == 0
+            task, rows.filter(pl.col("task") == task), names, across, of, named=place % style.COLUMNS == 0
         )
         for place, task in enumerate(tasks)
     ]
     several = "Each embedder has an ensemble; metrics that need none are in all of them, and their mean is drawn."
-    return join_panels(panels, title.format(ensemble), line, several)
+    return style.join_panels(panels, title.format(ensemble), line, several)
 
 
 def _draw_contribution_panel(
@@ -245,13 +230,13 @@ def _draw_contribution_panel(
     axis = alt.Axis(title=None, labels=named, ticks=False, domain=False, labelLimit=200, labelPadding=6)
     y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=domain), axis=axis)
     x = alt.X("mean:Q", title=across, axis=alt.Axis(tickCount=3), scale=alt.Scale(nice=True))
-    tip = make_tooltips("metric:N", "data:N", "value", "mean", form=".4f")
-    means = make_chart(rows.unique("metric", maintain_order=True))
+    tip = style.make_tooltips("metric:N", "data:N", "value", "mean", form=".4f")
+    means = style.make_chart(rows.unique("metric", maintain_order=True))
     layers: list[alt.Chart] = [means.mark_bar(color=BLUE, size=10).encode(x, y, tooltip=tip)]
     if of == "importance":
-        dots = make_chart(rows).mark_circle(color=DARK, size=14, opacity=0.7)
+        dots = style.make_chart(rows).mark_circle(color=style.DARK, size=14, opacity=0.7)
         layers.append(dots.encode(alt.X("value:Q"), y, tooltip=tip))
-    return draw_panel(layers, task, width=PANEL - 40, height=_BAR * len(names))
+    return style.draw_panel(layers, task, width=style.PANEL - 40, height=_BAR * len(names))
 
 
 def _list_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, list[Group], set[str]]]:
@@ -263,13 +248,13 @@ def _list_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, list[Group], 
         yield results, own, made | {m for group in groups if group.results is results for m in group.observed}
 
 
-def draw_task_scores(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+def draw_task_scores(groups: Sequence[Group], _: int) -> Iterator[style.Drawn]:
     """Yield the scores of each run in all tasks."""
     for _results, own, metrics in _list_runs(groups):
         yield [], draw_task(own, metrics)
 
 
-def draw_contributions(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+def draw_contributions(groups: Sequence[Group], _: int) -> Iterator[style.Drawn]:
     """Yield shares and importances of metrics in each ensemble of each run."""
     for results, _own, metrics in _list_runs(groups):
         found = results.ensembles.contributions

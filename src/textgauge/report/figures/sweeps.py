@@ -16,24 +16,7 @@ from textgauge.bench.protocols.document_tasks import compute_ideal_similarity
 from textgauge.bench.protocols.size import ASYMPTOTE
 from textgauge.bench.results import Group
 from textgauge.core.show import BLUE
-from textgauge.report.figures.style import (
-    DARK,
-    PALETTE,
-    Drawn,
-    draw_band,
-    draw_level,
-    draw_metrics,
-    draw_panel,
-    drop_infinite,
-    get_own_values,
-    join_panels,
-    make_chart,
-    make_tooltips,
-    measure_means,
-    name_left_out,
-    require_protocol,
-    thin_points,
-)
+from textgauge.report.figures import style
 
 Sweep = Literal["size", "imbalance"]
 
@@ -52,13 +35,13 @@ def collect_sweep_points(group: Group, metric: str, sweep: Sweep) -> pl.DataFram
     here = observed.columns["kind"] == sweep
     columns = {"size": observed.columns["size_a"], "other": observed.columns["size_b"], "repetition": observed.batch}
     frame = pl.DataFrame({name: column[here] for name, column in columns.items()})
-    return frame.with_columns(pl.Series("value", get_own_values(metric, observed)[here]).fill_nan(None))
+    return frame.with_columns(pl.Series("value", style.get_own_values(metric, observed)[here]).fill_nan(None))
 
 
 def compute_asymptote(group: Group, metric: str) -> float:
     """Return the mean value of the large samples; NaN where one is undefined."""
     observed = group.observed[metric]
-    large = get_own_values(metric, observed)[observed.columns["kind"] == ASYMPTOTE]
+    large = style.get_own_values(metric, observed)[observed.columns["kind"] == ASYMPTOTE]
     return float(large.mean()) if len(large) else float("nan")
 
 
@@ -70,28 +53,29 @@ def draw_convergence(group: Group, sweep: Sweep) -> alt.ConcatChart:
         return _draw_convergence_panel(metric, points, compute_asymptote(group, metric), across)
 
     line = "Points: repetitions; line and band: their mean and its 95 % interval (these texts); dashed: large samples."
-    total = require_protocol(group, "total").total
+    total = style.require_protocol(group, "total").total
     uneven = f"The two samples have {total:,} texts together." if sweep == "imbalance" else ""
-    return draw_metrics(group, partial(collect_sweep_points, sweep=sweep), "value", draw, title, line, uneven)
+    return style.draw_metrics(group, partial(collect_sweep_points, sweep=sweep), "value", draw, title, line, uneven)
 
 
 def _draw_convergence_panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.LayerChart:
-    shown, fewer = thin_points(points.drop_nulls("value"))
+    shown, fewer = style.thin_points(points.drop_nulls("value"))
     x = alt.X("size:Q", title=across, axis=alt.Axis(format="~s", tickCount=5, grid=False))
-    base = make_chart(measure_means(points, "size").sort("size")).encode(x)
+    base = style.make_chart(style.measure_means(points, "size").sort("size")).encode(x)
     y = alt.Y("low:Q", title="value", axis=alt.Axis(minExtent=30))
-    exact = [*make_tooltips("size", form=","), *make_tooltips("mean", "low", "high")]
+    exact = [*style.make_tooltips("size", form=","), *style.make_tooltips("mean", "low", "high")]
     samples = [
         alt.Tooltip(f"{name}:Q", title=f"texts, {which} sample", format=",")
         for name, which in (("size", "first"), ("other", "second"))
     ]
-    dots = make_chart(shown).mark_circle(color=BLUE, size=10, opacity=0.45)
+    dots = style.make_chart(shown).mark_circle(color=BLUE, size=10, opacity=0.45)
     layers = [
-        *draw_band(base, y, "mean", opacity=0.25, exact=exact, color=BLUE),
-        dots.encode(x, alt.Y("value:Q"), tooltip=[*samples, *make_tooltips("repetition:Q", "value")]),
-        *draw_level("large", large, "large samples"),
+        *style.draw_band(base, y, "mean", opacity=0.25, exact=exact, color=BLUE),
+        dots.encode(x, alt.Y("value:Q"), tooltip=[*samples, *style.make_tooltips("repetition:Q", "value")]),
+        *style.draw_level("large", large, "large samples"),
     ]
-    return draw_panel(layers, metric, f"large samples: {f'{large:.4g}' if np.isfinite(large) else 'undefined'}", fewer)
+    said = f"large samples: {large:.4g}" if np.isfinite(large) else "large samples: undefined"
+    return style.draw_panel(layers, metric, said, fewer)
 
 
 def collect_sensitivity_rows(group: Group) -> pl.DataFrame:
@@ -103,9 +87,9 @@ def collect_sensitivity_rows(group: Group) -> pl.DataFrame:
     for metric, observed in group.observed.items():
         at = observed.columns
         x = np.where(at["change"] == "insert", 1.0, -1.0) * at["share"].astype(np.float64)
-        columns = {"place": at["place"], "x": x, "value": drop_infinite(observed.value)}
+        columns = {"place": at["place"], "x": x, "value": style.drop_infinite(observed.value)}
         frames.append(pl.DataFrame(columns).select(pl.lit(metric).alias("metric"), pl.all()))
-    return measure_means(pl.concat(frames), "metric", "place", "x").sort("metric", "x", maintain_order=True)
+    return style.measure_means(pl.concat(frames), "metric", "place", "x").sort("metric", "x", maintain_order=True)
 
 
 def collect_ideal_rows(protocol: Sensitivity) -> pl.DataFrame:
@@ -117,7 +101,7 @@ def collect_ideal_rows(protocol: Sensitivity) -> pl.DataFrame:
 
 def draw_sensitivity(group: Group) -> alt.ConcatChart:
     """One panel per place of the change: a line for every metric, with its 95 % interval, and the ideal, dashed."""
-    protocol = require_protocol(group, "ideal")
+    protocol = style.require_protocol(group, "ideal")
     rows = collect_sensitivity_rows(group)
     known = rows.drop_nulls("mean")
     metrics = known["metric"].unique(maintain_order=True).to_list()
@@ -127,8 +111,8 @@ def draw_sensitivity(group: Group) -> alt.ConcatChart:
     ]
     line = "Line and band: mean over documents and its 95 % interval; dashed: ideal similarity."
     sides = "Left of 0: a share of the tokens was removed; right of it, a needle of that size was inserted."
-    missing = name_left_out([metric for metric in group.observed if metric not in metrics], "undefined")
-    return join_panels(panels, "Similarity over the size of a change", group, line, sides, missing, shared=True)
+    missing = style.name_left_out([metric for metric in group.observed if metric not in metrics], "undefined")
+    return style.join_panels(panels, "Similarity over the size of a change", group, line, sides, missing, shared=True)
 
 
 def _draw_sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metrics: list[str]) -> alt.LayerChart:
@@ -136,23 +120,24 @@ def _draw_sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame,
     x = alt.X("x:Q", title="removed or inserted", axis=axis, scale=alt.Scale(domain=[-_REMOVED, _INSERTED]))
     y = alt.Y("low:Q", title="similarity", scale=alt.Scale(zero=False))
     # More metrics than colours: the lines of the second round are dotted.
-    colours = [PALETTE[number % len(PALETTE)] for number in range(len(metrics))]
-    dashes = [[1, 0] if number < len(PALETTE) else [2, 2] for number in range(len(metrics))]
+    colours = [style.PALETTE[number % len(style.PALETTE)] for number in range(len(metrics))]
+    dashes = [[1, 0] if number < len(style.PALETTE) else [2, 2] for number in range(len(metrics))]
     legend = alt.Legend(title=None, orient="bottom", columns=4, symbolOpacity=1)
     colour = alt.Color("metric:N", scale=alt.Scale(domain=metrics, range=colours), legend=legend)
     dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=metrics, range=dashes), legend=legend)
-    exact = make_tooltips("metric:N", *_NUMBERS, form=".4f")
-    base = make_chart(rows).encode(x)
+    exact = style.make_tooltips("metric:N", *_NUMBERS, form=".4f")
+    base = style.make_chart(rows).encode(x)
+    dashed = style.make_chart(ideal).mark_line(color=style.DARK, strokeWidth=1.5, strokeDash=[5, 3])
     layers = [
         base.mark_area(opacity=0.15).encode(y, alt.Y2("high:Q"), color=colour),
         base.mark_line(strokeWidth=1.5).encode(alt.Y("mean:Q"), color=colour, strokeDash=dash, tooltip=exact),
         base.mark_circle(size=10).encode(alt.Y("mean:Q"), color=colour, tooltip=exact),
-        make_chart(ideal).mark_line(color=DARK, strokeWidth=1.5, strokeDash=[5, 3]).encode(x, alt.Y("ideal:Q")),
+        dashed.encode(x, alt.Y("ideal:Q")),
     ]
-    return draw_panel(layers, f"{place} of the text", height=220)
+    return style.draw_panel(layers, f"{place} of the text", height=220)
 
 
-def draw_sensitivities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+def draw_sensitivities(groups: Sequence[Group], _: int) -> Iterator[style.Drawn]:
     """Yield a chart for each group."""
     for group in groups:
         yield [group.data], draw_sensitivity(group)
