@@ -132,4 +132,4 @@ def _draw_steps_panel(name: str, points: pl.DataFrame, up: str, said: str) -> al
     return style.draw_panel(layers, name, said, fewer)
 
 
-STEPS = style.FigureKind("steps", draw_studies)
+STEPS = draw_studies

@@ -121,4 +121,4 @@ def draw_perturbations(groups: Sequence[Group], repetition: int) -> Iterator[sty
             yield ["points", *style.group_words(group)], sample_figure(group, repetition=repetition)
 
 
-PERTURBATION = style.FigureKind("perturbation", draw_perturbations)
+PERTURBATION = draw_perturbations

@@ -142,6 +142,6 @@ def draw_step_boxes(groups: Sequence[Group], _: int) -> Iterator[style.Drawn]:
                 yield [kind, *style.group_words(group)], step_box_figure(group, metrics)
 
 
-DEVIATIONS = style.FigureKind("deviations", style.draw_each_group(draw_deviation))
-STEP_BOXES = style.FigureKind("step_boxes", draw_step_boxes)
-COMPONENT = style.FigureKind("component", style.draw_each_group(draw_component))
+DEVIATIONS = style.draw_each_group(draw_deviation)
+STEP_BOXES = draw_step_boxes
+COMPONENT = style.draw_each_group(draw_component)

@@ -18,20 +18,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts.validators import Path as PathCheck
 
 from textgauge.cli.door import OUTPUT, check_writable, option
+from textgauge.core import show
 from textgauge.core.errors import InputError
 from textgauge.core.files import escape_formula
-from textgauge.core.show import (
-    Row,
-    build_table,
-    format_hidden_columns,
-    get_table_width,
-    hide_user,
-    list_columns,
-    make_printable,
-    render_latex,
-    render_markdown,
-    shorten_line,
-)
+from textgauge.core.show import Row
 from textgauge.stats.decisions import VERDICTS
 
 if TYPE_CHECKING:
@@ -109,7 +99,7 @@ def print_answer(answer: str | None, form: Format) -> None:
     """Print the answer, above its table; on a terminal its verdict has a colour, where nobody asked for none."""
     is_plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     if answer and form is Format.table and not is_plain:
-        shown = make_printable(fill_line(answer))
+        shown = show.make_printable(fill_line(answer))
         start, colour = next(((start, code) for start, code in VERDICTS.items() if shown.startswith(start)), ("", ""))
         verdict = f"\x1b[1;{colour}m{start}\x1b[0m" if start else ""
         print(f"{verdict}{shown[len(start) :]}\n", flush=True)
@@ -119,7 +109,7 @@ def print_answer(answer: str | None, form: Format) -> None:
 
 def fill_line(text: str) -> str:
     """Return a sentence for standard output; on a terminal it is broken between words."""
-    return "\n".join(wrap(text, get_table_width(), break_long_words=False)) if sys.stdout.isatty() else text
+    return "\n".join(wrap(text, show.get_table_width(), break_long_words=False)) if sys.stdout.isatty() else text
 
 
 def print_table(rows: Sequence[Row], form: Format) -> None:
@@ -127,15 +117,15 @@ def print_table(rows: Sequence[Row], form: Format) -> None:
     if not rows:
         return
     if form in (Format.markdown, Format.latex):
-        say((render_markdown if form is Format.markdown else render_latex)(rows))
+        say((show.render_markdown if form is Format.markdown else show.render_latex)(rows))
         return
     from rich.console import Console
 
-    width = get_table_width()
-    table, hidden = build_table(rows, width)
+    width = show.get_table_width()
+    table, hidden = show.build_table(rows, width)
     Console(width=width).print(table)
     if hidden:
-        say(format_hidden_columns(hidden))
+        say(show.format_hidden_columns(hidden))
     say("")
 
 
@@ -144,7 +134,9 @@ def print_titled(title: str, rows: Sequence[Row], form: Format, *, width: int = 
     if rows:
         latex = f"\n% {' '.join(title.split())}"
         say({Format.markdown: f"\n### {title}\n", Format.latex: latex}.get(form, fill_line(title)))
-        cut = [{name: shorten_line(v, width) if isinstance(v, str) else v for name, v in row.items()} for row in rows]
+        cut = [
+            {name: show.shorten_line(v, width) if isinstance(v, str) else v for name, v in row.items()} for row in rows
+        ]
         print_table(cut, form)
 
 
@@ -156,7 +148,7 @@ def print_next(commands: Sequence[str], form: Format) -> None:
 
 def format_this_command(*more: str) -> str:
     """Return the command that is running, with more options, as a shell takes it, without passwords of addresses."""
-    return hide_user(shlex.join(["textgauge", *(word for word in sys.argv[1:] if word not in more), *more]))
+    return show.hide_user(shlex.join(["textgauge", *(word for word in sys.argv[1:] if word not in more), *more]))
 
 
 def get_option_name(value: str) -> str:
@@ -205,17 +197,17 @@ def note(text: str) -> None:
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print for people: what acts on a terminal rather than shows is replaced."""
-    print(make_printable(text), end="\n" if nl else "", file=sys.stderr if err else sys.stdout, flush=True)
+    print(show.make_printable(text), end="\n" if nl else "", file=sys.stderr if err else sys.stdout, flush=True)
 
 
 def print_data(text: str, *, nl: bool = True) -> None:
     """Print for programs: exact, but on a terminal."""
-    print(make_printable(text) if sys.stdout.isatty() else text, end="\n" if nl else "", flush=True)
+    print(show.make_printable(text) if sys.stdout.isatty() else text, end="\n" if nl else "", flush=True)
 
 
 def _print_csv(rows: Sequence[Row]) -> None:
     buffer = io.StringIO()
-    names = list_columns(rows)
+    names = show.list_columns(rows)
     writer = csv.DictWriter(buffer, names, restval="", lineterminator="\n")
     writer.writerow({name: escape_formula(name) for name in names})
     writer.writerows({name: escape_formula(cell) for name, cell in row.items()} for row in rows)

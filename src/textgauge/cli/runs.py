@@ -10,14 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-from textgauge.bench import Store
-from textgauge.bench.contrasts import (
-    SHOWN,
-    contrast_correlations,
-    contrast_measures,
-    measure_ceilings,
-    select_rated_groups,
-)
+from textgauge.bench import Store, contrasts
 from textgauge.bench.inputs import drop_none
 from textgauge.bench.judge_audit import audit_judge
 from textgauge.bench.leaderboard import BoardsResult, Leaderboards, format_titled, rank_by_kind
@@ -217,12 +210,12 @@ def leaderboard(
             _print_boards(Leaderboards(boards, warned), form)
         return
     if ceiling and not tests:
-        rows = measure_ceilings(results.groups())
-    elif select_rated_groups(results.groups()):
-        rows = contrast_correlations(results.groups(), correlation=on or "spearman")
+        rows = contrasts.measure_ceilings(results.groups())
+    elif contrasts.select_rated_groups(results.groups()):
+        rows = contrasts.contrast_correlations(results.groups(), correlation=on or "spearman")
     else:
-        rows = contrast_measures(filter_measures(results.groups(options), on))
-        shown = [{name: row[name] for name in SHOWN} for row in rows]
+        rows = contrasts.contrast_measures(filter_measures(results.groups(options), on))
+        shown = [{name: row[name] for name in contrasts.SHOWN} for row in rows]
     print_result(TableResult("leaderboard", rows, shown=shown), form)
 
 

@@ -16,21 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textgauge.core import show
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.files import Damaged, seal_json, unseal_json, write_atomically
-from textgauge.core.show import (
-    Row,
-    Tabular,
-    drop_nonfinite,
-    escape_html,
-    make_printable,
-    render_html,
-    render_latex,
-    render_markdown,
-    render_text,
-    take_first_lines,
-    use_digits,
-)
+from textgauge.core.show import Row, Tabular
 
 if TYPE_CHECKING:
     import polars as pl
@@ -186,7 +175,7 @@ class Result(Tabular):
         content |= {"details": dict(self.details)} if self.details else {}
         if self.texts is not None:  # column by column
             shown = self.texts.head(MOST_TEXTS)
-            content["texts"] = {column.name: list(map(drop_nonfinite, column.to_list())) for column in shown}
+            content["texts"] = {column.name: list(map(show.drop_nonfinite, column.to_list())) for column in shown}
         return content
 
     def to_json(self) -> str:
@@ -195,12 +184,12 @@ class Result(Tabular):
 
     def to_markdown(self) -> str:
         """Return the table for people in Markdown."""
-        return render_markdown(self.readable())
+        return show.render_markdown(self.readable())
 
     def to_latex(self, digits: int | None = None) -> str:
         """Return the table for people in LaTeX, numbers with so many digits; it needs the package booktabs."""
-        with use_digits(digits):
-            return render_latex(self.readable())
+        with show.use_digits(digits):
+            return show.render_latex(self.readable())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result to a .json file that `textgauge.load` and `textgauge report` read."""
@@ -214,19 +203,19 @@ class Result(Tabular):
 
     def _text(self, rows: Sequence[Row]) -> str:
         warned = [f"warning: {text}" for text in self.warnings]
-        text = "\n".join(filter(None, [self.answer, render_text(rows) if rows else "", *warned]))
-        return make_printable(text)
+        text = "\n".join(filter(None, [self.answer, show.render_text(rows) if rows else "", *warned]))
+        return show.make_printable(text)
 
     def __repr__(self) -> str:
-        return take_first_lines(self._text(self.at_a_glance()))
+        return show.take_first_lines(self._text(self.at_a_glance()))
 
     def _repr_html_(self) -> str:
         """Answer, the table for people and warnings; all numbers are folded below them."""
-        answer = f"<p><strong>{escape_html(self.answer)}</strong></p>" if self.answer else ""
-        warned = "".join(f"<li>{escape_html(text)}</li>" for text in self.warnings)
+        answer = f"<p><strong>{show.escape_html(self.answer)}</strong></p>" if self.answer else ""
+        warned = "".join(f"<li>{show.escape_html(text)}</li>" for text in self.warnings)
         warned = f"<p>Warnings</p><ul>{warned}</ul>" if warned else ""
-        numbers = f"<details><summary>All numbers</summary>{render_html(self.to_dicts())}</details>"
-        return answer + render_html(self.at_a_glance()) + warned + numbers
+        numbers = f"<details><summary>All numbers</summary>{show.render_html(self.to_dicts())}</details>"
+        return answer + show.render_html(self.at_a_glance()) + warned + numbers
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,13 +16,12 @@ from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry
 from textgauge.metrics import get_metrics
 from textgauge.report.figures import distributionality, ksc, measures, pairs, style, sweeps
-from textgauge.report.figures.style import FigureKind, draw_each_group
+from textgauge.report.figures.style import Draw, draw_each_group
 
 __all__ = [
     "FORMATS",
     "KINDS",
     "Figure",
-    "FigureKind",
     "choose_metrics",
     "draw_figures",
     "render_chart",
@@ -57,8 +56,7 @@ def draw_figures(
     for name in KINDS if kinds is None else kinds:
         if name not in KINDS:
             raise InputError(f"no figure {name!r}; the figures are {', '.join(KINDS)}")
-        kind = KINDS[name]
-        for words, chart in kind.draw([group for group in chosen if name in group.protocol.figures], repetition):
+        for words, chart in KINDS[name]([group for group in chosen if name in group.protocol.figures], repetition):
             file = _make_slug(name, *words)
             taken[file] += 1
             yield Figure(file if taken[file] == 1 else f"{file}-{taken[file]}", chart)
@@ -108,20 +106,20 @@ def _make_slug(*words: str) -> str:
     return "-".join(re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:60] or "x" for word in words)
 
 
-_KINDS = (
-    FigureKind("order", draw_each_group(pairs.order_figure)),
-    FigureKind("scatter", draw_each_group(pairs.draw_scatter)),
-    FigureKind("trajectory", draw_each_group(distributionality.draw_trajectory)),
-    FigureKind("density", distributionality.draw_densities),
-    FigureKind("distance", draw_each_group(ksc.draw_distance)),
-    FigureKind("tree", ksc.draw_trees),
-    FigureKind("radar", measures.draw_radars),
-    FigureKind("box", draw_each_group(measures.draw_box)),
-    FigureKind("size", draw_each_group(partial(sweeps.draw_convergence, sweep="size"))),
-    FigureKind("imbalance", draw_each_group(partial(sweeps.draw_convergence, sweep="imbalance"))),
-    FigureKind("tasks", pairs.draw_task_scores),
-    FigureKind("sensitivity", sweeps.draw_sensitivities),
-    FigureKind("contributions", pairs.draw_contributions),
-)
-KINDS = Registry("figure", {kind.name: kind for kind in _KINDS}, group="textgauge.figures")
+_KINDS: dict[str, Draw] = {
+    "order": draw_each_group(pairs.order_figure),
+    "scatter": draw_each_group(pairs.draw_scatter),
+    "trajectory": draw_each_group(distributionality.draw_trajectory),
+    "density": distributionality.draw_densities,
+    "distance": draw_each_group(ksc.draw_distance),
+    "tree": ksc.draw_trees,
+    "radar": measures.draw_radars,
+    "box": draw_each_group(measures.draw_box),
+    "size": draw_each_group(partial(sweeps.draw_convergence, sweep="size")),
+    "imbalance": draw_each_group(partial(sweeps.draw_convergence, sweep="imbalance")),
+    "tasks": pairs.draw_task_scores,
+    "sensitivity": sweeps.draw_sensitivities,
+    "contributions": pairs.draw_contributions,
+}
+KINDS = Registry("figure", _KINDS, group="textgauge.figures")
 """All kinds; other packages bring theirs by entry points."""

@@ -1,4 +1,4 @@
-"""How all figures look, and what a kind of figure declares.
+"""How all figures look.
 
 Colours are those that colour-blind readers can distinguish; a figure is one column of page width.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, Literal
 
@@ -37,20 +36,7 @@ _USUAL = "definition"
 Drawn = tuple[list[str], "alt.ConcatChart"]
 """The words of a file name, and a chart."""
 Draw = Callable[[Sequence[Group], int], Iterator[Drawn]]
-"""Charts of groups; figures of a single repetition show the one given."""
-
-
-@dataclass(frozen=True)
-class FigureKind:
-    """A kind of figure: its name, which protocols list among their figures, and how it is drawn."""
-
-    name: str
-    draw: Draw
-
-    @property
-    def title(self) -> str:
-        """The name as a heading."""
-        return self.name.replace("_", " ").capitalize()
+"""A kind of figure: charts of the groups whose protocols list it; those of a single repetition show the one given."""
 
 
 def draw_each_group(figure: Callable[[Group], alt.ConcatChart | None]) -> Draw:

@@ -27,17 +27,9 @@ from textgauge.core.show import format_decimals, format_duration, make_printable
 from textgauge.metrics import CorpusMetric, get_metric
 from textgauge.metrics.base import get_parameters
 from textgauge.report.figures import KINDS, draw_figures
+from textgauge.report.page import tables
 from textgauge.report.page.result_files import ResultFile
-from textgauge.report.page.tables import (
-    PageTable,
-    capitalise,
-    find_metric,
-    format_board,
-    make_anchor,
-    make_board_table,
-    make_table,
-    make_verdict_table,
-)
+from textgauge.report.page.tables import PageTable
 from textgauge.stats.decisions import format_leader, split_answer
 
 if TYPE_CHECKING:
@@ -79,16 +71,16 @@ def render_page_and_summary(
     spent, warned = sum_times(runs), [text for run in runs for text in list_verdict_warnings(run, run.groups())]
     rows = [row for result in results for row in result.rows]
     named = [*(row.metric for board in single for row in board), *(str(row["metric"]) for row in rows)]
-    summary = [(board.purpose, format_board(board)) for board, _ in groups]
+    summary = [(board.purpose, tables.format_board(board)) for board, _ in groups]
     summary += [(result.heading, list(result.sentences)) for result in results if result.sentences]
     content = {
         "title": title or (results[0].heading if len(results) == 1 and not runs else "Text metrics, measured"),
         "answers": _make_answers([board for board, _ in groups], results),
-        "warnings": [f"{capitalise(text)}." for text in dict.fromkeys(warned)],
+        "warnings": [f"{tables.capitalise(text)}." for text in dict.fromkeys(warned)],
         "groups": [(_prepare_board(board), [_prepare_board(one) for one in of]) for board, of in groups],
         "results": [_prepare_result(result) for result in results],
         "kinds": kinds,
-        "cards": [_describe_metric(name, single, spent) for name in sorted({*named}) if find_metric(name)],
+        "cards": [_describe_metric(name, single, spent) for name in sorted({*named}) if tables.find_metric(name)],
         "provenance": _make_provenance(runs, rows),
         "version": version("textgauge"),
     }
@@ -117,7 +109,7 @@ def _split_verdict(result: ResultFile) -> list[str]:
         return [result.finding, *result.sentences]
     first, *rest = result.sentences or ("",)
     shown, more = split_answer(first)
-    return [shown, capitalise(more), *rest]
+    return [shown, tables.capitalise(more), *rest]
 
 
 def _prepare_result(result: ResultFile) -> dict[str, Any]:
@@ -128,9 +120,9 @@ def _prepare_result(result: ResultFile) -> dict[str, Any]:
 
 def _prepare_board(board: Leaderboard) -> dict[str, Any]:
     first, *others = {protocol.name: protocol for protocol in board.protocols}.values()
-    ready = next((row for row in board if row.rank and find_metric(row.metric)), None)
-    said = format_board(board)
-    if ready is not None and not any(find_metric(name) for name in board.top):
+    ready = next((row for row in board if row.rank and tables.find_metric(row.metric)), None)
+    said = tables.format_board(board)
+    if ready is not None and not any(tables.find_metric(name) for name in board.top):
         said.append(f"First without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
     return {
         "board": board,
@@ -138,8 +130,8 @@ def _prepare_board(board: Leaderboard) -> dict[str, Any]:
         "question": "" if others else first.question,
         "said": said,
         "leader": format_leader(board.top),
-        "ranking": make_board_table(board),
-        "verdicts": make_verdict_table(board),
+        "ranking": tables.make_board_table(board),
+        "verdicts": tables.make_verdict_table(board),
     }
 
 
@@ -161,7 +153,7 @@ def _describe_metric(key: str, boards: Sequence[Leaderboard], spent: Sequence[Me
     }
     return {
         "key": key,
-        "anchor": make_anchor(key),
+        "anchor": tables.make_anchor(key),
         "label": "" if what.startswith(metric.label) else f"{metric.label}.",
         "what": what,
         "definition": definition,
@@ -206,8 +198,8 @@ def _make_provenance(found: Sequence[Results], rows: Sequence[dict[str, Any]]) -
     cells = [(cell["metric"], cell["signature"]) for _, manifest in manifests for cell in manifest["cells"]]
     given = [(row["metric"], row["signature"]) for row in rows if row.get("metric") and row.get("signature")]
     signed = [{"metric": metric, "signature": signature} for metric, signature in dict.fromkeys([*cells, *given])]
-    tables = [("Runs", runs), ("Signatures: everything that decides a number", signed)]
-    return [make_table(title, of) for title, of in tables if of]
+    named = [("Runs", runs), ("Signatures: everything that decides a number", signed)]
+    return [tables.make_table(title, of) for title, of in named if of]
 
 
 def _run(store: Store, manifest: dict[str, Any]) -> dict[str, Any]:
@@ -280,7 +272,7 @@ def format_prose(text: str) -> Markup:
 
 def _draw_kinds(found: Sequence[Group]) -> Iterator[dict[str, Any]]:
     """Yield all figures that groups give, kind by kind: a reader chooses among those of a kind by their titles."""
-    for name, kind in KINDS.items():
+    for name in KINDS:
         made = [
             _prepare_drawing(one.name, one.chart.to_dict(validate=False)) for one in draw_figures(found, kinds=[name])
         ]
@@ -289,7 +281,7 @@ def _draw_kinds(found: Sequence[Group]) -> Iterator[dict[str, Any]]:
             is_alone = titles.count(drawing["title"]) == 1
             drawing["choice"] = drawing["title"] + ("" if is_alone else f" ({drawing['about'] or drawing['name']})")
         if made:
-            yield {"title": kind.title, "drawings": made}
+            yield {"title": name.replace("_", " ").capitalize(), "drawings": made}
 
 
 def _prepare_drawing(name: str, spec: dict[str, Any]) -> dict[str, str]:
