@@ -9,10 +9,10 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from textwrap import wrap
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts.validators import Path as PathCheck
@@ -75,7 +75,7 @@ def print_result(result: Result, form: Format, output: Path | None = None) -> No
         for row in result.to_dicts():
             print_data(json.dumps(row, ensure_ascii=False, allow_nan=False))
     elif form is Format.csv:
-        _print_csv(result.to_dicts())
+        print_data(_render_csv(result.to_dicts()))
     else:
         print_answer(result.answer, form)
         print_table(result.readable(), form)
@@ -134,9 +134,8 @@ def print_titled(title: str, rows: Sequence[Row], form: Format, *, width: int = 
     if rows:
         latex = f"\n% {' '.join(title.split())}"
         say({Format.markdown: f"\n### {title}\n", Format.latex: latex}.get(form, fill_line(title)))
-        cut = [
-            {name: show.shorten_line(v, width) if isinstance(v, str) else v for name, v in row.items()} for row in rows
-        ]
+        short = show.shorten_line
+        cut = [{name: short(v, width) if isinstance(v, str) else v for name, v in row.items()} for row in rows]
         print_table(cut, form)
 
 
@@ -178,15 +177,8 @@ def name_sources(sources: Sequence[str]) -> dict[str, str]:
     return {name if short.count(name) == 1 else source: source for name, source in zip(short, sources, strict=True)}
 
 
-@dataclass
-class Detail:
-    """How much a command writes on standard error besides errors: nothing, notes and progress, or each step's time."""
-
-    quiet: bool = False
-    verbose: bool = False
-
-
-DETAIL = Detail()
+# How much a command writes on standard error besides errors: nothing, notes and progress, or each step's time.
+DETAIL = SimpleNamespace(quiet=False, verbose=False)
 
 
 def note(text: str) -> None:
@@ -200,15 +192,13 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     print(show.make_printable(text), end="\n" if nl else "", file=sys.stderr if err else sys.stdout, flush=True)
 
 
-def print_data(text: str, *, nl: bool = True) -> None:
+def print_data(text: str) -> None:
     """Print for programs: exact, but on a terminal."""
-    print(show.make_printable(text) if sys.stdout.isatty() else text, end="\n" if nl else "", flush=True)
+    print(show.make_printable(text) if sys.stdout.isatty() else text, flush=True)
 
 
-def _print_csv(rows: Sequence[Row]) -> None:
-    buffer = io.StringIO()
-    names = show.list_columns(rows)
-    writer = csv.DictWriter(buffer, names, restval="", lineterminator="\n")
-    writer.writerow({name: escape_formula(name) for name in names})
-    writer.writerows({name: escape_formula(cell) for name, cell in row.items()} for row in rows)
-    print_data(buffer.getvalue(), nl=False)
+def _render_csv(rows: Sequence[Row]) -> str:
+    buffer, names = io.StringIO(), show.list_columns(rows)
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerows(map(escape_formula, line) for line in [names, *([row.get(n, "") for n in names] for row in rows)])
+    return buffer.getvalue().removesuffix("\n")

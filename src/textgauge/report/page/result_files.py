@@ -24,19 +24,8 @@ from textgauge.data.packing import split_endings
 from textgauge.data.tables import parse_number
 from textgauge.measure.findings import name_gravest, sort_by_gravity
 from textgauge.metrics.properties.base import list_properties
-from textgauge.report.page.tables import (
-    PageCell,
-    PageColumn,
-    PageTable,
-    Span,
-    find_axis,
-    find_metric,
-    is_number,
-    make_anchor,
-    make_cell,
-    make_column,
-    make_table,
-)
+from textgauge.report.page import tables
+from textgauge.report.page.tables import PageCell, PageColumn, PageTable, Span
 from textgauge.report.page.texts import PageTexts, make_texts
 from textgauge.report.saved import SavedResult, load
 
@@ -172,11 +161,11 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     several = _SEVERAL.get(_find_key(rows), "")
     heading = several if several and saved.command in ("compare", "score") else layout.heading
     finding = name_gravest(rows) if saved.command == "describe" else ""
-    rows, tables, folded = _make_tables(layout, saved, rows)
+    rows, pictures, folded = _make_tables(layout, saved, rows)
     return ResultFile(
         name,
         f"{heading} ({name})" if heading else name,
-        tables,
+        pictures,
         (str(saved.answer),) if saved.answer else (),
         tuple(row for row in rows if "metric" in row),
         finding,
@@ -215,7 +204,9 @@ def _make_saved_texts(saved: SavedResult) -> PageTexts | None:
     if saved.texts is None:
         return None
     first = {(row.get("slice"), row.get("candidate")): row for row in saved.rows}.values()
-    total = sum(row[name] for row in first for name in ("n_reference", "n_candidate") if is_number(row.get(name)))
+    total = sum(
+        row[name] for row in first for name in ("n_reference", "n_candidate") if tables.is_number(row.get(name))
+    )
     terms = saved.details.get("terms")
     columns = saved.texts.to_dict(as_series=False)
     return make_texts("Texts", columns, total or len(saved.texts), terms if isinstance(terms, list) else ())
@@ -229,14 +220,14 @@ def _make_tables(
     if saved.command == "score" and "index" in rows[0] and isinstance(summary, list) and summary:
         items, rows = rows, _flatten(summary)
         first = _make_result_table(layout, rows, items)
-        return rows, (first,), () if saved.texts is not None else (make_table("Items", items),)
+        return rows, (first,), () if saved.texts is not None else (tables.make_table("Items", items),)
     key = _find_key(rows)
     if key and saved.command in ("compare", "score") and "metric" in rows[0]:
         whole = replace(_make_result_table(replace(layout, drawn="value"), rows), title="All numbers")
         return rows, (_make_matrix(key, rows),), (whole,)
     if saved.command == "judge":
         folded = [(title, saved.details.get(name)) for name, title in _JUDGED.items()]
-        more = tuple(make_table(title, _flatten(of)) for title, of in folded if isinstance(of, list) and of)
+        more = tuple(tables.make_table(title, _flatten(of)) for title, of in folded if isinstance(of, list) and of)
         return rows, (_make_result_table(layout, rows),), more
     if saved.command != "describe":
         return rows, (_make_result_table(layout, rows),), ()
@@ -263,18 +254,19 @@ def _make_matrix(key: str, rows: Sequence[Row]) -> PageTable:
     for row in rows:
         by_name.setdefault(tuple(row.get(side) for side in sides), {})[str(row["metric"])] = row
     metrics = list(dict.fromkeys(metric for of in by_name.values() for metric in of))
-    columns = [make_column(side, names) for side, names in zip(sides, zip(*by_name, strict=True), strict=True)]
+    columns = [tables.make_column(side, names) for side, names in zip(sides, zip(*by_name, strict=True), strict=True)]
     for metric in metrics:
         found = [of.get(metric, {}) for of in by_name.values()]
-        axis = find_axis([_make_span(row, "value") for row in found])
+        axis = tables.find_axis([_make_span(row, "value") for row in found])
         look = {"better": _get_arrow(metric), "wide": len(metrics) <= _WIDE_COLUMNS, "first": "descending"}
         named = [json.dumps(dict(zip(sides, name, strict=True))) for name in by_name]
         made = [replace(_make_matrix_cell(row, axis), of=of) for row, of in zip(found, named, strict=True)]
-        columns.append(make_column(metric, made, **look))
+        columns.append(tables.make_column(metric, made, **look))
     for share in ("share_reference", "share_candidate") if key == "slice" else ():
         shares = [next(iter(of.values())).get(share) for of in by_name.values()]
-        cells = [PageCell(one, format_percent(float(f"{one:.3g}")) if is_number(one) else "–") for one in shares]
-        columns.append(make_column(share, cells, heading=share.replace("share_", "share of "), first="ascending"))
+        cells = [PageCell(one, format_percent(float(f"{one:.3g}")) if tables.is_number(one) else "–") for one in shares]
+        heading = share.replace("share_", "share of ")
+        columns.append(tables.make_column(share, cells, heading=heading, first="ascending"))
     flagged = {n for n, of in enumerate(by_name.values()) if any(row.get("differs") for row in of.values())}
     about = [_NULL if any("null" in row for row in rows) else _PLAIN, "Each metric has one scale for all rows."]
     about += ["Those that differ are coloured."] if flagged else []
@@ -285,7 +277,7 @@ def _make_matrix_cell(row: Row, axis: tuple[float, float]) -> PageCell:
     ranks = format_ranks(row.get("rank_low"), row.get("rank_high")) if row.get("rank") else ""
     note = f"rank {ranks}" if ranks else ""
     mark, metric = _make_span(row, "value").place(*axis), str(row.get("metric"))
-    return replace(make_cell(row.get("value"), mark=mark), note=note, best=row.get("rank") == 1, by=metric)
+    return replace(tables.make_cell(row.get("value"), mark=mark), note=note, best=row.get("rank") == 1, by=metric)
 
 
 def _make_property_table(layout: Layout, rows: list[Row]) -> PageTable:
@@ -298,7 +290,7 @@ def _make_property_table(layout: Layout, rows: list[Row]) -> PageTable:
 
 def _make_result_table(layout: Layout, rows: list[Row], items: Sequence[Row] = ()) -> PageTable:
     """Return a table less columns that say nothing, with its figure; metrics lead to their cards, values to texts."""
-    table, marks = make_table(layout.title, rows), _place_marks(layout, rows, items)
+    table, marks = tables.make_table(layout.title, rows), _place_marks(layout, rows, items)
     told = {name for row in rows for name, value in row.items() if value is not None} - _HIDDEN
     columns = [replace(column, hidden=column.name not in told) for column in table.columns]
     if layout.first:
@@ -330,10 +322,11 @@ def _place_marks(layout: Layout, rows: Sequence[Row], items: Sequence[Row]) -> l
     by_scale: dict[Any, list[Span]] = {}
     for row, span in zip(rows, spans, strict=True):
         by_scale.setdefault(row.get(layout.scale), []).append(span)
-    axes = {scale: find_axis(of, from_zero=bool(layout.scale)) for scale, of in by_scale.items()}
+    axes = {scale: tables.find_axis(of, from_zero=bool(layout.scale)) for scale, of in by_scale.items()}
     marks = []
     for row, span in zip(rows, spans, strict=True):
-        known = [float(item[name]) for item in items for name in [str(row.get("metric"))] if is_number(item.get(name))]
+        values: list[Any] = [item.get(str(row.get("metric"))) for item in items]
+        known = [float(value) for value in values if tables.is_number(value)]
         if len(set(known)) < 2:
             marks.append(span.place(*axes[row.get(layout.scale)]))
             continue
@@ -346,14 +339,14 @@ def _place_marks(layout: Layout, rows: Sequence[Row], items: Sequence[Row]) -> l
 
 def _get_arrow(metric: str) -> str:
     """Return an arrow to the closer side of a metric; empty where this version does not know it."""
-    known = find_metric(metric)
+    known = tables.find_metric(metric)
     return ARROWS[known.closer] if known is not None else ""
 
 
 def _make_cell(column: PageColumn, made: PageCell, row: Row, mark: Span | None) -> PageCell:
     name = column.name
     if name == "metric":
-        return replace(made, link=make_anchor(str(made.value)))
+        return replace(made, link=tables.make_anchor(str(made.value)))
     if name == "property":
         better = next((one.better for one in list_properties() if one.name == made.value), None)
         return replace(made, shown=f"{made.shown.replace('_', ' ')} {_BETTER.get(better or '', '')}".rstrip())
@@ -376,7 +369,7 @@ def _name_ends(name: str) -> tuple[str, str]:
 def _make_span(row: Row, name: str) -> Span:
     numbers = ("null", "test", "train", "limit", "null_low", "null_high")
     at, low, high, null, test, train, limit, null_low, null_high = (
-        float(row[key]) if is_number(row.get(key)) else None for key in (name, *_name_ends(name), *numbers)
+        float(row[key]) if tables.is_number(row.get(key)) else None for key in (name, *_name_ends(name), *numbers)
     )
     tick = next((mark for mark in (null, test, limit) if mark is not None), None)
     return Span(at, low, high, tick, train, null_low, null_high, zero=0.0 if name == "difference" else None)
@@ -384,7 +377,7 @@ def _make_span(row: Row, name: str) -> Span:
 
 def _format_ends(row: Mapping[str, Any], *names: str) -> str:
     ends: list[Any] = [row.get(name) for name in names]
-    return " … ".join(f"{float(end):.3g}" for end in ends) if all(map(is_number, ends)) else ""
+    return " … ".join(f"{float(end):.3g}" for end in ends) if all(map(tables.is_number, ends)) else ""
 
 
 def _parse_numbers(cells: Sequence[object]) -> list[Any]:

@@ -13,17 +13,9 @@ from typing import Any, Literal
 
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric
 from textgauge.bench.results import NUMBERS, list_verdicts
+from textgauge.core import show
 from textgauge.core.errors import TextgaugeError
-from textgauge.core.show import (
-    Row,
-    drop_nonfinite,
-    format_cell,
-    format_count,
-    format_decimals,
-    format_interval,
-    join_words,
-    list_columns,
-)
+from textgauge.core.show import Row, format_decimals
 from textgauge.metrics import Metric, get_metric
 
 _FEW = 2  # measures that a table shows at first, besides overall
@@ -172,7 +164,7 @@ def make_table(title: str, rows: Sequence[Row], *, about: str = "", most: int = 
     """Return a table of flat rows as they are; beyond so many rows it is cut, and says so."""
     kept = rows[:most]
     cut = f"The first {len(kept)} of {len(rows):,} rows." if len(kept) < len(rows) else ""
-    columns = [make_column(name, [row.get(name) for row in kept]) for name in list_columns(rows)]
+    columns = [make_column(name, [row.get(name) for row in kept]) for name in show.list_columns(rows)]
     return PageTable(title, columns, " ".join(filter(None, (about, cut))))
 
 
@@ -182,12 +174,12 @@ def make_cell(value: Any, *, mark: Span | None = None, link: str = "") -> PageCe
     >>> make_cell(0.123456).shown, make_cell(0.123456).exact, make_cell(None).shown
     ('0.123', '0.123456', '–')
     """
-    kept = drop_nonfinite(value)
+    kept = show.drop_nonfinite(value)
     if isinstance(kept, list | tuple):
         kept = ", ".join(map(str, kept))
     if isinstance(kept, str) and len(kept) > _MOST_CHARACTERS:
         kept = f"{kept[:_MOST_CHARACTERS]} … ({len(kept) - _MOST_CHARACTERS:,} characters more)"
-    return PageCell(kept, format_cell(kept), mark, link)
+    return PageCell(kept, show.format_cell(kept), mark, link)
 
 
 def is_number(value: Any) -> bool:
@@ -229,7 +221,7 @@ def make_board_table(board: Leaderboard) -> PageTable:
         ),
     ]
     if any(not math.isnan(row.new_data_low) for row in rows):
-        ends = [format_interval(row.new_data_low, row.new_data_high) for row in rows]
+        ends = [show.format_interval(row.new_data_low, row.new_data_high) for row in rows]
         columns.append(make_column("new data sets", ends, about="The 95 % interval of overall for new data sets."))
     columns += [_make_measure_column(board, name, extra=place >= first) for place, name in enumerate(names)]
     about = "A tier ends only where every metric above is better than every metric below."
@@ -291,7 +283,7 @@ def _make_rank_cell(row: RankedMetric, count: int) -> PageCell:
 
 
 def _make_decimal_cell(value: float, mark: Span | None = None) -> PageCell:
-    known = drop_nonfinite(value)
+    known = show.drop_nonfinite(value)
     return PageCell(known, format_decimals(known), mark)
 
 
@@ -314,7 +306,7 @@ def _format_notes(board: Leaderboard) -> list[str]:
 
 def _explain_table(board: Leaderboard) -> str:
     made_of = [] if board.top else [_describe_overall(board)]
-    about = join_words(dict.fromkeys(row["scope"] for row in list_verdicts(board.groups)))
+    about = show.join_words(dict.fromkeys(row["scope"] for row in list_verdicts(board.groups)))
     lines = f"Lines of measures are 95 % intervals for {about}; a rule separates tiers."
     return " ".join([*made_of, *_format_notes(board), lines])
 
@@ -333,7 +325,7 @@ def _format_basis(board: Leaderboard) -> str:
     repetitions = {len(verdict.values) for verdict in verdicts if not verdict.draws}
     resampled = {verdict.units for verdict in verdicts if verdict.draws}
     few, many = (end(repetitions, default=0) for end in (min, max))
-    repeated = format_count(many, "repetition") if few == many else f"{few} to {many} repetitions"
+    repeated = show.format_count(many, "repetition") if few == many else f"{few} to {many} repetitions"
     if not resampled:
         return f"This rests on {repeated} with {data}."
     units = " to ".join(f"{n:,}" for n in dict.fromkeys((min(resampled), max(resampled))))
@@ -346,4 +338,4 @@ def capitalise(text: str) -> str:
 
 
 def _join_codes(names: Iterable[str]) -> str:
-    return join_words(f"`{name}`" for name in names)
+    return show.join_words(f"`{name}`" for name in names)
