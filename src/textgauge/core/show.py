@@ -321,6 +321,15 @@ def format_p(p: float | None) -> str:
     return format_cell(float(p)) if p >= _SMALLEST_P else f"< {_SMALLEST_P:g}"
 
 
+def format_value(value: float | None, closer: str) -> str:
+    """Write the value of a metric with an arrow to the closer side.
+
+    >>> format_value(0.51239, "smaller")
+    '0.512 ↓'
+    """
+    return f"{format_cell(value)} {ARROWS[closer]}"
+
+
 def format_ranks(low: int | None, high: int | None) -> str:
     """Return a range of ranks, or the one rank it is.
 

@@ -15,7 +15,6 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.core.result import Column, Result
 from textgauge.core.show import (
-    ARROWS,
     FlatRow,
     Row,
     drop_nonfinite,
@@ -23,6 +22,7 @@ from textgauge.core.show import (
     format_interval,
     format_p,
     format_ranks,
+    format_value,
 )
 from textgauge.data import Pairs
 from textgauge.measure.score_report import Bootstrap, ItemScores, ItemUnits, Summed, align_systems
@@ -188,7 +188,7 @@ class SystemsReport(Result):
     columns: ClassVar[tuple[Column, ...]] = (
         Column("metric"),
         Column("system"),
-        Column("value", "value closer", lambda value, closer: f"{format_cell(value)} {ARROWS[closer]}"),
+        Column("value", "value closer", format_value),
         Column("interval", "low high", format_interval),
         Column("rank", "rank_low rank_high", format_ranks),
         Column("of"),
