@@ -245,7 +245,13 @@ def _test_row_orders(comparisons: Sequence[Comparison], metrics: Sequence[Corpus
         for own, order in zip(comparisons, orders[1:], strict=True)
         if len(own.reference) == len(own.candidate)
     ]
-    z = {sign: _standardise(sums) for sign, sums in {ALIKE_ROWS: following, PAIRED_ROWS: paired}.items()}
+    z = dict.fromkeys((ALIKE_ROWS, PAIRED_ROWS), np.zeros(_ORDERS + 1))
+    for sign, sums in ((ALIKE_ROWS, following), (PAIRED_ROWS, paired)):
+        if sums:  # the largest of them, and of all of them together, in standard deviations over all orders
+            spread = np.std(sums, axis=1, keepdims=True)
+            centred = sums - np.mean(sums, axis=1, keepdims=True)
+            own = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > _SAME)
+            z[sign] = np.maximum(own.max(axis=0), own.sum(axis=0) / len(sums) ** 0.5)
     largest = np.maximum(*z.values())
     if not is_different(float((largest >= largest[0] - _SAME).mean()), _LEVEL):
         return None
@@ -260,16 +266,6 @@ def _sum_similarities(vectors: Any, first: Ints, second: Ints) -> Floats:
     products = vectors[own : first.max() + 1] @ vectors[other : second.max() + 1].T
     products = products if isinstance(products, np.ndarray) else products.toarray()
     return np.asarray(products[first - own, second - other].sum(axis=1))
-
-
-def _standardise(sums: Sequence[Floats]) -> Floats:
-    """Return the largest of several sums, and of all of them together, in standard deviations over all orders."""
-    if not sums:
-        return np.zeros(_ORDERS + 1)
-    spread = np.std(sums, axis=1, keepdims=True)
-    centred = sums - np.mean(sums, axis=1, keepdims=True)
-    z = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > _SAME)
-    return np.asarray(np.maximum(z.max(axis=0), z.sum(axis=0) / len(sums) ** 0.5))
 
 
 def _find_vectors(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Any:

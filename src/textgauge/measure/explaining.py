@@ -183,48 +183,38 @@ class Explanation(Tabular):
         """Return the texts of both sides that add most, and the words that separate the corpora."""
         import altair as alt
 
-        return draw_without_network(alt.concat(*draw_text_panels(self, n), *draw_term_panels(self.terms, n), columns=2))
+        tips, panels = ["full:N", "contribution:Q", "nearest:N", "distance:Q"], []
+        for side in SIDES:
+            rows = [
+                {
+                    "label": row["text"] or f"text {row['index']}",
+                    "contribution": row["contribution"],
+                    "nearest": shorten_line(row["nearest"] or f"text {row['nearest_index']}", _NEAREST),
+                    "distance": row["distance"],
+                    "full": shorten_line(row["text"] or "", _FULL),
+                }
+                for row in self.top(n, side)
+            ]
+            title = f"{self.metric}: texts of the {side} that contribute most"
+            panels.append(_draw_bars(rows, "contribution", title, tips, _COLOURS[side]))
+        counts = ["count_reference:Q", "count_candidate:Q"]
+        if self.tokens:
+            rows = [{**row, "label": row["token"]} for row in self.tokens[:n]]
+            title = f"{self.metric}: tokens that contribute most"
+            panels.append(_draw_bars(rows, "contribution", title, ["token:N", "contribution:Q", *counts], GREY))
+        if len(self.terms):
+            terms = [*self.terms.top(n, "reference"), *self.terms.top(n, "candidate")[::-1]]
+            rows = [{**row, "label": row["term"]} for row in terms]
+            panels.append(
+                _draw_bars(rows, "z", "words: z of the log-odds", ["term:N", "z:Q", "log_odds:Q", *counts], None)
+            )
+        return draw_without_network(alt.concat(*panels, columns=2))
 
     def _repr_html_(self) -> str:
         tables = [("texts of the " + side, self.top(_SHOWN, side)) for side in SIDES]
         tables += [(f"words of the {side}", self.terms.top(_SHOWN, side)) for side in SIDES]
         head = render_html([{"metric": self.metric, self.of: self.total, "a text adds": self.formula}])
         return head + "".join(f"<h4>{title}</h4>{render_html(rows)}" for title, rows in tables if rows)
-
-
-def draw_text_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
-    """Draw the texts of each side that add most, and the tokens where the metric counts them."""
-    panels = []
-    for side in SIDES:
-        rows = [
-            {
-                "label": row["text"] or f"text {row['index']}",
-                "contribution": row["contribution"],
-                "nearest": shorten_line(row["nearest"] or f"text {row['nearest_index']}", _NEAREST),
-                "distance": row["distance"],
-                "full": shorten_line(row["text"] or "", _FULL),
-            }
-            for row in explanation.top(n, side)
-        ]
-        tips = ["full:N", "contribution:Q", "nearest:N", "distance:Q"]
-        title = f"{explanation.metric}: texts of the {side} that contribute most"
-        panels.append(_draw_bars(rows, "contribution", title, tips, _COLOURS[side]))
-    if explanation.tokens:
-        rows = [{**row, "label": row["token"]} for row in explanation.tokens[:n]]
-        tips = ["token:N", "contribution:Q", "count_reference:Q", "count_candidate:Q"]
-        panels.append(
-            _draw_bars(rows, "contribution", f"{explanation.metric}: tokens that contribute most", tips, GREY)
-        )
-    return panels
-
-
-def draw_term_panels(terms: Terms, n: int) -> list[alt.LayerChart]:
-    """Draw the words that speak most for each corpus; nothing where there are no words."""
-    if not len(terms):
-        return []
-    rows = [{**row, "label": row["term"]} for row in (*terms.top(n, "reference"), *terms.top(n, "candidate")[::-1])]
-    tips = ["term:N", "z:Q", "log_odds:Q", "count_reference:Q", "count_candidate:Q"]
-    return [_draw_bars(rows, "z", "words: z of the log-odds", tips, None)]
 
 
 def _draw_bars(rows: Sequence[Row], by: str, title: str, tips: Sequence[str], colour: str | None) -> alt.LayerChart:
