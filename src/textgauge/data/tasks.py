@@ -156,25 +156,18 @@ def load_rated_summaries(
     """
     if (reader := find_reader(spec, "rated")) is not None:
         return reader()  # type: ignore[no-any-return]
-    table = _open_table(spec)
+    rows = _Rows(spec)
     columns = dict(ratings) if isinstance(ratings, Mapping) else {name: name for name in ratings}
     if not columns:
-        raise InputError(f"{table.name}: name at least one column of ratings")
-    texts, summaries = get_texts(table, text), get_texts(table, summary)
-    ids = _get_ids(table, document, texts)
-    scores = {aspect: _get_numbers(table, column) for aspect, column in columns.items()}
-    faults = {
-        "an empty text": _find_blank(texts),
-        "an empty summary": _find_blank(summaries),
-        "no document id": _find_blank(ids),
-    }
-    for aspect, values in scores.items():
-        faults[f"a rating {columns[aspect]!r} that is not a number"] = list(map(math.isnan, values))
+        raise InputError(f"{rows.table.name}: name at least one column of ratings")
+    texts, summaries = rows.get_texts(text, "an empty text"), rows.get_texts(summary, "an empty summary")
+    ids = rows.get_ids(document, texts)
+    scores = {aspect: rows.get_numbers(column) for aspect, column in columns.items()}
     notes: tuple[str, ...] = ()
     if "overall" not in scores:
         notes = (f"'overall' is the mean of {', '.join(scores)}",)
         scores = {"overall": tuple(map(fmean, zip(*scores.values(), strict=True))), **scores}
-    return _drop_rows(RatedSummaries(table.name, ids, texts, summaries, scores, notes), table, faults)
+    return rows.drop_faults(RatedSummaries(rows.table.name, ids, texts, summaries, scores, notes))
 
 
 def load_compared_summaries(
@@ -193,17 +186,14 @@ def load_compared_summaries(
     """
     if (reader := find_reader(spec, "comparisons")) is not None:
         return reader()  # type: ignore[no-any-return]
-    table = _open_table(spec)
-    texts, left, right = (get_texts(table, column) for column in (text, first, second))
-    ids = _get_ids(table, document, texts)
-    choices = _get_choices(table, chosen, first, second)
-    faults = {
-        "an empty text": _find_blank(texts),
-        "an empty summary": [a or b for a, b in zip(_find_blank(left), _find_blank(right), strict=True)],
-        "no document id": _find_blank(ids),
-        "two equal summaries": [a == b for a, b in zip(left, right, strict=True)],
-    }
-    return _drop_rows(ComparedSummaries(table.name, ids, texts, left, right, choices), table, faults)
+    rows = _Rows(spec)
+    texts = rows.get_texts(text, "an empty text")
+    left, right = (get_texts(rows.table, column) for column in (first, second))
+    rows.faults["an empty summary"] = [not (a.strip() and b.strip()) for a, b in zip(left, right, strict=True)]
+    ids = rows.get_ids(document, texts)
+    choices = _get_choices(rows.table, chosen, first, second)
+    rows.faults["two equal summaries"] = [a == b for a, b in zip(left, right, strict=True)]
+    return rows.drop_faults(ComparedSummaries(rows.table.name, ids, texts, left, right, choices))
 
 
 def load_documents(
@@ -219,22 +209,18 @@ def load_documents(
         if summary is not None and data.summaries is None:
             raise InputError(f"{data.name} has no summaries")
         return data
-    table = _open_table(spec)
-    places: Sequence[object] = table.rows
-    if table.unit == "file":
+    rows = _Rows(spec)
+    if rows.table.unit == "file":
         if summary is not None:
             advice = "give a table with a column of summaries"
-            raise InputError(f"{table.name}: a folder of texts has no summaries; {advice}")
-        document, text, places = "name", "text", table.columns["name"]
-    texts = get_texts(table, text)
-    summaries = None if summary is None else get_texts(table, summary)
-    ids = _get_ids(table, document, texts)
-    faults = {"an empty text": _find_blank(texts), "no document id": _find_blank(ids)}
-    if summaries is not None:
-        faults["an empty summary"] = _find_blank(summaries)
-    faults["the text of an earlier one"] = find_repeats(texts, _find_usable(faults))
-    data = _drop_rows(Documents(table.name, ids, texts, summaries), table, faults, places)
-    check_unique(table.name, "document", data.documents)
+            raise InputError(f"{rows.table.name}: a folder of texts has no summaries; {advice}")
+        document, text, rows.places = "name", "text", rows.table.columns["name"]
+    texts = rows.get_texts(text, "an empty text")
+    ids = rows.get_ids(document, texts)
+    summaries = None if summary is None else rows.get_texts(summary, "an empty summary")
+    rows.faults["the text of an earlier one"] = find_repeats(texts, rows.find_usable())
+    data = rows.drop_faults(Documents(rows.table.name, ids, texts, summaries))
+    check_unique(data.name, "document", data.documents)
     return data
 
 
@@ -242,16 +228,16 @@ def load_labelled(spec: Spec, *, text: str = "text", label: str = "label") -> Cl
     """Load texts with a label each; a label that occurs once is left out with a note, fewer than two are refused."""
     if (reader := find_reader(spec, "labelled")) is not None:
         return reader()  # type: ignore[no-any-return]
-    table = _open_table(spec)
-    texts, labels = get_texts(table, text), get_names(table, label)
-    faults = {"an empty text": _find_blank(texts), "an empty label": _find_blank(labels)}
-    counts = Counter(label for label, usable in zip(labels, _find_usable(faults), strict=True) if usable)
-    faults["a label that occurs once"] = [counts[label] == 1 for label in labels]
-    data = _drop_rows(ClusteringTexts(table.name, texts, labels), table, faults)
+    rows = _Rows(spec)
+    texts, labels = rows.get_texts(text, "an empty text"), get_names(rows.table, label)
+    rows.faults["an empty label"] = [not label for label in labels]
+    counts = Counter(label for label, is_usable in zip(labels, rows.find_usable(), strict=True) if is_usable)
+    rows.faults["a label that occurs once"] = [counts[label] == 1 for label in labels]
+    data = rows.drop_faults(ClusteringTexts(rows.table.name, texts, labels))
     if len(set(data.labels)) < 2:
         hint = f" ({'; '.join(data.notes)})" if data.notes else ""
         only = data.labels[0]
-        raise InputError(f"{table.name}: clustering needs two labels that occur twice, there is only {only!r}{hint}")
+        raise InputError(f"{data.name}: clustering needs two labels that occur twice, there is only {only!r}{hint}")
     return data
 
 
@@ -280,10 +266,6 @@ def find_reader(spec: Spec, kind: str) -> Read | None:
         if os.path.isfile(name) or (name not in readers and is_path(name)):
             return None
     return readers[name]
-
-
-def _open_table(spec: Spec) -> TextTable:
-    return spec if isinstance(spec, TextTable) else read_table(spec)
 
 
 def _read_sample(name: str, file: str) -> TextTable:
@@ -337,23 +319,44 @@ def check_unique(name: str, what: str, ids: Sequence[str]) -> None:
         raise InputError(f"{name}: {len(twice)} {what} ids occur more than once ({', '.join(twice[:5])})")
 
 
-def _find_usable(faults: Mapping[str, Sequence[bool]]) -> list[bool]:
-    return [not any(flags) for flags in zip(*faults.values(), strict=True)]
+class _Rows:
+    """The rows of a table and their faults, in the order in which they count: rows that have one are left out."""
 
+    def __init__(self, spec: Spec) -> None:
+        self.table = spec if isinstance(spec, TextTable) else read_table(spec)
+        self.places: Sequence[object] = self.table.rows
+        self.faults: dict[str, list[bool]] = {}
 
-def _get_ids(table: TextTable, column: str | None, texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the ids of a column, else a number for each different text, in an order that files cannot change."""
-    if column is not None:
-        return get_names(table, column)
-    different = list(dict.fromkeys(texts))
-    numbers = {different[row]: str(n) for n, row in enumerate(order_by_content(0, different, ids=different), 1)}
-    return tuple(numbers[text] for text in texts)
+    def get_texts(self, column: str, fault: str) -> tuple[str, ...]:
+        texts = get_texts(self.table, column)
+        self.faults[fault] = [not text.strip() for text in texts]
+        return texts
 
+    def get_ids(self, column: str | None, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return the ids of a column, else a number for each different text, in an order that files cannot change."""
+        if column is not None:
+            ids = get_names(self.table, column)
+        else:
+            different = list(dict.fromkeys(texts))
+            order = order_by_content(0, different, ids=different)
+            numbers = {different[row]: str(n) for n, row in enumerate(order, 1)}
+            ids = tuple(numbers[text] for text in texts)
+        self.faults["no document id"] = [not key for key in ids]
+        return ids
 
-def _get_numbers(table: TextTable, column: str) -> tuple[float, ...]:
-    """Return the numbers of a column, NaN where there is none."""
-    values = [parse_number(cell) for cell in table.columns[table.find_column(column)]]
-    return tuple(value if value is not None and math.isfinite(value) else math.nan for value in values)
+    def get_numbers(self, column: str) -> tuple[float, ...]:
+        """Return the numbers of a column, NaN where there is none."""
+        values = [parse_number(cell) for cell in self.table.columns[self.table.find_column(column)]]
+        numbers = tuple(value if value is not None and math.isfinite(value) else math.nan for value in values)
+        self.faults[f"a rating {column!r} that is not a number"] = list(map(math.isnan, numbers))
+        return numbers
+
+    def find_usable(self) -> list[bool]:
+        return [not any(flags) for flags in zip(*self.faults.values(), strict=True)]
+
+    def drop_faults(self, data: D) -> D:
+        rows, notes = drop_invalid(self.table.name, self.table.unit, self.places, self.faults)
+        return replace(data.take(rows), notes=(*notes, *data.notes))  # type: ignore[attr-defined, type-var]
 
 
 def _get_choices(table: TextTable, column: str, first: str, second: str) -> tuple[int, ...]:
@@ -367,17 +370,6 @@ def _get_choices(table: TextTable, column: str, first: str, second: str) -> tupl
             raise InputError(f"{table.name}: {table.unit} {row}: column {column!r} holds {cell!r}, not {accepted}")
         choices.append(known[word])
     return tuple(choices)
-
-
-def _find_blank(texts: Sequence[str]) -> list[bool]:
-    return [not text.strip() for text in texts]
-
-
-def _drop_rows(
-    data: D, table: TextTable, faults: Mapping[str, Sequence[bool]], places: Sequence[object] | None = None
-) -> D:
-    rows, notes = drop_invalid(table.name, table.unit, table.rows if places is None else places, faults)
-    return replace(data.take(rows), notes=(*notes, *data.notes))  # type: ignore[attr-defined, type-var]
 
 
 def drop_invalid(
