@@ -35,7 +35,7 @@ _HUB_FILE = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision
 class DatasetCard:
     """What is known of a dataset without reading it.
 
-    `kind` is "texts" or "pairs"; `size` counts them; `parts` are the names that may follow a slash in `NAME/PART`.
+    `kind` is "texts" or "pairs"; `size` counts them. The other fields are those of `register_dataset`.
     """
 
     name: str
@@ -44,7 +44,16 @@ class DatasetCard:
     licence: str
     source: str
     about: str
-    parts: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()
+    files: tuple[DatasetFile, ...] = ()
+    read: Callable[[], Iterable[DatasetItem]] = tuple
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names that may follow a slash in `NAME/PART`."""
+        return tuple(dict.fromkeys((*self.splits, *self.extra, *self.sides)))
 
 
 @dataclass(frozen=True)
@@ -69,17 +78,7 @@ class DatasetItem:
     raters: tuple[float, ...] | None = None
 
 
-@dataclass(frozen=True)
-class _Dataset:
-    card: DatasetCard
-    splits: tuple[str, ...]
-    extra: tuple[str, ...]
-    sides: tuple[str, ...]
-    files: tuple[DatasetFile, ...]
-    read: Callable[[], Iterable[DatasetItem]]
-
-
-DATASETS: Registry[_Dataset] = Registry("dataset", group="textgauge.datasets", plug_in=lambda _, register: register())
+DATASETS = Registry[DatasetCard]("dataset", group="textgauge.datasets", plug_in=lambda _, register: register())
 
 
 def register_dataset(
@@ -124,14 +123,15 @@ def register_dataset(
     if not name or set(name) & set("/:"):
         raise InputError(f"a dataset cannot be called {name!r}: its name has no slash and no colon")
     columns = ("text",) if kind == "texts" else tuple(sides) or ("left", "right")
-    parts = tuple(dict.fromkeys((*splits, *extra, *columns)))
-    card = DatasetCard(name, kind, size, licence, source, about, parts)
-    DATASETS.register(_Dataset(card, tuple(splits), tuple(extra), columns, tuple(files), read), name)
+    known = DatasetCard(
+        name, kind, size, licence, source, about, tuple(splits), tuple(extra), columns, tuple(files), read
+    )
+    DATASETS.register(known, name)
 
 
 def list_published() -> tuple[DatasetCard, ...]:
     """Return the cards of all registered datasets."""
-    return tuple(dataset.card for dataset in DATASETS.values())
+    return tuple(DATASETS.values())
 
 
 def fetch_dataset(dataset: str) -> list[Path]:
@@ -159,8 +159,8 @@ def load_published_texts(spec: str) -> LabelledTexts:
 def load_published_pairs(spec: str) -> TextPairs:
     """Return the pairs of a dataset, with the mean rating as grade where there are ratings."""
     dataset, splits, _ = _parse(spec)
-    if dataset.card.kind != "pairs":
-        raise InputError(f"dataset {dataset.card.name!r} holds single texts, not pairs")
+    if dataset.kind != "pairs":
+        raise InputError(f"dataset {dataset.name!r} holds single texts, not pairs")
     items = [item for item in dataset.read() if item.split in splits]
     return TextPairs(
         tuple(item.left for item in items),
@@ -188,7 +188,7 @@ def find_data_table(stem: str) -> Path | None:
     return next((path for path in paths if path is not None), None)
 
 
-def _parse(spec: str) -> tuple[_Dataset, tuple[str, ...], str]:
+def _parse(spec: str) -> tuple[DatasetCard, tuple[str, ...], str]:
     name, *parts = spec.split("/")
     dataset = DATASETS[name]
     splits, side = dataset.splits, dataset.sides[0]
@@ -198,7 +198,7 @@ def _parse(spec: str) -> tuple[_Dataset, tuple[str, ...], str]:
         elif part in (*dataset.splits, *dataset.extra):
             splits = (part,)
         else:
-            raise UnknownName.among(f"part of {name}", part, dataset.card.parts)
+            raise UnknownName.among(f"part of {name}", part, dataset.parts)
     return dataset, splits, side
 
 

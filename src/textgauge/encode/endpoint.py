@@ -15,7 +15,7 @@ import os
 import re
 import time
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -123,7 +123,6 @@ def ask(
     *,
     name: str,
     attempts: int | None = None,
-    sleep: Callable[[float], None] = time.sleep,
     **content: Any,
 ) -> Any:
     """Send a request and return the JSON of the answer.
@@ -155,7 +154,7 @@ def ask(
                 asked = float(retry_after or pause)
                 pause = pause if math.isnan(asked) else min(max(asked, 0.0), LONGEST_WAIT)
         if attempt < most - 1:
-            sleep(pause)
+            time.sleep(pause)
     raise ResourceError(f"{name} did not answer: {problem}")
 
 
@@ -218,7 +217,6 @@ class ApiEmbedder:
     """
 
     model: str
-    sleep: Callable[[float], None] = field(default=time.sleep, compare=False)
     per_request: ClassVar[int] = 64
     """Texts of a request: what it answers is kept before the next one is sent."""
 
@@ -243,7 +241,7 @@ class ApiEmbedder:
             for start in range(0, len(texts), batch_size):
                 batch = [replace_surrogates(text) or " " for text in texts[start : start + batch_size]]
                 body = {"model": self.model, "input": batch, "encoding_format": "float"}
-                answer = ask(client, url, name=self.name, sleep=self.sleep, json=body)
+                answer = ask(client, url, name=self.name, json=body)
                 blocks.append(_read_vectors(self.name, answer, len(batch)))
                 if blocks[-1].shape[1] != blocks[0].shape[1]:
                     raise ResourceError(f"{self.name} answered with vectors of different dimensions")
@@ -272,7 +270,6 @@ class Chat:
 
     model: str
     base: str
-    sleep: Callable[[float], None] = field(default=time.sleep, compare=False)
 
     @classmethod
     def named(cls, name: str) -> Chat:
@@ -323,7 +320,7 @@ class Chat:
         sent = {name: value for name, value in body.items() if name not in refused}
         url = f"{self.base.rstrip('/')}/chat/completions"
         try:
-            content = ask(client, url, name=self.model, sleep=self.sleep, json=sent)["choices"][0]["message"]["content"]
+            content = ask(client, url, name=self.model, json=sent)["choices"][0]["message"]["content"]
         except RequestRefused as error:
             named = {name for name in _OPTIONAL if name in sent and name in str(error)}
             if not named:

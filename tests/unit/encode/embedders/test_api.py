@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import time
 from base64 import b64encode
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,13 +28,15 @@ def server(endpoint, monkeypatch):
 
 
 @pytest.fixture
-def pauses():
-    return []
+def pauses(monkeypatch):
+    found = []
+    monkeypatch.setattr("textgauge.encode.endpoint.time", SimpleNamespace(sleep=found.append, monotonic=time.monotonic))
+    return found
 
 
 @pytest.fixture
 def encoder(pauses):
-    return ApiEmbedder("small", sleep=pauses.append)
+    return ApiEmbedder("small")
 
 
 def test_batches_are_put_in_order(server, encoder, counts):
