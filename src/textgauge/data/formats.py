@@ -34,15 +34,14 @@ from textgauge.data.packing import (
     PACKINGS,
     STDIN,
     PathLike,
-    count_lines,
-    decode_text,
     format_path,
     read_bytes,
     read_pieces,
     read_text,
-    read_text_pieces,
+    read_texts,
     split_endings,
 )
+from textgauge.data.pool import check_embeddings, iterate_rows
 from textgauge.data.tables import TextTable, describe_cell, format_column_names, parse_number, sanitize_text
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def read_embeddings(path: PathLike) -> NDArray[Any]:
     """Read the rows of an `.npy` file, one embedding a text.
 
     float32 and float64 are memory-mapped as they are; float16 becomes float32, integers and wider floats float64.
-    Anything but a 2-dimensional array is refused in one line; its numbers are checked where they become a corpus.
+    Anything but a 2-dimensional array of finite numbers is refused in one line.
     """
     name = format_path(path)
     try:
@@ -169,7 +168,13 @@ def read_embeddings(path: PathLike) -> NDArray[Any]:
         what = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else "an archive"
         raise InputError(f"{name}: embeddings must be a matrix of numbers (texts x numbers), not {what}")
     native = np.float32 if array.dtype.kind == "f" and array.dtype.itemsize <= 4 else np.float64
-    return array if array.dtype == native else array.astype(native)
+    rows: NDArray[Any] = array if array.dtype == native else array.astype(native)
+    try:
+        for some, block in iterate_rows(rows):
+            check_embeddings(block, first=some.start)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    return rows
 
 
 def _refuse_embeddings(path: PathLike, *_: object) -> Iterator[TextTable]:
@@ -228,29 +233,8 @@ def split_lines(text: str) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _read_texts(path: PathLike, whole: bool) -> Iterator[tuple[int, str]]:
-    """Yield pieces of a text file that end with a line, each with the number of its first line."""
-    name, number, waiting, size = format_path(path), 1, [b""], 0
-    for data in read_text_pieces(path, limited=whole):
-        # A long line in many pieces is put together once; a CR at the very end may be half of a CRLF.
-        has_end = re.search(rb"[\r\n]", waiting[-1][-1:] + data)
-        waiting.append(data)
-        size += len(data)
-        if has_end:
-            joined = b"".join(waiting)
-            place = joined.rfind(b"\n") + 1 or joined.rfind(b"\r", 0, -1) + 1
-            waiting, size = [joined[place:]], len(joined) - place
-            if place:
-                yield number, decode_text(joined[:place], name, first_line=number)
-                number += count_lines(joined[:place])
-        if size > 4 * TEXT_CHARACTERS.most + 2**22:
-            raise InputError(f"{name}: too long a text from line {number} on; {TEXT_CHARACTERS.advice}")
-    if size:
-        yield number, decode_text(b"".join(waiting), name, first_line=number)
-
-
 def _read_plain(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
-    for number, text in _read_texts(path, whole):
+    for number, text in read_texts(path, limited=whole):
         lines: list[Any] = split_lines(text)
         yield TextTable(format_path(path), {"text": lines}, range(number, number + len(lines)))
 
@@ -259,14 +243,14 @@ def _read_plain(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTabl
 
 
 def _read_csv(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
-    texts = (text for _, text in _read_texts(path, whole))
+    texts = (text for _, text in read_texts(path, limited=whole))
     first = next(texts, "")
     lines = (line for text in itertools.chain([first], texts) for line in io.StringIO(text, newline=""))
     return _read_records(format_path(path), parse_csv(lines, format_path(path), find_delimiter(first)))
 
 
 def _read_tsv(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
-    numbered = (pair for start, text in _read_texts(path, whole) for pair in enumerate(split_lines(text), start))
+    numbered = (pair for start, text in read_texts(path, limited=whole) for pair in enumerate(split_lines(text), start))
     records = ((number, [_unquote(cell) for cell in line.split("\t")]) for number, line in numbered if line)
     return _read_records(format_path(path), records)
 
@@ -368,7 +352,7 @@ def _warn_of_headerless(name: str, columns: dict[str, list[Any]]) -> bool:
 
 
 def _read_json_lines(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
-    return (_parse_json_lines(text, format_path(path), number) for number, text in _read_texts(path, whole))
+    return (_parse_json_lines(text, format_path(path), number) for number, text in read_texts(path, limited=whole))
 
 
 def _parse_json_lines(text: str, name: str, first_line: int = 1) -> TextTable:

@@ -25,7 +25,7 @@ from stat import S_ISBLK, S_ISCHR, S_ISREG
 from typing import IO, Any
 
 from textgauge.core.errors import InputError, MissingExtra, warn
-from textgauge.core.settings import FILE_BYTES, cap_size
+from textgauge.core.settings import FILE_BYTES, TEXT_CHARACTERS, cap_size
 
 STDIN = "-"
 ENCODING = "TEXTGAUGE_ENCODING"
@@ -56,56 +56,58 @@ def format_path(path: PathLike) -> str:
 
 def read_text(path: PathLike) -> str:
     """Read the whole of a text file (unpacked, `-` for standard input), without byte-order mark."""
-    return decode_text(b"".join(read_text_pieces(path, limited=True)), format_path(path))
+    return "".join(text for _, text in read_texts(path, limited=True))
 
 
-def read_text_pieces(path: PathLike, *, limited: bool = False) -> Iterator[bytes]:
-    """Yield the bytes of a text file as `read_pieces` does, in UTF-8 where it is in another encoding that is known."""
-    name, pieces = format_path(path), read_pieces(path, limited=limited)
+def read_texts(path: PathLike, *, limited: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield pieces of a text file that end with a line, each with the number of its first line."""
+    name, pieces, number, waiting = format_path(path), read_pieces(path, limited=limited), 1, ""
     first, encoding = next(pieces, b""), os.environ.get(ENCODING, "")
     if not encoding and first.startswith(_UTF16):
         encoding = "utf-16"
         warn(f"{name}: read as UTF-16")
-    if not encoding or encoding.lower() in ("utf-8", "utf8"):
-        yield first
-        yield from pieces
-        return
+    is_usual = encoding.lower() in ("", "utf-8", "utf8")
     try:
-        if not codecs.lookup(encoding)._is_text_encoding:
+        if encoding and not codecs.lookup(encoding)._is_text_encoding:
             raise LookupError
-        decoder = codecs.getincrementaldecoder(encoding)()
+        decoder = codecs.getincrementaldecoder("utf-8-sig" if is_usual else encoding)()
     except LookupError:
         raise InputError(f"no encoding is called {encoding!r}; usual ones are {_USUAL}") from None
-    try:
-        for piece in itertools.chain([first], pieces):
-            yield decoder.decode(piece).encode()
-        yield decoder.decode(b"", final=True).encode()
-    except UnicodeError as error:
-        raise InputError(f"{name}: not {encoding} ({getattr(error, 'reason', error)}); name another encoding") from None
+    for piece, following in itertools.pairwise(itertools.chain([first], pieces, [b""])):
+        if is_usual and b"\0" in piece:
+            raise InputError(f"{name}: this is a binary file, not text")
+        try:
+            text = waiting + decoder.decode(piece, final=not following)
+        except UnicodeError as error:
+            if not is_usual or not isinstance(error, UnicodeDecodeError):
+                reason = getattr(error, "reason", error)
+                raise InputError(f"{name}: not {encoding} ({reason}); name another encoding") from None
+            text = waiting + _read_cp1252(name, error, number + _count_lines(waiting))
+            decoder.reset()
+        # A CR at the very end may be half of a CRLF.
+        end = text.rfind("\n") + 1 or text.rfind("\r", 0, -1) + 1 if following else len(text)
+        if end:
+            yield number, text[:end]
+            number, text = number + _count_lines(text[:end]), text[end:]
+        if len(waiting := text) > 4 * TEXT_CHARACTERS.most + _PIECE:
+            raise InputError(f"{name}: too long a text from line {number} on; {TEXT_CHARACTERS.advice}")
 
 
-def decode_text(data: bytes, name: str, *, first_line: int = 1) -> str:
-    """Decode the bytes of a whole file, or of a part that starts with `first_line`."""
-    if b"\0" in data:
-        raise InputError(f"{name}: this is a binary file, not text")
-    try:
-        return data.decode("utf-8-sig" if first_line == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        if not _NOT_CP1252.search(data):
-            with contextlib.suppress(UnicodeDecodeError):
-                text = data.decode("cp1252")
-                warn(f"{name}: not UTF-8, read as Windows-1252; name another encoding by --encoding")
-                return text
-        line = count_lines(data[: error.start]) + first_line
-        byte = data[error.start]
-        raise InputError(
-            f"{name}: line {line} is not UTF-8 (byte 0x{byte:02x}); name the encoding by --encoding"
-        ) from None
+def _read_cp1252(name: str, error: UnicodeDecodeError, line: int) -> str:
+    """Decode bytes that are not UTF-8 as Windows-1252, unless they look like UTF-8 with a wrong byte somewhere."""
+    if not _NOT_CP1252.search(error.object):
+        with contextlib.suppress(UnicodeDecodeError):
+            text = error.object.decode("cp1252")
+            warn(f"{name}: not UTF-8, read as Windows-1252; name another encoding by --encoding")
+            return text
+    line += _count_lines(error.object[: error.start].decode("latin-1"))
+    byte = error.object[error.start]
+    raise InputError(f"{name}: line {line} is not UTF-8 (byte 0x{byte:02x}); name the encoding by --encoding")
 
 
-def count_lines(data: bytes) -> int:
+def _count_lines(text: str) -> int:
     """Count the ends of lines: LF, CRLF or CR."""
-    return len(re.findall(rb"\r\n|\n|\r", data)) if b"\r" in data else data.count(b"\n")
+    return len(re.findall("\r\n|\n|\r", text)) if "\r" in text else text.count("\n")
 
 
 def read_bytes(path: PathLike) -> bytes:
