@@ -204,17 +204,17 @@ def _is_log(name: str) -> bool:
 
 
 def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> None:
-    if summary or form.for_people:
-        rows = [row.to_dict() for row in report.summary()]
-        print_result(TableResult("score", rows, report.answer, report.warnings, report.readable()), form)
-        for line in report.citations if form is not Format.latex and form.for_people else ():
-            say(line)
-        if report.citations and form is Format.table:
-            say("")
-    else:
-        rows = report.to_dicts(parts=parts)
-        print_result(TableResult("score", rows, report.answer, report.warnings, extra=report.details), form)
-    if form.for_people and not summary:
+    is_short = summary or form.for_people
+    rows = [row.to_dict() for row in report.summary()] if is_short else report.to_dicts(parts=parts)
+    shown, details = (report.readable(), None) if is_short else (None, report.details)
+    print_result(TableResult("score", rows, report.answer, report.warnings, shown, details), form)
+    if not form.for_people:
+        return
+    for line in report.citations if form is not Format.latex else ():
+        say(line)
+    if report.citations and form is Format.table:
+        say("")
+    if not summary:
         print_table(report.to_dicts(parts=parts)[:_SHOWN], form)
         left = len(report[0]) - _SHOWN
         if left > 0:

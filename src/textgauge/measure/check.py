@@ -25,7 +25,6 @@ from textgauge.measure.foreign_share import SHOWN
 from textgauge.measure.lists import check_threshold
 from textgauge.measure.score_report import Bootstrap, ItemScores, ItemUnits, Summed, measure_items
 from textgauge.measure.scoring import References, load_systems, measure_systems
-from textgauge.measure.systems import resample_differences
 from textgauge.metrics import CorpusMetric, PairMetric, Score, get_corpus_metrics, get_pair_metrics
 from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.properties.base import NEAR_COPY, list_properties
@@ -516,7 +515,7 @@ def _measure_drop(
         raise InputError(f"the baseline has {len(rows)} items, the candidate {len(mine.rows)}")
     yours = replace(mine, rows=rows)
     grouped = mine.grouped(units), yours.grouped(units)
-    draws = metric.orient(resample_differences(*grouped, how))  # farther from the references is larger
+    draws = metric.orient(grouped[0].resample(how) - grouped[1].resample(how))  # farther from the references is larger
     low, high = compute_percentile_interval(draws, len(grouped[0].rows), how.level)
     lost = metric.orient(system.scores.values - values)
     return replace(

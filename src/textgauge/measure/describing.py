@@ -17,7 +17,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.parallel import map_parts, open_dask_executor, use_one_blas_thread
 from textgauge.core.progress import begin_step, name_counts
-from textgauge.core.settings import check_seed, split_into_blocks
+from textgauge.core.settings import check_level, check_seed, split_into_blocks
 from textgauge.data import Corpus, load_corpus
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
@@ -429,8 +429,7 @@ def describe(
     0.3333
     """
     check_seed(seed)
-    if not 0.5 <= level < 1:
-        raise InputError(f"the level of an interval lies between 0.5 and 1, not {level}")
+    check_level(level)
     if train is None:
         needing = {"held_out": held_out, "validation": validation, "ratings": ratings}
         named = next((name for name, value in needing.items() if value is not None), None)

@@ -15,6 +15,7 @@ from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
 from textgauge.core.registry import parse
 from textgauge.core.result import Column, Result, show_rows
+from textgauge.core.settings import check_level, check_seed
 from textgauge.core.show import (
     ARROWS,
     BLUE,
@@ -50,12 +51,10 @@ class Bootstrap:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0.5 <= self.level < 1:
-            raise InputError(f"the level of an interval lies between 0.5 and 1, not {self.level}")
+        check_level(self.level)
+        check_seed(self.seed)
         if self.resamples < 100:
             raise InputError(f"a bootstrap needs at least 100 resamples, not {self.resamples}")
-        if self.seed < 0:
-            raise InputError(f"the random seed is 0 or more, not {self.seed}")
 
 
 class ItemUnits(NamedTuple):
@@ -91,10 +90,13 @@ class Summed:
         """Return the sums over the items of each unit, in the order of units."""
         return replace(self, rows=np.add.reduceat(self.rows[units.order], units.starts))
 
+    def resample(self, how: Bootstrap) -> Floats:
+        """Return the score of resamples of the rows: the same ones of all that have as many."""
+        return self.score(resample_sums(self.rows, how.resamples, how.seed))
+
     def interval(self, how: Bootstrap) -> tuple[float, float]:
         """Low and high end of the score over resamples of the rows."""
-        values = self.score(resample_sums(self.rows, how.resamples, how.seed))
-        low, high = compute_percentile_interval(values, len(self.rows), how.level)
+        low, high = compute_percentile_interval(self.resample(how), len(self.rows), how.level)
         return max(low, self.bounds[0]), min(high, self.bounds[1])
 
 
@@ -242,13 +244,13 @@ class ScoreReport(Result):
         sign = [] if self.sign is None else [format_sign(self.sign, "intervals hold")]
         return (*self.units.notes, *sign, *found, *(_format_undefined(scores) for scores in self.rows if scores.reason))
 
-    @cached_property
-    def _summaries(self) -> tuple[Summary, ...]:
-        return tuple(self._summarise(one) for one in self.items)
-
     def summary(self) -> tuple[Summary, ...]:
         """Mean, standard deviation and interval of every metric, in order."""
         return self._summaries
+
+    @cached_property
+    def _summaries(self) -> tuple[Summary, ...]:
+        return tuple(map(self._summarise, self.items))
 
     def _summarise(self, one: ItemScores, *, with_intervals: bool = True) -> Summary:
         scores, whole, nothing = one.scores, one.whole, (math.nan, math.nan)

@@ -38,7 +38,7 @@ from textgauge.stats.rankings import (
     rank_values,
     spread_metrics,
 )
-from textgauge.stats.resampling import compute_percentile_interval, resample_sums, swap_sums
+from textgauge.stats.resampling import compute_percentile_interval, swap_sums
 
 if TYPE_CHECKING:
     import polars as pl
@@ -131,7 +131,7 @@ def contrast_systems(scored: ScoredSystems, how: Bootstrap, *, explain: bool) ->
 def _contrast_metric(found: Sequence[ItemScores], units: ItemUnits, how: Bootstrap) -> tuple[Contrast, NullValues]:
     of, (mine, yours) = align_systems(found, units)
     metric, observed = found[0].metric, mine.value - yours.value
-    draws = resample_differences(mine, yours, how)
+    draws = mine.resample(how) - yours.resample(how)
     low, high = compute_percentile_interval(draws, len(mine.rows), how.level)
     swapped = swap_sums(mine.rows, yours.rows, how.resamples, how.seed)
     exchanged = mine.score(swapped[0]) - yours.score(swapped[1])
@@ -151,13 +151,6 @@ def _contrast_metric(found: Sequence[ItemScores], units: ItemUnits, how: Bootstr
         signature=metric.signature,
     )
     return contrast, null
-
-
-def resample_differences(mine: Summed, yours: Summed, how: Bootstrap) -> Floats:
-    """Return the first score minus the second, over resamples of the items they share."""
-    joint = resample_sums(np.hstack([mine.rows, yours.rows]), how.resamples, how.seed)
-    width = mine.rows.shape[1]
-    return mine.score(joint[:, :width]) - yours.score(joint[:, width:])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,7 +282,7 @@ def rank_systems(scored: ScoredSystems, how: Bootstrap, *, explain: bool) -> Sys
 def _rank_by_metric(metric: PairMetric, statistics: Sequence[Summed], how: Bootstrap, level: float) -> Ranking:
     """Rank the systems by their scores; every resample holds the same items for all of them."""
     n = len(statistics[0].rows)
-    draws = np.column_stack([one.score(resample_sums(one.rows, how.resamples, how.seed)) for one in statistics])
+    draws = np.column_stack([one.resample(how) for one in statistics])
     oriented = metric.orient(draws[np.isfinite(draws).all(axis=1)])
     values = metric.orient(np.array([one.value for one in statistics]))
     return rank_values(

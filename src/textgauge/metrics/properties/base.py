@@ -18,7 +18,7 @@ from textgauge.core.registry import Registry
 from textgauge.data import Corpus
 from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.numerics.search import NearestMatches
-from textgauge.metrics.uncertainty import compute_normal_reach
+from textgauge.metrics.uncertainty import compute_normal_reach, wilson
 from textgauge.stats.rankings import compute_difference_interval, compute_student_interval
 
 Need: TypeAlias = Literal["tokens", "embeddings", "grammar", "plausibility", "train", "test", "against"]
@@ -331,10 +331,8 @@ def share_interval(share: float, variance: float, *, n: int, lone: float = 1.0, 
     """
     spread = share * (1.0 - share)
     size = spread / variance if spread > 0 and variance > 0 else n / lone
-    z2 = compute_normal_reach(level) ** 2 / size
-    middle = (share + z2 / 2) / (1 + z2)
-    reach = math.sqrt(z2 * spread + z2 * z2 / 4) / (1 + z2)
-    return min(max(middle - reach, 0.0), share), max(min(middle + reach, 1.0), share)  # ends of 0 and 1 are exact
+    low, high = wilson(share, size, compute_normal_reach(level))
+    return min(low, share), max(high, share)  # ends of 0 and 1 are exact
 
 
 def count_interval(count: float, variance: float, *, n: int, level: float = 0.95) -> Interval:

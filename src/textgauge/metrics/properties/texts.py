@@ -29,7 +29,6 @@ from textgauge.encode.languages import UNKNOWN, tell_language
 from textgauge.metrics.cautions import get_scripts
 from textgauge.metrics.properties.base import (
     TOKENIZER,
-    Interval,
     MeasuredCorpus,
     PropertyValue,
     average_values,
@@ -110,37 +109,27 @@ class FormCounts:
         """Return the number of new forms generated `times` times."""
         return int(np.count_nonzero(self.times == times))
 
-    @property
-    def unique(self) -> float:
-        """Share of texts that equal no other text of generated or train."""
-        return self.exactly(1) / self.n
 
-    @property
-    def distinct(self) -> float:
-        """Share of different new texts, each counted once."""
-        return len(self.times) / self.n
+def compute_unique(counts: FormCounts, *, level: float = 0.95) -> PropertyValue:
+    """Return the share of texts that equal no other one of generated or train; a chance repetition costs two of them.
 
-
-def compute_unique_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
-    """Interval of the share of unique texts; one chance repetition costs two of them.
-
-    >>> low, high = compute_unique_interval(FormCounts(np.array([1] * 90 + [2] * 5), 100))
-    >>> round(low, 3), round(high, 3)
-    (0.794, 0.954)
+    >>> found = compute_unique(FormCounts(np.array([1] * 90 + [2] * 5), 100))
+    >>> found.value, round(found.low, 3), round(found.high, 3)
+    (0.9, 0.794, 0.954)
     """
-    once, twice = counts.exactly(1), counts.exactly(2)
+    once, twice, n = counts.exactly(1), counts.exactly(2), counts.n
     wider = float((counts.times * (counts.times - 1) * 0.5 ** (np.minimum(counts.times, 60) - 2.0)).sum())
     squares = (2 * twice) ** 3 / wider**2 if wider > 0 else 0.0
-    variance = once - squares - (once - 2 * twice) ** 2 / counts.n
-    return share_interval(counts.unique, variance / counts.n**2, n=counts.n, lone=2.0, level=level)
+    variance = (once - squares - (once - 2 * twice) ** 2 / n) / n**2
+    return PropertyValue(once / n, *share_interval(once / n, variance, n=n, lone=2.0, level=level))
 
 
-def compute_distinct_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
-    """Interval of the share of different new texts; one chance repetition costs one of them."""
-    once, twice = counts.exactly(1), counts.exactly(2)
-    slope = 2 * twice / once if once else 0.0
-    variance = once * (-math.expm1(-slope) / slope if slope else 1.0) - once**2 / counts.n
-    return share_interval(counts.distinct, variance / counts.n**2, n=counts.n, level=level)
+def compute_distinct(counts: FormCounts, *, level: float = 0.95) -> PropertyValue:
+    """Return the share of different new texts, each counted once; one chance repetition costs one of them."""
+    once, twice, n = counts.exactly(1), counts.exactly(2), counts.n
+    slope, value = 2 * twice / once if once else 0.0, len(counts.times) / n
+    variance = (once * (-math.expm1(-slope) / slope if slope else 1.0) - once**2 / n) / n**2
+    return PropertyValue(value, *share_interval(value, variance, n=n, level=level))
 
 
 def compute_curve(counts: FormCounts, *, steps: int = STEPS) -> dict[str, Ints | Floats]:
@@ -215,11 +204,9 @@ _declare = partial(declare, better="higher", backend=FORM, depends_on_size=True)
 
 @_declare("unique", "share of texts that occur once, and not in train (case and punctuation ignored)")
 def _measure_unique(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    counts = measured.derive(count_forms)
-    return PropertyValue(counts.unique, *compute_unique_interval(counts, level=level))
+    return compute_unique(measured.derive(count_forms), level=level)
 
 
 @_declare("distinct", "number of distinct texts, without those of train, as a share of all")
 def _measure_distinct(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    counts = measured.derive(count_forms)
-    return PropertyValue(counts.distinct, *compute_distinct_interval(counts, level=level))
+    return compute_distinct(measured.derive(count_forms), level=level)

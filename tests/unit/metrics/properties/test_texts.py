@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from textgauge.metrics.properties.texts import (
     FormCounts,
     compute_curve,
-    compute_distinct_interval,
-    compute_unique_interval,
+    compute_distinct,
+    compute_unique,
     get_form,
     number_forms,
 )
@@ -47,8 +47,8 @@ def test_unique_is_strict_and_distinct_counts_each_new_text_once(generated, trai
     counts = FormCounts.of(np.array(generated), np.array(train, dtype=np.int64))
     times = Counter(generated)
     strict = sum(times[text] == 1 and text not in train for text in generated)
-    assert counts.unique == strict / len(generated)
-    assert counts.distinct == len(set(generated) - set(train)) / len(generated)
+    assert compute_unique(counts).value == strict / len(generated)
+    assert compute_distinct(counts).value == len(set(generated) - set(train)) / len(generated)
 
 
 def test_the_curve_is_the_mean_over_orders_and_ends_at_the_shares():
@@ -61,11 +61,15 @@ def test_the_curve_is_the_mean_over_orders_and_ends_at_the_shares():
         for order in rng.permuted([generated] * 1500, axis=1)
     ]
     assert found["attempts"].tolist() == list(range(2, 21, 2))
-    np.testing.assert_allclose(found["unique"], np.mean([[c.unique for c in row] for row in drawn], axis=0), atol=0.02)
     np.testing.assert_allclose(
-        found["distinct"], np.mean([[c.distinct for c in row] for row in drawn], axis=0), atol=0.02
+        found["unique"], np.mean([[compute_unique(c).value for c in row] for row in drawn], axis=0), atol=0.02
     )
-    assert (found["unique"][-1], found["distinct"][-1]) == pytest.approx((counts.unique, counts.distinct))
+    np.testing.assert_allclose(
+        found["distinct"], np.mean([[compute_distinct(c).value for c in row] for row in drawn], axis=0), atol=0.02
+    )
+    assert (found["unique"][-1], found["distinct"][-1]) == pytest.approx(
+        (compute_unique(counts).value, compute_distinct(counts).value)
+    )
 
 
 def test_the_curve_of_a_single_text():
@@ -76,20 +80,17 @@ def test_the_curve_of_a_single_text():
 @given(FORMS.filter(bool), FORMS)
 def test_intervals_hold_their_value_and_stay_within_0_and_1(generated, train):
     counts = FormCounts.of(np.array(generated), np.array(train, dtype=np.int64))
-    for value, (low, high) in (
-        (counts.unique, compute_unique_interval(counts)),
-        (counts.distinct, compute_distinct_interval(counts)),
-    ):
-        assert 0 <= low <= value + 1e-12
-        assert value - 1e-12 <= high <= 1
+    for found in (compute_unique(counts), compute_distinct(counts)):
+        assert 0 <= found.low <= found.value + 1e-12
+        assert found.value - 1e-12 <= found.high <= 1
 
 
 def test_nothing_repeated_is_no_proof_that_nothing_repeats():
     counts = FormCounts(np.ones(100, dtype=np.int64), 100)
-    low, high = compute_unique_interval(counts)
-    assert high == 1
-    assert 0.92 < low < 0.94  # a mean of 3.7 pairs, 7.4 texts, gives none in one corpus of 40
-    assert compute_distinct_interval(counts)[0] > low
+    found = compute_unique(counts)
+    assert found.high == 1
+    assert 0.92 < found.low < 0.94  # a mean of 3.7 pairs, 7.4 texts, gives none in one corpus of 40
+    assert compute_distinct(counts).low > found.low
 
 
 def _zipf(size, power):
@@ -116,7 +117,8 @@ def test_95_percent_intervals_cover_the_mean_of_fresh_corpora(name):
     for _ in range(400):
         drawn = np.searchsorted(steps, rng.random(n)).clip(max=len(chances) - 1)
         counts = FormCounts.of(drawn, np.flatnonzero(train))
-        ends = compute_unique_interval(counts), compute_distinct_interval(counts)
-        covered.append([ends[0][0] <= expected_unique <= ends[0][1], ends[1][0] <= expected_distinct <= ends[1][1]])
+        ends = compute_unique(counts), compute_distinct(counts)
+        truths = (expected_unique, expected_distinct)
+        covered.append([one.low <= truth <= one.high for one, truth in zip(ends, truths, strict=True)])
     assert (np.mean(covered, axis=0) > 0.92).all()  # 0.95, less three standard errors of 400 draws
     assert (np.mean(covered, axis=0) < 0.985).all()
