@@ -336,6 +336,8 @@ def list_removed(measured: MeasuredCorpus, drop: Sequence[str] = CLEANED) -> pl.
     all that contain a passage of one. Of `duplicates`, equal but for case and punctuation, and of `near_duplicates` the
     first is kept; of near duplicates, texts are left out until none is left.
     """
+    import polars as pl
+
     unknown = next((name for name in drop if name not in CLEANABLE), None)
     if unknown is not None:
         raise UnknownName.among("reason to leave out a text", unknown, CLEANABLE)
@@ -374,16 +376,10 @@ def list_removed(measured: MeasuredCorpus, drop: Sequence[str] = CLEANED) -> pl.
         for row, match in zip(rows, find_word_matches(corpus.take(rows)).index.tolist(), strict=True):
             if match >= 0 and rows[match] < row and rows[match] not in removed:
                 removed[row] = "near duplicate", measured.name, own[rows[match]]
-    rows = sorted(removed)
-    reasons, sides, matched = zip(*(removed[row] for row in rows), strict=True) if rows else ((), (), ())
-    return _make_frame(
-        measured,
-        index=np.array([own[row] for row in rows], dtype=np.int64),
-        reason=list(reasons),
-        match_in=list(sides),
-        match_index=np.array(matched, dtype=np.int64),
-        text=_get_texts(corpus, rows),
-    )
+    texts = corpus.texts
+    found = [(measured.name, own[row], *removed[row], texts[row]) for row in sorted(removed)]
+    kinds = {"corpus": pl.String, "index": pl.Int64, "reason": pl.String, "match_in": pl.String}
+    return pl.DataFrame(found, schema=kinds | {"match_index": pl.Int64, "text": pl.String}, orient="row")
 
 
 def pick_texts(measured: MeasuredCorpus, n: int, plausible: bool) -> pl.DataFrame:

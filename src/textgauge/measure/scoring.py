@@ -20,7 +20,6 @@ from textgauge.data import GIVEN, Corpus, Pairs, load_aligned
 from textgauge.data.source import Source, is_one_text, load_columns
 from textgauge.data.tables import draw_rows, format_column_names, get_cells, take
 from textgauge.data.units import FEWEST_GROUPS
-from textgauge.data.view import TextsLike
 from textgauge.encode.embedders import EmbedderLike
 from textgauge.measure.dependence import find_repeating_column
 from textgauge.measure.score_report import (
@@ -186,7 +185,9 @@ def measure_systems(
     """Return the scores of all items of systems by many metrics; refused where all lack their models or packages."""
     first = next(iter(pairs.values()))
     chosen = [metric.on_given(first) for metric in get_pair_metrics(metrics, embedder)]
-    require_texts(first, chosen)
+    asking = next((metric for metric in chosen if metric.needs != "embeddings"), None)
+    if asking is not None and not first.left.pool.has_texts:
+        raise InputError(f"{asking.key} needs texts, but the pairs were given as embeddings")
     units, sign = find_groups(labels, sources, *pairs.values())
     found, missing = dict[str, list[ItemScores]](), dict[str, ResourceError | MissingExtra]()
     with open_dask_executor(scheduler) as cluster:
@@ -237,11 +238,12 @@ def load_systems(
         columns = {name: [own[row] for row in rows] for name, own in (columns or {}).items()}
         labels = None if labels is None else take(get_cells(labels), rows)
     if shared and background is None:
-        background = list_references(references)
-    made = {
-        name: make_pairs(own, references, background, column=column, columns=columns) for name, own in texts.items()
-    }
-    return made, labels
+        background = references
+        if not isinstance(references, Corpus | np.ndarray):
+            background = [text for of in references for text in ([of] if isinstance(of, str) else of)]
+    how: Any = {"column": column, "columns": columns}
+    pairs = {name: make_pairs(own, references, background, **how) for name, own in texts.items()}
+    return pairs, labels
 
 
 def _measure_metric(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> ItemScores:
@@ -332,17 +334,3 @@ def _check_columns(columns: Mapping[str, Sequence[float] | Floats], count: int) 
     if wrong is not None:
         raise InputError(f"column {wrong!r} has {found[wrong].size} scores for {count} pairs")
     return found
-
-
-def require_texts(pairs: Pairs, metrics: Sequence[PairMetric]) -> None:
-    """Refuse metrics of texts where only embeddings were given."""
-    asking = next((metric for metric in metrics if metric.needs != "embeddings"), None)
-    if asking is not None and not pairs.left.pool.has_texts:
-        raise InputError(f"{asking.key} needs texts, but the pairs were given as embeddings")
-
-
-def list_references(right: Any) -> TextsLike:
-    """Return the texts of all references, which both sides of a comparison share."""
-    if isinstance(right, Corpus | np.ndarray):
-        return right
-    return [text for texts in right for text in ([texts] if isinstance(texts, str) else texts)]
