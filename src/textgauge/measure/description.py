@@ -105,31 +105,30 @@ class Description(Result):
     @property
     def answer(self) -> str:
         """How many texts are duplicates, or copied from train, and what is worse than in real texts."""
-        if self.train is not None:
-            sizes = {one.name: len(one.corpus) for one in self.generated}
-            return format_answer(self.to_dicts(), sizes, self.train.passage)
-        sentences = []
+        said = []
         for one in self.generated:
-            values = {row.property: row.value for row in self.rows if row.corpus == one.name}
-            sentences.append((f"{one.name}: " if len(self.generated) > 1 else "") + format_answer_alone(one, values))
-        return " ".join(sentences)
+            rows = [row for row in self.to_dicts() if row["corpus"] == one.name]
+            if self.train is None:
+                text = format_answer_alone(one, {row["property"]: row["value"] for row in rows})
+            else:
+                text = format_answer(rows, len(one.corpus), one.passage)
+            said.append(f"{one.name}: {text}" if len(self.generated) > 1 else text)
+        return " ".join(said)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Why values next to train are missing, one sentence for each reason; and what limits find of copies."""
         reasons: dict[tuple[str, str], list[str]] = {}
-        for row in self.to_dicts() if self.train is not None else ():
-            gaps = {row["corpus"]: ("value", "reason")} | {name: (name, f"{name}_reason") for name in self._yardsticks}
-            for corpus, (value, reason) in gaps.items():
-                if row[value] is None and row[reason]:
-                    reasons.setdefault((corpus, row[reason]), []).append(row["property"])
-        return (
-            *(
-                f"no value for {corpus}: {join_words(dict.fromkeys(names))} ({reason})"
-                for (corpus, reason), names in reasons.items()
-            ),
-            *(format_recall(found) for found in self.details.values()),
-        )
+        for row in self.rows if self.train is not None else ():
+            cells = {row.corpus: (row.value, row.reason), "test": (row.test, row.test_reason)}
+            for corpus, (value, reason) in (cells | {"train": (row.train, row.train_reason)}).items():
+                if math.isnan(value) and reason and (corpus != "test" or self.held_out is not None):
+                    reasons.setdefault((corpus, reason), []).append(row.property)
+        missing = [
+            f"no value for {corpus}: {join_words(dict.fromkeys(names))} ({reason})"
+            for (corpus, reason), names in reasons.items()
+        ]
+        return (*missing, *map(format_recall, self.details.values()))
 
     @property
     def details(self) -> Row:

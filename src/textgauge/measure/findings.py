@@ -54,7 +54,7 @@ _SHORT = 50  # words; shorter texts are sentences
 _SIZE_RATIO = 2.0
 
 
-def format_answer_alone(measured: MeasuredCorpus, values: Mapping[str, float]) -> str:
+def format_answer_alone(measured: MeasuredCorpus, values: Mapping[str, Any]) -> str:
     """Say how many texts of which length there are, how many are duplicates, and how diverse they are."""
     low, middle, high = (f"{value:.0f}" for value in np.quantile(count_words(measured), [0.05, 0.5, 0.95]))
     n = len(measured.corpus)
@@ -65,7 +65,7 @@ def format_answer_alone(measured: MeasuredCorpus, values: Mapping[str, float]) -
     equal, near = n - round(values["unique"] * n), round(values["near_duplicates"] * n)
     text = f"{format_count(n, 'text')} of {format_count(int(middle), 'word')} (median; 90 % have {low} to {high}): "
     text += f"{count(equal)} equal another one, {count(near)} are near duplicates."
-    if not math.isnan(values["vendi"]):
+    if values["vendi"] is not None:
         text += f" They are as diverse as {values['vendi']:.3g} texts with nothing in common."
     if measured.against is not None:
         text += f" {count(round(values['shared'] * n))} have a near duplicate in the other file."
@@ -124,34 +124,27 @@ def format_recall(found: Mapping[str, Any]) -> str:
     return f"{limits} find {recall} of {planted} and flag {alarms} of other texts"
 
 
-def format_answer(rows: Sequence[Row], sizes: dict[str, int], words: int = PASSAGE) -> str:
-    """Return the answer of `describe` next to train, from its rows and the number of texts of each corpus.
+def format_answer(rows: Sequence[Row], size: int, words: int = PASSAGE) -> str:
+    """Return the answer of `describe` next to train, from the rows of a corpus of so many texts.
 
-    >>> row = dict.fromkeys(("low", "high", "test", "train")) | {"corpus": "generated", "property": "near_copies"}
+    >>> row = dict.fromkeys(("low", "high", "test", "train")) | {"property": "near_copies"}
     >>> row |= {"value": 0.55, "low": 0.48, "high": 0.62, "test": 0.115}
-    >>> said = format_answer([row], {"generated": 200})
-    >>> said.partition(" No other property is found to be worse")[0]
+    >>> format_answer([row], 200).partition(" No other property is found to be worse")[0]
     '110 of 200 texts are near copies of train texts (55 %; test 11.5 %).'
     """
-    answers = {
-        name: " ".join(_list_sentences([row for row in rows if row["corpus"] == name], size, words))
-        for name, size in sizes.items()
-    }
-    return " ".join(f"{name}: {text}" if len(sizes) > 1 else text for name, text in answers.items())
-
-
-def _list_sentences(rows: Sequence[Row], size: int, words: int) -> Iterator[str]:
+    said, values = list[str](), {row["property"]: row["value"] for row in rows}
     copies = next((row for row in rows if row["property"] == "near_copies" and row["value"] is not None), None)
     if copies is not None:
         number, usual = round(copies["value"] * size), copies["test"]
-        of_test = "" if usual is None else f"; test {100 * usual:.3g} %"
-        kind = "is a near copy" if number == 1 else "are near copies"
-        are = f"{number or 'None'} of {format_count(size, 'text')} {kind}"
-        yield f"{are} of {'a train text' if number == 1 else 'train texts'} ({100 * copies['value']:.3g} %{of_test})."
-    yield from filter(None, [format_passages({row["property"]: row["value"] for row in rows}, size, words)])
+        of_test = "" if usual is None else f"; test {format_percent(usual)}"
+        one, of_train = ("is a near copy", "a train text") if number == 1 else ("are near copies", "train texts")
+        are = f"{number or 'None'} of {format_count(size, 'text')} {one} of {of_train}"
+        said.append(f"{are} ({format_percent(copies['value'])}{of_test}).")
+    said.append(format_passages(values, size, words))
     worse = [text for row in rows if row is not copies and (text := _format_worse(row))]
     if worse or any(row["low"] is not None for row in rows):
-        yield format_properties(worse, copies_said=copies is not None)
+        said.append(format_properties(worse, copies_said=copies is not None))
+    return " ".join(filter(None, said))
 
 
 def _format_worse(row: Row) -> str | None:
@@ -320,20 +313,17 @@ def compute_differences(corpora: Sequence[MeasuredCorpus]) -> pl.DataFrame:
         for measured in corpora
         if measured.groups is None
     }
-    cases = [
-        (name, first, second)
+    rows = [
+        (name, first, second, *_compute_p_values(columns[first][name], columns[second][name]))
         for first, second in combinations(columns, 2)
         for name in columns[first]
         if name in columns[second]
     ]
-    tests = np.array([_compute_p_values(columns[first][name], columns[second][name]) for name, first, second in cases])
-    tests = tests.reshape(-1, 4)
-    numbers = np.column_stack([tests, adjust_by_holm(tests[:, 2]), adjust_by_holm(tests[:, 3])])
-    names = ("mean_first", "mean_second", "p_t", "p_mann_whitney", "p_t_holm", "p_mann_whitney_holm")
-    frame = pl.DataFrame(cases, schema=dict.fromkeys(("property", "first", "second"), pl.String), orient="row")
-    return frame.with_columns(
-        pl.Series(name, column, nan_to_null=True) for name, column in zip(names, numbers.T, strict=True)
-    )
+    kinds: dict[str, Any] = dict.fromkeys(("property", "first", "second"), pl.String)
+    kinds |= dict.fromkeys(("mean_first", "mean_second", *(tests := ("p_t", "p_mann_whitney"))), pl.Float64)
+    frame = pl.DataFrame(rows, schema=kinds, orient="row")
+    adjusted = [pl.Series(f"{name}_holm", adjust_by_holm(frame[name].to_numpy())) for name in tests]
+    return frame.with_columns(adjusted).fill_nan(None)
 
 
 def correlate_ratings(corpora: Sequence[MeasuredCorpus], *, level: float, seed: int) -> pl.DataFrame:

@@ -141,9 +141,9 @@ class CorpusProperty:
 
     name: str
     about: str
-    better: Literal["higher", "lower"] | None
-    bounds: tuple[float, float]
-    needs: tuple[Need, ...]
+    better: Literal["higher", "lower"] | None = None
+    bounds: tuple[float, float] = (0.0, 1.0)
+    needs: tuple[Need, ...] = ()
     compute: Compute
     """The value and its interval at a level; called only where all needs are met."""
     backend: str
@@ -224,24 +224,11 @@ def register_property(declared: CorpusProperty) -> CorpusProperty:
     return PROPERTIES.register(declared)
 
 
-def declare(
-    name: str,
-    about: str,
-    *,
-    better: Literal["higher", "lower"] | None = None,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    needs: tuple[Need, ...] = (),
-    **others: Any,
-) -> Callable[[Compute], Compute]:
-    """Declare the property that a function computes, by itself a share that needs nothing but the texts.
-
-    `others` are fields of `CorpusProperty`.
-    """
+def declare(name: str, about: str, **others: Any) -> Callable[[Compute], Compute]:
+    """Declare the property that a function computes; `others` are fields of `CorpusProperty`."""
 
     def register(compute: Compute) -> Compute:
-        about_it = {"name": name, "about": about, "better": better, "bounds": bounds, "needs": needs, **others}
-        register_property(CorpusProperty(compute=compute, **about_it))
-        return compute
+        return register_property(CorpusProperty(name=name, about=about, compute=compute, **others)).compute
 
     return register
 
