@@ -96,9 +96,8 @@ def explain_score(metric: CorpusMetric, comparison: Comparison, score: Score, te
     texts: list[Any] = [[None] * len(side) for side in comparison.sides]
     if comparison.joint.pool.has_texts:
         texts = [list(map(replace_surrogates, side.texts)) for side in comparison.sides]
-    distances, places = (nearest.of_reference, nearest.of_candidate), nearest[1::2]
     frames = []
-    for own, side in enumerate((added.reference, added.candidate)):
+    for own, (side, near) in enumerate(zip((added.reference, added.candidate), nearest, strict=True)):
         # Of a part whose larger values mean closer, texts that add less than the mean pull the corpora apart.
         pull = side.adds if metric.closer == "smaller" else float(np.mean(side.adds)) - side.adds
         columns = {
@@ -107,11 +106,11 @@ def explain_score(metric: CorpusMetric, comparison: Comparison, score: Score, te
             "text": pl.Series(texts[own], dtype=pl.String),
             "contribution": side.adds,
             **side.detail,
-            "nearest": pl.Series([texts[1 - own][place] for place in places[own].tolist()], dtype=pl.String),
-            "nearest_index": rows[1 - own][places[own]],
-            "distance": distances[own],
+            "nearest": pl.Series([texts[1 - own][place] for place in near.at.tolist()], dtype=pl.String),
+            "nearest_index": rows[1 - own][near.at],
+            "distance": near.distances,
             _PULL: pull,
-            _STRENGTH: distances[own] if side.strength is None else side.strength,
+            _STRENGTH: near.distances if side.strength is None else side.strength,
         }
         frames.append(pl.DataFrame(columns, nan_to_null=True))
     return Explanation(

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origi
 
 from textgauge.core.errors import ParameterError, UnknownName
 from textgauge.core.registry import Name
+from textgauge.data.pool import GIVEN
+from textgauge.encode.embedders import get_embedder
 from textgauge.encode.tokenizers import LIBRARIES
 
 Closer = Literal["smaller", "larger"]
@@ -208,6 +210,11 @@ def _describe_kind(kind: Any) -> str:
 
 def _format_parameter(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def identify_embedder(name: str) -> str:
+    """Return what a signature says of an embedder: its name and revision, or that embeddings were given."""
+    return "embeddings=given" if name == GIVEN else f"embedder={get_embedder(name).identity}"
 
 
 @cache

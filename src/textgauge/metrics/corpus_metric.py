@@ -14,7 +14,7 @@ from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws
 from textgauge.data.view import TextsLike
 from textgauge.metrics import uncertainty
-from textgauge.metrics.base import VALUE, Metric, Part, Undefined
+from textgauge.metrics.base import VALUE, Metric, Part, Undefined, identify_embedder
 from textgauge.metrics.cautions import find_unread, get_reader
 from textgauge.metrics.numerics.moments import GROUNDS
 from textgauge.metrics.pair_metric import to_distance
@@ -70,11 +70,7 @@ class CorpusMetric(Metric):
             return [f"tokenizer={self.on}"]
         if self.pair_ground is not None:
             return [f"ground={_pair_key(self.pair_ground, full=True)}"]
-        if self.embedder == GIVEN:
-            return ["embeddings=given"]
-        from textgauge.encode.embedders import get_embedder
-
-        return [f"embedder={get_embedder(self.embedder).identity}"]
+        return [identify_embedder(self.embedder)]
 
     def compute(self, comparison: Comparison) -> Values:
         """Headline and parts of one comparison; raises `Undefined` with the reason where there is none.

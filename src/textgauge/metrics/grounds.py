@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +17,13 @@ from textgauge.metrics.numerics.neighbours import (
     BallCounts,
     Cloud,
     Joint,
+    Nearest,
     Points,
     Rows,
     compute_radii,
     count_balls,
     estimate_ranks_needed,
     find_nearest,
-    to_ground,
 )
 from textgauge.metrics.pair_metric import PairMetric, to_distance
 from textgauge.metrics.registry import get_metric
@@ -129,16 +128,7 @@ def _make_scratch(size: int) -> Floats32:
         return np.memmap(file, dtype=np.float32, mode="w+", shape=(size, size))
 
 
-class CrossNearest(NamedTuple):
-    """For each text of both corpora the distance and position of the nearest text of the other corpus."""
-
-    of_reference: Floats
-    of_reference_index: Ints
-    of_candidate: Floats
-    of_candidate_index: Ints
-
-
-def find_nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[CrossNearest, str]:
+def find_nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[tuple[Nearest, Nearest], str]:
     """For each text the nearest one of the other corpus, of equally near ones the first, and the distance's name.
 
     Metrics over a ground: by that ground; metrics of embeddings: by their cosine distance; metrics of tokens: by the
@@ -150,7 +140,7 @@ def find_nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[Cr
     return nearest(comparison, on), on
 
 
-def nearest(comparison: Comparison, on: str) -> CrossNearest:
+def nearest(comparison: Comparison, on: str) -> tuple[Nearest, Nearest]:
     """Return the nearest texts by a ground such as `minilm:cosine` or `levenshtein`; of equally near ones the first."""
     return comparison.derive(_nearest, on)
 
@@ -220,28 +210,17 @@ def _get_cloud(corpus: Corpus, embedder: str, ground: str) -> Cloud:
     return corpus.derive(_get_cloud, embedder, "euclidean").of_directions()
 
 
-def _nearest(comparison: Comparison, on: str) -> CrossNearest:
+def _nearest(comparison: Comparison, on: str) -> tuple[Nearest, Nearest]:
+    P, Q = _get_sides(on, *comparison.sides)
     ground = on.rpartition(":")[2]
-    return _find_across(*_get_sides(on, *comparison.sides), ground=ground if ground in GROUNDS else "euclidean")
-
-
-def _find_across(P: Points, Q: Points, *, ground: str) -> CrossNearest:
-    """Return the nearest texts of two sides, both ways."""
-    p, q = find_nearest(P, Q)
-    return CrossNearest(
-        to_ground(p.squares, ground)[P.inverse],
-        Q.first[p.at][P.inverse],
-        to_ground(q.squares, ground)[Q.inverse],
-        P.first[q.at][Q.inverse],
-    )
+    return find_nearest(P, Q, ground if ground in GROUNDS else "euclidean")
 
 
 def count_in_balls(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
     """Return which balls, reaching to the k-th neighbour, hold which texts of both corpora, by a ground."""
     P, Q = _get_sides(on, *comparison.sides)
     radii = comparison.reference.derive(_compute_radii, on, k), comparison.candidate.derive(_compute_radii, on, k)
-    found = count_balls(P, Q, radii, closed=ties == "closed")
-    return BallCounts(found.of_first[P.inverse], found.of_second[Q.inverse], found.reached[P.inverse])
+    return count_balls(P, Q, radii, closed=ties == "closed")
 
 
 def _compute_radii(corpus: Corpus, on: str, k: int) -> Floats32:
@@ -263,5 +242,6 @@ class _Counts(Points):
         return np.asarray(np.maximum(2.0 - 2.0 * (self._counts[which] @ other._counts.T).toarray(), 0.0))
 
 
-def _find_nearest_counts(comparison: Comparison, tokenizer: str) -> CrossNearest:
-    return _find_across(*(_Counts(side, tokenizer) for side in comparison.sides), ground="cosine")
+def _find_nearest_counts(comparison: Comparison, tokenizer: str) -> tuple[Nearest, Nearest]:
+    P, Q = (_Counts(side, tokenizer) for side in comparison.sides)
+    return find_nearest(P, Q, "cosine")

@@ -55,12 +55,12 @@ class PairMetric(Metric):
         """Return the same for candidates with several references: by default those of the closest reference."""
         distinct, inverse = pairs.distinct()
         columns = {name: column[inverse] for name, column in self.compute(distinct).items()}
-        if not pairs.several:
-            return columns
+        return self.choose_references(columns, pairs) if pairs.several else columns
+
+    def choose_references(self, columns: Columns, pairs: Pairs) -> Columns:
+        """Return the numbers of each candidate, given those of all pairs; undefined only if all are."""
         distance = self.orient_headline(columns[VALUE])
-        chosen = find_best_rows(
-            -np.where(np.isnan(distance), np.inf, distance), pairs.items
-        )  # undefined only if all are
+        chosen = find_best_rows(-np.where(np.isnan(distance), np.inf, distance), pairs.items)
         return {name: column[chosen] for name, column in columns.items()}
 
     def statistics(self, pairs: Pairs) -> Floats | None:
@@ -214,13 +214,11 @@ class GridMetric(PairMetric):
         elif background.pool is not rows.pool:
             joined, background = join_pools(rows, background)
             rows, columns = joined, Corpus(joined.pool, columns.index)
-        found = [
-            np.asarray(
-                self.select(self.of_grid(Grid(rows.take(np.arange(len(rows))[some]), columns, background, True)))
-            )
-            for some in split_into_blocks(len(rows), _BLOCK_CELLS, len(columns))
-        ]
-        return found[0] if len(found) == 1 else np.concatenate([np.empty((0, len(columns))), *found])
+        found = np.empty((len(rows), len(columns)))
+        for some in split_into_blocks(len(rows), _BLOCK_CELLS, len(columns)):
+            grid = Grid(rows.take(np.arange(len(rows))[some]), columns, background, crossed=True)
+            found[some] = self.select(self.of_grid(grid))
+        return found
 
 
 def find_distinct_texts(left: Corpus, right: Corpus) -> tuple[list[str], Ints, Ints]:

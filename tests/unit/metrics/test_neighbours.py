@@ -187,10 +187,10 @@ def test_shared_texts_tie_exactly_across_corpora():
 
 def test_nearest_gives_distance_and_first_position():
     X, Y = np.array([[0.0], [10.0], [0.0]]), np.array([[11.0], [1.0], [1.0]])
-    found = nearest(Comparison(X, Y), "given:euclidean")
-    assert found.of_reference.tolist() == [1.0, 1.0, 1.0]
-    assert found.of_reference_index.tolist() == [1, 0, 1]
-    assert found.of_candidate_index.tolist() == [1, 0, 0]
+    of_reference, of_candidate = nearest(Comparison(X, Y), "given:euclidean")
+    assert of_reference.distances.tolist() == [1.0, 1.0, 1.0]
+    assert of_reference.at.tolist() == [1, 0, 1]
+    assert of_candidate.at.tolist() == [1, 0, 0]
 
 
 def test_work_is_shared_between_metrics(monkeypatch):

@@ -40,9 +40,7 @@ class _NearestMetric(NeighbourMetric):
 
     def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """None where one text is the nearest of many: other samples would lack it, which no part of this one shows."""
-        found = nearest(comparison, self.on)
-        indices = found.of_reference_index, found.of_candidate_index
-        share = max(float(np.bincount(rows).max() / len(rows)) for rows in indices)
+        share = max(float(np.bincount(side.at).max() / len(side.at)) for side in nearest(comparison, self.on))
         if share > _HUB:
             raise Undefined(
                 f"{self.key} has no interval: one text is the nearest of {share:.0%} of the other corpus, "
@@ -56,8 +54,8 @@ class _NearestMetric(NeighbourMetric):
         return 0.0, _FARTHEST.get(self.ground, INFINITY)
 
     def compute(self, comparison: Comparison) -> Values:
-        found = nearest(comparison, self.on)
-        return take_single(self._of_distances(found.of_reference[None, :], found.of_candidate[None, :]))
+        of_reference, of_candidate = (side.distances[None] for side in nearest(comparison, self.on))
+        return take_single(self._of_distances(of_reference, of_candidate))
 
     def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
         ground = "euclidean" if self.pair_ground is not None else self.ground  # the matrix is listed in squares too
@@ -66,11 +64,10 @@ class _NearestMetric(NeighbourMetric):
 
     def _explain_sums(self, comparison: Comparison, formula: str, over: Ends, slopes: Ends) -> Contributions:
         """Contributions of slope × nearest distance / size for each side; of a part, of its side alone."""
-        found = nearest(comparison, self.on)
         if self.part is not None:
             formula, slopes = _PART, (1.0, 0.0) if self.part in ("recall", "forward") else (0.0, 1.0)
-        sides = zip((found.of_reference, found.of_candidate), over, slopes, strict=True)
-        reference, candidate = (SideTerms(slope * side / size) for side, size, slope in sides)
+        sides = zip(nearest(comparison, self.on), over, slopes, strict=True)
+        reference, candidate = (SideTerms(slope * side.distances / size) for side, size, slope in sides)
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
     def _of_distances(self, of_reference: Floats, of_candidate: Floats) -> ManyValues:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,23 +115,13 @@ class Trial(TrainTest):
         return HeldOut(self.truth, predicted[self.place])
 
 
-def accuracy(rates: Floats, sizes: Floats) -> float:
-    """Share of all held-out texts predicted right."""
-    return float((rates * sizes).sum() / sizes.sum())
-
-
-def balanced(rates: Floats, sizes: Floats) -> float:
-    """Mean of the two corpora's shares predicted right."""
-    return float(rates.mean())
-
-
-def f1(rates: Floats, sizes: Floats) -> float:
-    """F1 of the candidate: 2 tp / (2 tp + fp + fn)."""
-    hits, false = rates[1] * sizes[1], (1.0 - rates[0]) * sizes[0]
-    return float(2.0 * hits / (hits + false + sizes[1]))
-
-
-SCORES = {"accuracy": accuracy, "balanced": balanced, "f1": f1}
+# By the shares of the reference's and of the candidate's texts that were predicted right, and how many these are. F1 is
+# the candidate's.
+SCORES: dict[str, Callable[[Floats, Floats], float]] = {
+    "accuracy": lambda rates, sizes: float((rates * sizes).sum() / sizes.sum()),
+    "balanced": lambda rates, sizes: float(rates.mean()),
+    "f1": lambda rates, sizes: float(2.0 * rates[1] / (1.0 + rates[1] + (1.0 - rates[0]) * sizes[0] / sizes[1])),
+}
 
 
 def average_scores(outcomes: Sequence[HeldOut]) -> dict[str, float]:

@@ -204,10 +204,7 @@ def _compute_scatter(X: NDArray[np.floating], mean: Floats) -> Floats:
     added up in float64: twice as fast, within 1e-6 of the float64 distance (2e-9 on 10,000 sentence embeddings, where
     the rounding of the blocks averages out).
     """
-    if X.dtype != np.float32 or len(X) < _MANY_ROWS:
-        centred = X - mean
-        return np.asarray(centred.T @ centred)
-    if len(X) > _MOST_ROWS:
+    if X.dtype != np.float32 or not _MANY_ROWS <= len(X) <= _MOST_ROWS:
         parts = (rows - mean for _, rows in iterate_rows(X, _BLOCK))
         return np.asarray(sum(part.T @ part for part in parts))
     near = mean.astype(np.float32)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,35 +221,36 @@ def compute_radii(side: Points, k: int) -> Floats32:
     return round_distances(squares)
 
 
-@dataclass(frozen=True)
-class Nearest:
-    """For each row of a side the squared distance to the nearest of the other side, and which that is."""
+class Nearest(NamedTuple):
+    """For each text of a corpus the distance to the nearest text of another one, and the place of that text."""
 
-    squares: Floats
+    distances: Floats
     at: Ints
 
 
-def find_nearest(a: Points, b: Points) -> tuple[Nearest, Nearest]:
-    """Return the nearest rows of both sides, of equally near ones the first."""
-    of_a, of_b = (Nearest(np.full(len(side), np.inf), np.zeros(len(side), dtype=np.int64)) for side in (a, b))
+def find_nearest(a: Points, b: Points, ground: str) -> tuple[Nearest, Nearest]:
+    """Return the nearest texts of both sides, of equally near ones the first."""
+    squares = [np.full(len(side), np.inf) for side in (a, b)]
+    at = [np.zeros(len(side), dtype=np.int64) for side in (a, b)]
     for rows in _split_rows(a, b):
         block, slack = a.sift(rows, b)
-        least = np.minimum(block.min(axis=0), of_b.squares + slack)
-        sides = (of_a, block.min(axis=1)[:, None]), (of_b, least)
-        for side, (found, reach) in enumerate(sides):
+        for side, reach in enumerate((block.min(axis=1)[:, None], np.minimum(block.min(axis=0), squares[1] + slack))):
             cells = _find_cells(block <= reach + 2.0 * slack)
-            squares = block[cells] if not slack else a.squares_of(rows, b, *cells)
-            row, column = rows[cells[0]], cells[1]
-            own, other = (column, row) if side else (row, column)
-            best = find_best_rows(-squares, own, other)
-            best = best[squares[best] < found.squares[own[best]]]
-            found.at[own[best]], found.squares[own[best]] = other[best], squares[best]
+            exact = block[cells] if not slack else a.squares_of(rows, b, *cells)
+            own, other = (cells[1], rows[cells[0]]) if side else (rows[cells[0]], cells[1])
+            best = find_best_rows(-exact, own, other)
+            best = best[exact[best] < squares[side][own[best]]]
+            at[side][own[best]], squares[side][own[best]] = other[best], exact[best]
+    of_a, of_b = (
+        Nearest(to_ground(squares[side][own.inverse], ground), other.first[at[side]][own.inverse])
+        for side, (own, other) in enumerate([(a, b), (b, a)])
+    )
     return of_a, of_b
 
 
 @dataclass(frozen=True)
 class BallCounts:
-    """How many balls of the other side hold each row, and whether a ball of the first side holds any of the second."""
+    """How many balls of the other side hold each text, and whether a ball of the first side holds any of the second."""
 
     of_first: Ints
     of_second: Ints
@@ -266,7 +267,7 @@ def count_balls(a: Points, b: Points, radii: tuple[Floats32, Floats32], *, close
         np.add.at(found.of_second, j, a.weight[rows[i]])
         i, j = _find_inside(a, rows, b, sifted, radii[1], closed=closed)
         np.add.at(found.of_first, rows[i], b.weight[j])
-    return found
+    return BallCounts(found.of_first[a.inverse], found.of_second[b.inverse], found.reached[a.inverse])
 
 
 def _find_inside(

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ParameterError
 from textgauge.core.settings import split_into_runs
-from textgauge.data import GIVEN, Corpus, Pairs
+from textgauge.data import Corpus, Pairs
 from textgauge.encode.hugging_face import get_cross_encoder, get_nli
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, TokenVectors, get_token_encoder
-from textgauge.metrics.base import VALUE, Part, Range
+from textgauge.metrics.base import VALUE, Part, Range, identify_embedder
 from textgauge.metrics.cautions import UNREAD, find_unread
 from textgauge.metrics.numerics.moments import scale_to_units, to_unit
 from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, PairMetric, decide_easy_pairs, find_distinct_texts
@@ -67,11 +67,7 @@ class Cosine(GridMetric):
         return (-1.0, 1.0) if self.scale == "none" else (0.0, 1.0)
 
     def input_identity(self) -> list[str]:
-        if self.on == GIVEN:
-            return ["embeddings=given"]
-        from textgauge.encode.embedders import get_embedder
-
-        return [f"embedder={get_embedder(self.on).identity}"]
+        return [identify_embedder(self.on)]
 
     def of_grid(self, grid: Grid) -> Columns:
         both = scale_to_units(np.concatenate([side.embeddings(self.on) for side in (grid.left, grid.right)]))
@@ -352,12 +348,8 @@ class BertScore(GridMetric):
         same = (of_left == of_right) | (empty[of_left] & empty[of_right])
         return _hide_unread(self._columns(precision, recall, same), grid, self.on)
 
-    def compute_items(self, pairs: Pairs) -> Columns:
-        """Headline and parts of every item: each the largest over its references, as bert-score has it."""
-        distinct, inverse = pairs.distinct()
-        columns = {name: column[inverse] for name, column in self.compute(distinct).items()}
-        if not pairs.several:
-            return columns
+    def choose_references(self, columns: Columns, pairs: Pairs) -> Columns:
+        """Return of each number the largest over the references, as bert-score has it."""
         return {name: np.fmax.reduceat(column, pairs.first_rows) for name, column in columns.items()}
 
     @property
