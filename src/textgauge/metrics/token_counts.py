@@ -13,14 +13,13 @@ from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import PADDED, PARTITION, iterate_rows
+from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import VALUE, Undefined
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values, take_single
 from textgauge.metrics.numerics.moments import Subsets
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-    from textgauge.encode.tokenizers import Tokens
 
 
 _AT_ONCE = 4_096  # rows in double precision
@@ -121,8 +120,10 @@ class CountMetric(TokenMetric):
         P, Q = sum_counts(counts, draws.left), sum_counts(counts, draws.right)
         usable = (draws.smaller >= self.min_texts) & (P.sum(axis=1) > 0) & (Q.sum(axis=1) > 0)
         values = self.of_counts(P[usable], Q[usable])
-        lost = np.isnan(values[VALUE])
-        return {name: _place_values(np.where(lost, np.nan, values[name]), usable) for name in self.value_names}
+        found = {name: np.full(len(draws), np.nan) for name in self.value_names}
+        for name, column in found.items():
+            column[usable] = np.where(np.isnan(values[VALUE]), np.nan, values[name])
+        return found
 
 
 def count_tokens(corpus: Corpus, tokenizer: str) -> Floats:
@@ -135,12 +136,6 @@ def count_tokens(corpus: Corpus, tokenizer: str) -> Floats:
 def sum_counts(counts: csr_matrix, members: NDArray[np.bool_]) -> Floats:
     """Return the counts of each draw, draws by vocabulary."""
     return np.ascontiguousarray((counts.T @ members.T.astype(np.float64)).T)
-
-
-def _place_values(values: Floats, where: NDArray[np.bool_]) -> Floats:
-    column = np.full(len(where), np.nan)
-    column[where] = values
-    return column
 
 
 def number_pairs(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Ints:

@@ -118,7 +118,7 @@ def test_all_metrics_that_are_installed_are_tried_and_none_is_fetched(monkeypatc
     assert {"bertscore", "tfidf", "cosine", "chrf"} < names
     assert not names & {"judge", "cross_encoder", "ensemble"}
     assert [metric.name for metric in list_usable_metrics("corpus")][:3] == ["energy", "mmd", "mauve"]
-    monkeypatch.setattr("textgauge.encode.word_vectors.get_word_vectors", absent)
+    monkeypatch.setattr("textgauge.metrics.pair.word_vectors.get_word_vectors", absent)
     some = get_pair_metrics("jaccard,overlap,wordvec_cosine")
     monkeypatch.setattr(sys.modules["textgauge.bench.recommend"], "list_usable_metrics", lambda _: some)
     sources = read_rated("sample:graded", limit=100)

@@ -31,7 +31,7 @@ from textgauge.metrics.corpus_metric import (
     take_single,
 )
 from textgauge.metrics.grounds import get_pair_distances, get_places
-from textgauge.metrics.numerics.moments import GROUNDS, move_near_zero, scale_to_units, squared_euclidean
+from textgauge.metrics.numerics.moments import GROUNDS, move_near_zero, scale_to_units
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
 from textgauge.metrics.token_counts import sum_sides
@@ -393,16 +393,12 @@ class Energy(Discrepancy, GroundMetric):
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
 
-def gaussian(scale: float, X: Floats, Y: Floats) -> Floats:
-    """exp(−‖x − y‖²/(2 scale²))."""
-    block = squared_euclidean(X, Y)
+def gaussian(distances: Kernel, scale: float, X: Floats, Y: Floats) -> Floats:
+    """exp(−δ²/(2 scale²))."""
+    block = distances(X, Y)
+    block *= block
     block *= -0.5 / scale**2
     return np.asarray(np.exp(block, out=block))
-
-
-def gaussian_of(blocks: Kernel, scale: float, X: Floats, Y: Floats) -> Floats:
-    """exp(−δ²/(2 scale²)) for any block function."""
-    return np.asarray(np.exp(-0.5 / scale**2 * blocks(X, Y) ** 2))
 
 
 def polynomial(degree: int, X: Floats, Y: Floats) -> Floats:
@@ -463,9 +459,7 @@ class Mmd(KernelDiscrepancy, GroundMetric):
     def kernel(self, joint: Corpus) -> Kernel:
         """Return a Gaussian as wide as the median distance."""
         width = self.scale * joint.derive(compute_bandwidth, self)
-        if self.ground == "euclidean" and self.pair_ground is None:
-            return partial(gaussian, width)
-        return partial(gaussian_of, self.distances(joint.pool), width)
+        return partial(gaussian, self.distances(joint.pool), width)
 
 
 @register

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.settings import split_into_runs
+from textgauge.encode.tokenizers import Tokens
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-    from textgauge.encode.tokenizers import Tokens
 
 _BLOCK_TOKENS = 1 << 16  # what is sorted at once stays in the processor's cache
 

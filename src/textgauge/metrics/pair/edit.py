@@ -164,8 +164,7 @@ class Ter(PairMetric):
     def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
         from sacrebleu.metrics.ter import TER
 
-        kept: dict[str, Any] = {"case_sensitive": self.case_sensitive, "asian_support": self.asian_support}
-        return "TER", TER(normalized=self.normalized, no_punct=self.no_punct, **kept)
+        return "TER", TER(**self._settings)
 
     def _counts(self, pairs: Pairs) -> NDArray[np.float64]:
         words = self._words(pairs.left.pool)
@@ -175,17 +174,14 @@ class Ter(PairMetric):
         ]
         return np.array(found, dtype=np.float64).reshape(-1, 2)
 
-    def _words(self, pool: Pool) -> list[list[str]]:
-        variant = f"{self.normalized}, {self.no_punct}, {self.asian_support}, {self.case_sensitive}"
-        return pool.get_or_compute("TER words", variant, lambda _: self._split(pool.texts))
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("normalized", "no_punct", "asian_support", "case_sensitive")}
 
-    def _split(self, texts: Sequence[str]) -> list[list[str]]:
+    def _words(self, pool: Pool) -> list[list[str]]:
         from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
-        split = TercomTokenizer(
-            normalized=self.normalized,
-            no_punct=self.no_punct,
-            asian_support=self.asian_support,
-            case_sensitive=self.case_sensitive,
+        split = TercomTokenizer(**self._settings)
+        return pool.get_or_compute(
+            "TER words", str(self._settings), lambda _: [split(text.rstrip()).split() for text in pool.texts]
         )
-        return [split(text.rstrip()).split() for text in texts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,10 @@ from textgauge.core.settings import split_into_blocks, split_into_runs
 from textgauge.data import Pairs, Pool
 from textgauge.encode.languages import find_nouns_of_text
 from textgauge.encode.tokenizers import SplitTokenizer, hold_letters, list_tokenizers, register_tokenizer
+from textgauge.encode.word_vectors import WordVectors, get_word_vectors
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, PairMetric
 from textgauge.metrics.registry import register
-
-if TYPE_CHECKING:
-    from textgauge.encode.word_vectors import WordVectors
 
 StopWords = Literal["keep", "drop"]
 NO_WORD = "a text has no word with a vector"
@@ -103,6 +101,8 @@ class WordVectorMetric(PairMetric):
     undefined = NO_WORD
     parts: ClassVar[tuple[Part, ...]] = (UNKNOWN,)
     version = 2
+    stopwords: ClassVar[StopWords] = "keep"
+    unit: ClassVar[bool] = False  # whether vectors are brought to length 1 first
     blank: ClassVar[str] = ""  # the tokenizer by which texts without tokens are alike, where it is another one
     tokens: str = "words"
 
@@ -115,20 +115,13 @@ class WordVectorMetric(PairMetric):
         return (f"{self.name}: {share:.0%} of the words have no vector in {self.on} and are left out",)
 
     def input_identity(self) -> list[str]:
-        from textgauge.encode.word_vectors import get_word_vectors
-
         return [f"{self.on}={get_word_vectors(self.on).identity}"]
 
     def words(self, pool: Pool) -> WordCounts:
-        return self._count(pool, "keep")
-
-    def _count(self, pool: Pool, stopwords: StopWords) -> WordCounts:
-        from textgauge.encode.word_vectors import get_word_vectors
-
         vectors = get_word_vectors(self.on)
-        variant = f"{self.tokens}|{vectors.identity}|{stopwords}"
+        variant = f"{self.tokens}|{vectors.identity}|{self.stopwords}"
         return pool.get_or_compute(
-            "words", variant, lambda _: count_words(pool, self.tokens, vectors, stopwords=stopwords)
+            "words", variant, lambda _: count_words(pool, self.tokens, vectors, stopwords=self.stopwords)
         )
 
     def find_alike(self, grid: Grid) -> NDArray[np.bool_]:
@@ -234,14 +227,11 @@ class BagMetric(WordVectorMetric):
         """Return headline and parts but the last, of two texts that have words with vectors."""
         raise NotImplementedError
 
-    def get_vectors(self, words: WordCounts) -> NDArray[np.float32]:
-        return words.vectors
-
     def compute(self, pairs: Pairs) -> Columns:
         """Return the costs of all pairs: 0 for equal texts, NaN where a text has no word with a vector."""
         grid, words = Grid.of(pairs), self.words(pairs.left.pool)
         left, right, same = pairs.left.index, pairs.right.index, self.find_alike(grid)
-        vectors, names = self.get_vectors(words), self.value_names[:-1]
+        vectors, names = words.unit_vectors if self.unit else words.vectors, self.value_names[:-1]
         found = np.where(same, 0.0, np.full((len(names), len(pairs)), np.nan))
         for pair in np.flatnonzero((words.evidence[left] > 0) & (words.evidence[right] > 0) & ~same).tolist():
             found[:, pair] = self.cost(words.get_bag(left[pair]), words.get_bag(right[pair]), vectors)
@@ -253,14 +243,8 @@ class TransportMetric(BagMetric):
     """Base of the metrics that move words."""
 
     libraries: ClassVar[tuple[str, ...]] = ("scikit-learn",)  # its stop words
-    stopwords: StopWords = "keep"
-    unit: bool = False
-
-    def words(self, pool: Pool) -> WordCounts:
-        return self._count(pool, self.stopwords)
-
-    def get_vectors(self, words: WordCounts) -> NDArray[np.float32]:
-        return words.unit_vectors if self.unit else words.vectors
+    stopwords: StopWords = "keep"  # type: ignore[misc]
+    unit: bool = False  # type: ignore[misc]
 
 
 @register

@@ -21,7 +21,7 @@ class Vectors:
 @pytest.fixture(autouse=True)
 def plane(monkeypatch):
     """Every word is a noun but `the`, `ran` and `no`."""
-    monkeypatch.setattr("textgauge.encode.word_vectors.get_word_vectors", lambda name: Vectors())
+    monkeypatch.setattr("textgauge.metrics.pair.word_vectors.get_word_vectors", lambda name: Vectors())
     split = lambda text: [word for word in text.split() if word not in {"the", "ran", "no"}]  # noqa: E731
     monkeypatch.setitem(tokenizers.TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(split))
 
