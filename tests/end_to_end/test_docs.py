@@ -259,11 +259,11 @@ def folder(prepared, tmp_path, monkeypatch):
     shutil.copytree(prepared / "here", tmp_path, dirs_exist_ok=True)
     use_stand_ins(prepared / "data", monkeypatch)
     monkeypatch.chdir(tmp_path)
-    known = dict(registry.get_known_metrics())
+    known = dict(registry.METRICS)
     with chat_service(monkeypatch):
         yield tmp_path
-    registry.get_known_metrics().clear()
-    registry.get_known_metrics().update(known)
+    registry.METRICS.clear()
+    registry.METRICS.update(known)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_the_leaderboard_in_every_format(ksc, run, tmp_path):
 
 @pytest.fixture
 def constant(monkeypatch):
-    monkeypatch.setitem(registry.get_known_metrics(), "constant", Constant)
+    monkeypatch.setitem(registry.METRICS, "constant", Constant)
 
 
 def test_a_metric_that_fails_on_a_pair_is_said_and_the_exit_code_is_1(ksc, run, tmp_path, constant):

@@ -75,7 +75,7 @@ def rated(n=360, seed=0, **changed):
 @pytest.fixture
 def judged(tmp_path, monkeypatch):
     for name, kind in METRICS.items():
-        monkeypatch.setitem(registry.get_known_metrics(), name, kind)
+        monkeypatch.setitem(registry.METRICS, name, kind)
 
     def judge_all(names, sources=None, protocol=None):
         store = Store(tmp_path / f"{len(list(tmp_path.iterdir()))}")

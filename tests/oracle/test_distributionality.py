@@ -42,7 +42,7 @@ def moved(size=60, seed=0):
 def judged(tmp_path, monkeypatch):
     """Verdicts by metric and measure, by way of a run and its store."""
     for kind in TRANSFORMS:
-        monkeypatch.setitem(registry.get_known_metrics(), kind.name, kind)
+        monkeypatch.setitem(registry.METRICS, kind.name, kind)
 
     def verdicts(metrics, **given):
         protocol = Distributionality(n=30, k=6, **PROTOTYPES, **given)

@@ -45,7 +45,7 @@ METRICS = (
 @pytest.fixture
 def verdicts(tmp_path, monkeypatch):
     for kind in METRICS:
-        monkeypatch.setitem(registry.get_known_metrics(), kind.name, kind)
+        monkeypatch.setitem(registry.METRICS, kind.name, kind)
 
     def judged(names, protocol=EXACT):
         store = Store(tmp_path / "run")

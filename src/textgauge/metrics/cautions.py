@@ -22,12 +22,11 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.settings import split_into_blocks
-from textgauge.data import Comparison, Corpus, Draws, Pool
+from textgauge.data import Comparison, Corpus, Pool
 from textgauge.data.pool import PARTITION
 from textgauge.encode.embedders import BUILT_IN, get_window
 from textgauge.metrics.base import Metric
 from textgauge.metrics.numerics.moments import to_unit
-from textgauge.stats.resampling import draw_permutations
 
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric
@@ -290,9 +289,8 @@ def compute_energy_and_null(kept: NDArray[Any], rows: NDArray[Any], seed: int) -
     metric: Any = get_metric(_METRIC)
     sides = (to_unit(side.astype(np.float64)).astype(np.float32) for side in (kept, rows))
     comparison = Comparison(*(Corpus.of(embeddings=side) for side in sides))
-    draws = Draws(*draw_permutations(len(kept), len(rows), _TRIALS, seed))
-    low, high = np.quantile(metric.compute_many(comparison.joint, draws)["value"], [0.025, 0.975])
-    return float(metric.compute(comparison)["value"]), float(low), float(high)
+    null = metric.null_values(comparison, permutations=_TRIALS, seed=seed)
+    return null.observed, *null.range
 
 
 def _draw_rows(texts: Corpus, most: int, seed: int) -> NDArray[np.int8]:

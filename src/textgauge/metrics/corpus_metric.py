@@ -18,7 +18,7 @@ from textgauge.metrics.base import VALUE, Metric, Part, Undefined, identify_embe
 from textgauge.metrics.cautions import find_unread, get_reader
 from textgauge.metrics.numerics.moments import GROUNDS
 from textgauge.metrics.pair_metric import to_distance
-from textgauge.metrics.registry import get_known_metrics, get_metric, list_explained_metrics
+from textgauge.metrics.registry import METRICS, get_metric, list_explained_metrics
 from textgauge.metrics.score import Contributions, Score
 from textgauge.metrics.uncertainty import GROUPS, PERMUTATION, DisjointSplits, NullValues
 
@@ -270,7 +270,7 @@ def take_single(values: ManyValues) -> Values:
 def _pair_key(on: str, *, full: bool = False) -> str | None:
     """Return the key, or the signature, of the pair metric this names; None where it names none."""
     name = re.match(r"\w*", on)
-    kind = get_known_metrics().get(name.group()) if name else None
+    kind = METRICS.get(name.group()) if name else None
     if kind is None or kind.scope != "pair":
         return None
     metric = get_metric(on)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
@@ -146,8 +146,3 @@ def list_metrics(*, kind: Scope | None = None, needs: str | None = None, symmetr
 def list_explained_metrics() -> list[str]:
     """Return names of the corpus metrics that say what each text adds (`CorpusMetric.explain`)."""
     return [metric.name for metric in list_metrics(kind="corpus") if metric.explains]
-
-
-def get_known_metrics() -> Mapping[str, type[Metric]]:
-    """Return the metric classes by name."""
-    return METRICS

@@ -34,4 +34,4 @@ def test_what_is_named_instead_of_another_metric_is_a_metric():
     for said in registry._ELSEWHERE.values():
         named = re.match(r"use ([\w.()=@]+)", said)
         assert named is None or get_metric(named[1]).key
-    assert not set(registry._ELSEWHERE) & set(registry.get_known_metrics())
+    assert not set(registry._ELSEWHERE) & set(registry.METRICS)

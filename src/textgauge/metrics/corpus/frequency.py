@@ -88,32 +88,30 @@ class _ChiSquare(_PaddedCounts):
         text adds less than nothing where its tokens are the other corpus's. The value of `chi`, 1 − p, is no sum: its
         part `statistic`, which decides it, is. For `cbdf` all is divided by the degrees of freedom.
         """
-        counts = [count_tokens(side, self.token_rows) for side in comparison.sides]
+        counts = np.vstack([count_tokens(side, self.token_rows) for side in comparison.sides])
         scale, of, formula = 1.0, "statistic", _TEXT
         if self.per_degree and self.part is None:
-            scale, of, formula = 1.0 / float(self.table(*counts)[1][0]), VALUE, f"{_TEXT} / degrees of freedom"
-        total = counts[0] + counts[1]
-        weight, total = mark_top_tokens(total, self.top)[0], total[0]
-        sizes = [float(weight @ count[0]) for count in counts]
-        expected = [total * (size / sum(sizes)) for size in sizes]
-        excess = [
-            weight * (np.divide(count[0], normal, out=np.ones_like(normal), where=normal > 0) - 1.0)
-            for count, normal in zip(counts, expected, strict=True)
-        ]
+            degrees = self.table(counts[:1], counts[1:])[1].item()
+            scale, of, formula = 1.0 / degrees, VALUE, f"{_TEXT} / degrees of freedom"
+        total = counts.sum(axis=0)
+        weight = mark_top_tokens(total[None], self.top)[0]
+        sizes = counts @ weight
+        expected = np.outer(sizes / sizes.sum(), total)
+        excess = weight * (np.divide(counts, expected, out=np.ones_like(expected), where=expected > 0) - 1.0)
         reference, candidate = (
             SideTerms(scale * (side.counts(self.token_rows) @ more))
             for side, more in zip(comparison.sides, excess, strict=True)
         )
-        P, Q = ((count[0] - normal) * more for count, normal, more in zip(counts, expected, excess, strict=True))
-        adds, vocabulary = scale * (P + Q), comparison.joint.pool.tokens(self.token_rows).vocabulary
+        adds = scale * ((counts - expected) * excess).sum(axis=0)
+        vocabulary = comparison.joint.pool.tokens(self.token_rows).vocabulary
         tokens = tuple(
             {
                 "token": vocabulary[i],
                 "contribution": float(adds[i]),
-                "count_reference": int(counts[0][0, i]),
-                "count_candidate": int(counts[1][0, i]),
-                "expected_reference": float(expected[0][i]),
-                "expected_candidate": float(expected[1][i]),
+                "count_reference": int(counts[0, i]),
+                "count_candidate": int(counts[1, i]),
+                "expected_reference": float(expected[0, i]),
+                "expected_candidate": float(expected[1, i]),
             }
             for i in sorted(np.flatnonzero(weight > 0).tolist(), key=lambda i: (-adds[i], vocabulary[i]))
         )

@@ -251,13 +251,12 @@ def chrf(shared: Floats, left: Floats, right: Floats, *, beta: float, epsilon: f
     """
     both = (left > 0) & (right > 0)
     orders = np.maximum(both.sum(axis=-1), 1)
-    precision = np.where(both, divide(shared, left), 0.0).sum(axis=-1) / orders
-    recall = np.where(both, divide(shared, right), 0.0).sum(axis=-1) / orders
-    factor = beta**2
-    value = divide((1 + factor) * precision * recall, factor * precision + recall)
+    shares = [divide(shared, left), divide(shared, right)]
+    precision, recall = (np.where(both, share, 0.0).sum(axis=-1) / orders for share in shares)
+    p, r = shares if epsilon else (precision, recall)
+    value = divide((1 + beta**2) * p * r, beta**2 * p + r)
     if epsilon:
-        p, r = divide(shared, left), divide(shared, right)
-        value = np.where(both, divide((1 + factor) * p * r, factor * p + r), epsilon).mean(axis=-1)
+        value = np.where(both, value, epsilon).mean(axis=-1)
     return {VALUE: value, "precision": precision, "recall": recall}
 
 
