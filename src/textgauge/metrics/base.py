@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
 
+import numpy as np
+from numpy.typing import NDArray
+
 from textgauge.core.errors import ParameterError, UnknownName
 from textgauge.core.registry import Name
 from textgauge.data.pool import GIVEN
@@ -210,6 +213,15 @@ def _describe_kind(kind: Any) -> str:
 
 def _format_parameter(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def take_single(values: Mapping[str, NDArray[np.float64]]) -> dict[str, float]:
+    """Return the values of the only draw.
+
+    >>> take_single({"value": np.array([0.5])})
+    {'value': 0.5}
+    """
+    return {name: np.asarray(column).item() for name, column in values.items()}
 
 
 def identify_embedder(name: str) -> str:

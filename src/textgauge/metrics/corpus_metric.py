@@ -14,7 +14,7 @@ from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws
 from textgauge.data.view import TextsLike
 from textgauge.metrics import uncertainty
-from textgauge.metrics.base import VALUE, Metric, Part, Undefined, identify_embedder
+from textgauge.metrics.base import VALUE, Metric, Part, Undefined, identify_embedder, take_single
 from textgauge.metrics.cautions import find_unread, get_reader
 from textgauge.metrics.numerics.moments import GROUNDS
 from textgauge.metrics.pair_metric import to_distance
@@ -256,15 +256,6 @@ class CorpusMetric(Metric):
         if self.embedder == default_embedder:
             return self.ground
         return self.embedder if self.ground == default_ground else self.on
-
-
-def take_single(values: ManyValues) -> Values:
-    """Return the values of the only draw.
-
-    >>> take_single({"value": np.array([0.5])})
-    {'value': 0.5}
-    """
-    return {name: np.asarray(column).item() for name, column in values.items()}
 
 
 def _pair_key(on: str, *, full: bool = False) -> str | None:

@@ -12,19 +12,8 @@ from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
+from textgauge.metrics.numerics import neighbours
 from textgauge.metrics.numerics.moments import GROUNDS, Subsets
-from textgauge.metrics.numerics.neighbours import (
-    BallCounts,
-    Cloud,
-    Joint,
-    Nearest,
-    Points,
-    Rows,
-    compute_radii,
-    count_balls,
-    estimate_ranks_needed,
-    find_nearest,
-)
 from textgauge.metrics.pair_metric import PairMetric, to_distance
 from textgauge.metrics.registry import get_metric
 
@@ -104,7 +93,7 @@ def get_pair_distances(pool: Pool, name: str) -> Callable[[Floats, Floats], Floa
     return lambda X, Y: matrix.block(X[:, 0].astype(np.int64), Y[:, 0].astype(np.int64))
 
 
-class MatrixSide(Points):
+class MatrixSide(neighbours.Points):
     """The texts of a corpus, each for itself, whose distances are read off the matrix."""
 
     def __init__(self, corpus: Corpus, name: str) -> None:
@@ -128,7 +117,7 @@ def _make_scratch(size: int) -> Floats32:
         return np.memmap(file, dtype=np.float32, mode="w+", shape=(size, size))
 
 
-def find_nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[tuple[Nearest, Nearest], str]:
+def find_nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[neighbours.BothNearest, str]:
     """For each text the nearest one of the other corpus, of equally near ones the first, and the distance's name.
 
     Metrics over a ground: by that ground; metrics of embeddings: by their cosine distance; metrics of tokens: by the
@@ -140,7 +129,7 @@ def find_nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[tu
     return nearest(comparison, on), on
 
 
-def nearest(comparison: Comparison, on: str) -> tuple[Nearest, Nearest]:
+def nearest(comparison: Comparison, on: str) -> neighbours.BothNearest:
     """Return the nearest texts by a ground such as `minilm:cosine` or `levenshtein`; of equally near ones the first."""
     return comparison.derive(_nearest, on)
 
@@ -168,13 +157,13 @@ class NeighbourMetric(GroundMetric):
         if not len(enough):
             return values
         some, near = Draws(draws.left[enough], draws.right[enough]), joint.derive(_make_joint, self.on)
-        near.list_neighbours(estimate_ranks_needed(some.left, some.right, self.min_texts - 1))
+        near.list_neighbours(neighbours.estimate_ranks_needed(some.left, some.right, self.min_texts - 1))
         found = [self.of_draws(near, part.left, part.right) for part in some.chunks(_CELLS, near.size)]
         for name, column in values.items():
             column[enough] = np.concatenate([part[name] for part in found])
         return values
 
-    def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
+    def of_draws(self, joint: neighbours.Joint, P: Masks, Q: Masks) -> ManyValues:
         """Return values of draws, given by masks, from the neighbours in the joint corpus."""
         raise NotImplementedError
 
@@ -192,43 +181,43 @@ def _make_comparisons(joint: Corpus, draws: Draws) -> list[Comparison]:
     return [Comparison(corpora[a], corpora[b]) for a, b in zip(sides.left, sides.right, strict=True)]
 
 
-def _make_joint(corpus: Corpus, on: str) -> Joint:
-    return Joint(*_get_sides(on, corpus))
+def _make_joint(corpus: Corpus, on: str) -> neighbours.Joint:
+    return neighbours.Joint(*_get_sides(on, corpus))
 
 
-def _get_sides(on: str, *corpora: Corpus) -> list[Points]:
+def _get_sides(on: str, *corpora: Corpus) -> list[neighbours.Points]:
     """Return the sides of corpora under a ground, ready to be compared with each other."""
     embedder, _, ground = on.rpartition(":")
     if ground not in GROUNDS:
         return [MatrixSide(corpus, on) for corpus in corpora]
-    return [*Rows.of(*(corpus.derive(_get_cloud, embedder, ground) for corpus in corpora))]
+    return [*neighbours.Rows.of(*(corpus.derive(_get_cloud, embedder, ground) for corpus in corpora))]
 
 
-def _get_cloud(corpus: Corpus, embedder: str, ground: str) -> Cloud:
+def _get_cloud(corpus: Corpus, embedder: str, ground: str) -> neighbours.Cloud:
     if ground == "euclidean":
-        return Cloud.of(corpus.embeddings(embedder))
+        return neighbours.Cloud.of(corpus.embeddings(embedder))
     return corpus.derive(_get_cloud, embedder, "euclidean").of_directions()
 
 
-def _nearest(comparison: Comparison, on: str) -> tuple[Nearest, Nearest]:
+def _nearest(comparison: Comparison, on: str) -> neighbours.BothNearest:
     P, Q = _get_sides(on, *comparison.sides)
     ground = on.rpartition(":")[2]
-    return find_nearest(P, Q, ground if ground in GROUNDS else "euclidean")
+    return neighbours.find_nearest(P, Q, ground if ground in GROUNDS else "euclidean")
 
 
-def count_in_balls(comparison: Comparison, on: str, k: int, ties: str) -> BallCounts:
+def count_in_balls(comparison: Comparison, on: str, k: int, ties: str) -> neighbours.BallCounts:
     """Return which balls, reaching to the k-th neighbour, hold which texts of both corpora, by a ground."""
     P, Q = _get_sides(on, *comparison.sides)
     radii = comparison.reference.derive(_compute_radii, on, k), comparison.candidate.derive(_compute_radii, on, k)
-    return count_balls(P, Q, radii, closed=ties == "closed")
+    return neighbours.count_balls(P, Q, radii, closed=ties == "closed")
 
 
 def _compute_radii(corpus: Corpus, on: str, k: int) -> Floats32:
     (side,) = _get_sides(on, corpus)
-    return compute_radii(side, k)
+    return neighbours.compute_radii(side, k)
 
 
-class _Counts(Points):
+class _Counts(neighbours.Points):
     """Token counts of each text, scaled to length one; a text without tokens stays zero."""
 
     def __init__(self, corpus: Corpus, tokenizer: str) -> None:
@@ -242,6 +231,6 @@ class _Counts(Points):
         return np.asarray(np.maximum(2.0 - 2.0 * (self._counts[which] @ other._counts.T).toarray(), 0.0))
 
 
-def _find_nearest_counts(comparison: Comparison, tokenizer: str) -> tuple[Nearest, Nearest]:
+def _find_nearest_counts(comparison: Comparison, tokenizer: str) -> neighbours.BothNearest:
     P, Q = (_Counts(side, tokenizer) for side in comparison.sides)
-    return find_nearest(P, Q, "cosine")
+    return neighbours.find_nearest(P, Q, "cosine")

@@ -14,8 +14,8 @@ from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import PADDED, PARTITION, iterate_rows
 from textgauge.encode.tokenizers import Tokens
-from textgauge.metrics.base import VALUE, Undefined
-from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values, take_single
+from textgauge.metrics.base import VALUE, Undefined, take_single
+from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
 from textgauge.metrics.numerics.moments import Subsets
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.metrics.base import INFINITY, VALUE, Part, Range
-from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, TokenMetric, Values, take_single
+from textgauge.metrics.base import INFINITY, VALUE, Part, Range, take_single
+from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.numerics.moments import scale_to_units
 from textgauge.metrics.numerics.ngram_counts import number_ngrams
 from textgauge.metrics.registry import register

@@ -20,16 +20,8 @@ from textgauge.core.parallel import map_threads
 from textgauge.core.progress import advance
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
-from textgauge.metrics.base import DEFAULT_SEED, INFINITY, VALUE, Part, Range, Undefined
-from textgauge.metrics.corpus_metric import (
-    CorpusMetric,
-    EmbeddingMetric,
-    GroundMetric,
-    Interval,
-    ManyValues,
-    Values,
-    take_single,
-)
+from textgauge.metrics.base import DEFAULT_SEED, INFINITY, VALUE, Part, Range, Undefined, take_single
+from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, Interval, ManyValues, Values
 from textgauge.metrics.grounds import get_pair_distances, get_places
 from textgauge.metrics.numerics.moments import GROUNDS, move_near_zero, scale_to_units
 from textgauge.metrics.registry import register

@@ -10,8 +10,8 @@ import numpy as np
 
 from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison
-from textgauge.metrics.base import INFINITY, VALUE, Part, Range, Undefined
-from textgauge.metrics.corpus_metric import Ends, Interval, ManyValues, Values, take_single
+from textgauge.metrics.base import INFINITY, VALUE, Part, Range, Undefined, take_single
+from textgauge.metrics.corpus_metric import Ends, Interval, ManyValues, Values
 from textgauge.metrics.grounds import NeighbourMetric, count_in_balls, harmonic_mean, nearest
 from textgauge.metrics.numerics.neighbours import (
     BallCounts,

@@ -228,7 +228,10 @@ class Nearest(NamedTuple):
     at: Ints
 
 
-def find_nearest(a: Points, b: Points, ground: str) -> tuple[Nearest, Nearest]:
+BothNearest = tuple[Nearest, Nearest]
+
+
+def find_nearest(a: Points, b: Points, ground: str) -> BothNearest:
     """Return the nearest texts of both sides, of equally near ones the first."""
     squares = [np.full(len(side), np.inf) for side in (a, b)]
     at = [np.zeros(len(side), dtype=np.int64) for side in (a, b)]
