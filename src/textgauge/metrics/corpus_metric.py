@@ -237,15 +237,13 @@ class CorpusMetric(Metric):
                 on = f"{default_embedder}:{on}"
         embedder, _, ground = on.rpartition(":")
         is_pair = self.needs == "ground" and ground not in GROUNDS
-        values = {
-            "on": on,
-            "embedder": embedder if self.needs == "ground" else on,
-            "ground": ground,
-            "pair_ground": on if is_pair else None,
-            "reads_texts": is_pair or self.needs == "tokens",
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            on=on,
+            embedder=embedder if self.needs == "ground" else on,
+            ground=ground,
+            pair_ground=on if is_pair else None,
+            reads_texts=is_pair or self.needs == "tokens",
+        )
 
     def _short_on(self) -> str | None:
         if self.on == self.default_on:

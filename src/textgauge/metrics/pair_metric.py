@@ -64,10 +64,7 @@ class PairMetric(Metric):
         return {name: column[chosen] for name, column in columns.items()}
 
     def statistics(self, pairs: Pairs) -> Floats | None:
-        """Return the counts whose sums over items give the score of the whole set, one row per item.
-
-        None where there is none.
-        """
+        """Return the counts of each item whose sums give the score of the whole set; None where there is none."""
         return None
 
     def of_statistics(self, sums: Floats) -> Floats:
@@ -79,10 +76,7 @@ class PairMetric(Metric):
         return None
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
-        """Return the shown value of every row text (left) with every column text (right).
-
-        The default background is both.
-        """
+        """Return the shown value of row texts (left) with column texts (right); the background is both by default."""
         background = background if background is not None or not self.fitted else rows | columns
         found = np.empty((len(rows), len(columns)))
         for block in split_into_blocks(len(rows), _BLOCK_PAIRS, len(columns)):

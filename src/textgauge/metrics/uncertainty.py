@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -74,17 +73,15 @@ class NullValues:
         mean = float(known.mean()) if len(known) else undefined
         deviation = float(known.std(ddof=1)) if len(known) > 1 else 0.0
         is_varied = deviation > _ROUNDING * abs(mean)
-        computed: dict[str, Any] = {
-            "p_value": p,
-            "p_error": float(np.sqrt(p * (1.0 - p) / max(len(self.permuted), 1))),
-            "mean": mean,
-            "deviation": deviation,
-            "range": (low, high),
-            "effect": self.farther * (self.observed - mean) / deviation if is_varied else undefined,
-            "shares_draws": self.method in _SHARED and bool(np.isfinite(self.observed)),
-        }
-        for name, value in computed.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            p_value=p,
+            p_error=float(np.sqrt(p * (1.0 - p) / max(len(self.permuted), 1))),
+            mean=mean,
+            deviation=deviation,
+            range=(low, high),
+            effect=self.farther * (self.observed - mean) / deviation if is_varied else undefined,
+            shares_draws=self.method in _SHARED and bool(np.isfinite(self.observed)),
+        )
 
     def ranked(self) -> Floats:
         """Observed and permuted values on a scale that metrics have in common: their rank, farther is larger.

@@ -40,10 +40,7 @@ def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) 
 
 
 def _fill_up(order: Index, allowed: Masks, counts: Index, room: Floats) -> Masks:
-    """Return the first of the allowed texts, in this order, whose copies fill the room.
-
-    What could never fit is passed.
-    """
+    """Return the first of the allowed texts, in this order, whose copies fill the room; what never fits is passed."""
     fitting = order[(allowed & (counts <= room[:, None]).all(axis=0))[order]]
     filled = counts[:, fitting].cumsum(axis=1)
     chosen = np.zeros(len(allowed), dtype=bool)

@@ -84,10 +84,7 @@ def _hide_unread(columns: Columns, grid: Grid, encoder: str) -> Columns:
 
 
 def compute_mean_vectors(found: TokenVectors) -> Floats:
-    """Return the mean vector of each text's tokens, special ones left out, in float64.
-
-    NaN for a text without tokens.
-    """
+    """Return the mean vector of each text's tokens but special ones, in float64; NaN for a text without tokens."""
     words = found.words
     means = np.full((len(words), found.vectors.shape[1]), np.nan)
     full = words > 0

@@ -132,10 +132,7 @@ class WordVectorMetric(PairMetric):
 
 
 def pool_vectors(words: WordCounts, rows: NDArray[np.int64], pool: Pooling) -> NDArray[np.float64]:
-    """Return the unit vectors of texts: least, largest and mean value per dimension, or the mean.
-
-    NaN where there is none.
-    """
+    """Return unit vectors of texts: least, largest and mean value per dimension, or the mean; NaN for none."""
     width = words.vectors.shape[1] * (3 if pool == "minmaxmean" else 1)
     found = np.full((len(rows), width), np.nan)
     full = np.flatnonzero(words.evidence[rows] > 0)
