@@ -116,7 +116,7 @@ class Frechet(EmbeddingMetric):
         X, sides = joint.embeddings(self.embedder), Subsets.of(draws)
         centre = compute_mean_rows(X)  # the distance does not move with the origin, and cancels less
         if draws.groups is None:
-            return {VALUE: frechet_many(sides, lambda side: compute_moments(X[sides.rows[side]] - centre))}
+            return {VALUE: frechet_many(sides, lambda side: compute_moments(X[sides.masks[side]] - centre))}
 
         def add(rows: Embeddings) -> Floats:
             gaps = rows - centre

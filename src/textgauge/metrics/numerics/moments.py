@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,11 +117,6 @@ class Subsets:
         first = np.unique(which, return_index=True)[1]
         left, right = np.split(np.array(which), 2)
         return cls(both[first], left, right, np.concatenate(draws.sizes)[first])
-
-    @cached_property
-    def rows(self) -> list[Ints]:
-        """The texts of each side."""
-        return [np.flatnonzero(mask) for mask in self.masks]
 
 
 def compute_components(X: Floats, weights: Floats, share: float) -> Floats:
