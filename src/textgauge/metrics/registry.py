@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.core.registry import Registry, expand, parse, split_names
@@ -19,7 +20,7 @@ METRICS: Registry[type[Metric]] = Registry(
     "metric",
     modules=["textgauge.metrics.corpus", "textgauge.metrics.pair"],
     group="textgauge.metrics",
-    plug_in=lambda _, kind: register(kind),
+    plug_in=lambda _, kind: METRICS.register(kind),
 )
 _Kind = TypeVar("_Kind", bound=type[Metric])
 _ELSEWHERE = {  # names that other packages use, without signs between their letters, and what there is instead
@@ -53,8 +54,14 @@ _INSTEAD = {  # of a metric where one of the other scope is asked for
 }
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 def register(kind: _Kind) -> _Kind:
-    """Make a metric class known by its name; used as a decorator. A taken name is refused."""
+    """Make a metric class known by its name, and a frozen dataclass if it is none yet; used as a decorator.
+
+    A taken name is refused.
+    """
+    if "__dataclass_params__" not in vars(kind):
+        dataclass(frozen=True, kw_only=True)(kind)
     return METRICS.register(kind)
 
 

@@ -219,7 +219,6 @@ def _judge_trials(comparison: Comparison, metric: HeldOutMetric) -> list[HeldOut
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Classifier(HeldOutMetric):
     """Held-out accuracy of a support vector machine that separates the corpora: ½ is chance, 1 a clean separation.
 
@@ -247,7 +246,6 @@ class Classifier(HeldOutMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class ClassifierTwoSample(HeldOutMetric):
     """Classifier two-sample test: held-out accuracy of logistic regression; ½ is chance, 1 a clean separation.
 

@@ -99,7 +99,6 @@ def compute_self_bleu(entries: NgramEntries, members: NDArray[np.bool_], *, smoo
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class SelfBleuGap(GapMetric, TokenMetric):
     """How differently repetitive two corpora are.
 
@@ -169,7 +168,6 @@ def measure_vendi(corpus: Corpus, embedder: str) -> float:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class VendiGap(GapMetric, EmbeddingMetric):
     """Difference of the log Vendi scores: the ratio of the effective numbers of different texts.
 
@@ -271,7 +269,6 @@ def compute_entropies(orders: list[Order], draws: Draws) -> tuple[Floats, Floats
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class CrossEntropy(TokenMetric):
     """How many more nats per token the candidate costs under a model of the reference than under a model of itself.
 

@@ -119,7 +119,6 @@ class _ChiSquare(_PaddedCounts):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Chi(_ChiSquare):
     """How sure a χ² test is that two corpora use tokens at different rates; it saturates at 1 for large corpora.
 
@@ -145,7 +144,6 @@ class Chi(_ChiSquare):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class ChiByDf(_ChiSquare):
     """How far the token rates of two corpora differ, as χ² per degree of freedom; grows with the corpora.
 
@@ -201,7 +199,6 @@ def fit_zipf_slopes(counts: Floats, *, top: int, rounded: bool = False) -> Float
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Zipf(GapMetric, _PaddedCounts):
     """How differently steep the rank–frequency curves of two corpora fall; blind to which tokens they are.
 
@@ -237,7 +234,6 @@ def compute_shares(counts: Floats) -> Floats:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class JensenShannon(CountMetric):
     """How well a token tells which of two corpora it came from, in bits.
 
@@ -258,7 +254,6 @@ class JensenShannon(CountMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class KullbackLeibler(CountMetric):
     """How surprising the candidate's tokens are to someone who knows the reference's token rates, in nats.
 
@@ -283,7 +278,6 @@ class KullbackLeibler(CountMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class VocabularyOverlap(CountMetric):
     """How much of their vocabulary two corpora share.
 
@@ -332,7 +326,6 @@ def estimate_type_token_ratios(counts: Floats, sizes: Floats) -> Floats:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class TypeTokenGap(GapMetric, CountMetric):
     """How differently varied the words of two corpora are.
 

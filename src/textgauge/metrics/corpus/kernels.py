@@ -312,7 +312,6 @@ def get_directions(X: Embeddings) -> Floats:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Energy(Discrepancy, GroundMetric):
     """Energy distance: how much farther texts are from the other corpus than from their own.
 
@@ -433,7 +432,6 @@ class KernelDiscrepancy(Discrepancy):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Mmd(KernelDiscrepancy, GroundMetric):
     """Squared maximum mean discrepancy with a Gaussian kernel.
 
@@ -455,7 +453,6 @@ class Mmd(KernelDiscrepancy, GroundMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Kid(KernelDiscrepancy, EmbeddingMetric):
     """Kernel distance: squared maximum mean discrepancy with a polynomial kernel.
 
@@ -501,7 +498,6 @@ def compute_transport_cost(x_sorted: Floats, y_sorted: Floats, p: float) -> Floa
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class SlicedWasserstein(EmbeddingMetric):
     """Wasserstein distance averaged over random one-dimensional projections.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -141,7 +141,6 @@ def _run_lloyd(X: Embeddings, weights: Floats, centres: Embeddings) -> Iterator[
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Mauve(EmbeddingMetric):
     """How much of one corpus's probability mass lies where the other has none, both ways, over common buckets.
 

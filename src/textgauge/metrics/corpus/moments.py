@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -67,7 +67,6 @@ def compute_column_medians(X: Embeddings) -> Floats:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Frechet(EmbeddingMetric):
     """Fréchet distance of the two Gaussians fitted to the embeddings.
 
@@ -158,7 +157,6 @@ class CentreDistance(EmbeddingMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Medoid(CentreDistance):
     """Cosine distance of the mean embeddings (the papers call the mean "medoid").
 
@@ -177,7 +175,6 @@ class Medoid(CentreDistance):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Median(CentreDistance):
     """Cosine distance of the coordinate-wise median embeddings.
 
@@ -196,7 +193,6 @@ class Median(CentreDistance):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class TTest(EmbeddingMetric):
     """How surely the embedding's dimensions have different means.
 

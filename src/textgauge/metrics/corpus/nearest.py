@@ -76,7 +76,6 @@ class _NearestMetric(NeighbourMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class NearestPrecisionRecall(_NearestMetric):
     """How far texts are from the nearest text of the other corpus: harmonic mean of both directions.
 
@@ -118,7 +117,6 @@ class NearestPrecisionRecall(_NearestMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class AverageHausdorff(_NearestMetric):
     """How far texts are from the nearest text of the other corpus: arithmetic mean of both directions.
 
@@ -141,7 +139,6 @@ class AverageHausdorff(_NearestMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Hausdorff(_NearestMetric):
     """How far the farthest text is from the other corpus.
 
@@ -205,7 +202,6 @@ class _BallMetric(NeighbourMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class PrecisionRecall(_BallMetric):
     """How much of each corpus lies inside the other's k-neighbour balls.
 
@@ -253,7 +249,6 @@ class PrecisionRecall(_BallMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class DensityCoverage(_BallMetric):
     """How densely the candidate fills the reference's k-neighbour balls, and how many of them it reaches.
 

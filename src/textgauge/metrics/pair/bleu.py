@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -83,7 +83,6 @@ def find_closest_lengths(candidate: Floats, reference: Floats, items: Ints) -> F
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Bleu(NgramMetric):
     """How many of the n-grams of left are in right, for n from 1 to `order`, with a penalty if left is shorter.
 
@@ -167,7 +166,6 @@ class Bleu(NgramMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Gleu(NgramMetric):
     """N-grams of 1 … `order` tokens that two texts share, all orders counted together.
 
@@ -260,7 +258,6 @@ def _compute_gain(matches: dict[tuple[Any, ...], int], counts: Grams, shorter: G
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Nist(PairMetric):
     """How much of the information in right is in left: n-grams that match, rare ones counting more.
 

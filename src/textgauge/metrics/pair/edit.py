@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
@@ -49,7 +48,6 @@ def get_edited_sequences(corpus: Corpus, on: str) -> Sequences:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Levenshtein(GridMetric):
     """How much of two texts stays when one is edited into the other, by characters or (`@words`) by tokens.
 
@@ -113,7 +111,6 @@ def rate(counts: NDArray[np.float64]) -> Floats:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Ter(PairMetric):
     """Edits that turn left into right, where moving a phrase is one edit, per word of right.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -43,7 +42,6 @@ def scale_cosines(cosines: Floats, scale: Scale) -> Floats:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Cosine(GridMetric):
     """Cosine of the angle between the sentence embeddings of two texts.
 
@@ -96,7 +94,6 @@ def compute_mean_vectors(found: TokenVectors) -> Floats:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class ContextualL2(GridMetric):
     """Euclidean distance between the means of two texts' contextual token vectors.
 
@@ -147,7 +144,6 @@ class ContextualL2(GridMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class CrossEncoderScore(PairMetric):
     """Similarity of two texts by a transformer that reads them together, from 0 to 1.
 
@@ -178,7 +174,6 @@ _SENTENCES = re.compile(r"(?<=[.!?…。！？])[ \t]+|(?<=[。！？])|\n+")
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Entailment(PairMetric):
     """How well the right text (the reference) entails the left one (the candidate), from 0 to 1.
 
@@ -267,7 +262,6 @@ def f1(precision: Floats, recall: Floats, *, any_sign: bool = False) -> Floats:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class BertScore(GridMetric):
     """How well each token of one text is matched by its most similar token of the other, in context.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
@@ -97,7 +96,6 @@ def count_chunks(matches: Sequence[tuple[int, int]]) -> int:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Meteor(PairMetric):
     """How many words of both texts match, in meaning too, and how well their order is kept.
 

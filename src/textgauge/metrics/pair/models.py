@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +24,6 @@ from textgauge.metrics.registry import get_metrics, register
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class ColumnMetric(PairMetric):
     """A number that the table of pairs has for each pair: a judge's score, COMET, a metric computed elsewhere.
 
@@ -98,7 +96,6 @@ def parse_rating(answer: str) -> float:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Judge(PairMetric):
     """A chat model's rating of how similar two texts are in meaning, from 0 to 1.
 

@@ -81,7 +81,6 @@ class _NgramRouge(_Rouge, NgramMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Rouge1(_NgramRouge):
     """Words that two texts share, whatever their order.
 
@@ -101,7 +100,6 @@ class Rouge1(_NgramRouge):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Rouge2(_NgramRouge):
     """Pairs of neighbouring words that two texts share.
 
@@ -115,7 +113,6 @@ class Rouge2(_NgramRouge):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Rouge(_NgramRouge):
     """Mean of ROUGE-1 and ROUGE-2, as the USMB benchmark takes it.
 
@@ -139,7 +136,6 @@ class Rouge(_NgramRouge):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class RougeL(_Rouge, GridMetric):
     """Words that two texts share in the same order: the longest common subsequence.
 
@@ -158,7 +154,6 @@ class RougeL(_Rouge, GridMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class RougeLsum(_Rouge):
     """Words that summaries of several sentences share in the order of their sentences.
 
@@ -299,7 +294,6 @@ def _make_space_table() -> NDArray[np.bool_]:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Chrf(NgramMetric):
     """Character n-grams that two texts share, for n from 1 to `order`.
 

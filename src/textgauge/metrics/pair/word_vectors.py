@@ -149,7 +149,6 @@ def pool_vectors(words: WordCounts, rows: NDArray[np.int64], pool: Pooling) -> N
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class WordvecCosine(WordVectorMetric, GridMetric):
     """The angle between the pooled word vectors of two texts, as cosine distance.
 
@@ -245,7 +244,6 @@ class TransportMetric(BagMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Wmd(TransportMetric):
     """The least distance that the words of one text have to travel to become the words of the other.
 
@@ -266,7 +264,6 @@ class Wmd(TransportMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Rwmd(TransportMetric):
     """How far the words of each text are from the nearest words of the other: a lower bound of `wmd`, and faster.
 
@@ -284,7 +281,6 @@ class Rwmd(TransportMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class PosDistance(BagMetric):
     """How far the nouns of each text are from the nearest nouns of the other, as word vectors.
 

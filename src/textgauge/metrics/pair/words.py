@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -48,7 +47,6 @@ def compute_share(common: Floats, left: Floats, right: Floats) -> Floats:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Jaccard(GridMetric):
     """The share of the different words of two texts that both have.
 
@@ -70,7 +68,6 @@ class Jaccard(GridMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Overlap(Jaccard):
     """The share of the different words of two texts that both have, words as they stand between white space.
 
@@ -144,7 +141,6 @@ def compute_cosine(common: Floats, left: Floats, right: Floats) -> Floats:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Tfidf(GridMetric):
     """Cosine of the two texts' word counts, each word weighted by how rare it is in the background.
 
@@ -178,7 +174,6 @@ class Tfidf(GridMetric):
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Bm25Plus(GridMetric):
     """How well the right text, as a document, answers the left one as a query, by BM25+.
 
@@ -267,7 +262,6 @@ def _has_no_tokens(corpus: Corpus, on: str) -> NDArray[np.bool_]:
 
 
 @register
-@dataclass(frozen=True, kw_only=True)
 class Copied(PairMetric):
     """The share of the words of the left text that stand in the right one in runs of `words` words or more.
 
