@@ -94,7 +94,7 @@ def test_held_out_labels_give_every_score_its_null(name):
 
 
 def test_several_splits_are_trained_again():
-    rows = RNG.normal(size=(30, 4))
+    rows = np.random.default_rng(1).normal(size=(30, 4))
     comparison = Comparison(rows[:16], rows[16:])
     once, often = (
         get_metric(f"classifier(repeats={repeats})@given").null_values(comparison, permutations=19, seed=0)
