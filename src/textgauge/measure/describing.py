@@ -147,8 +147,7 @@ class Measuring:
             from textgauge.encode.embedders import get_embedder
 
             found["embeddings"] = get_embedder(self.embedder).identity
-        rows = {"grammar": self._grammar, "plausibility": self._surprise}
-        return found | {name: row[1] for name, row in rows.items() if row is not None}
+        return found | {need: signature for need, (_, signature) in self._modelled.items()}
 
     def _draw_pair(
         self, known: CorpusProperty, measured: MeasuredCorpus, yardstick: MeasuredCorpus
@@ -195,7 +194,7 @@ class Measuring:
         meaning = None if name == "test" or self.embedder is None else self.corpora.get("test")
         wording = None if is_train else self.corpora.get("train")
         missing = self._list_missing(name)
-        surprise = None if "plausibility" in missing else self._surprise
+        columns = {need: of[:, corpus.index] for need, (of, _) in self._modelled.items() if need not in missing}
         return MeasuredCorpus(
             name=name,
             corpus=corpus,
@@ -203,8 +202,8 @@ class Measuring:
             train=None if wording is None else self.train,
             test=self.corpora.get("test"),
             embedder=self.embedder,
-            grammar=None if self._grammar is None else self._grammar[0][:, corpus.index],
-            surprise=None if surprise is None else surprise[0][:, corpus.index],
+            grammar=columns.get("grammar"),
+            surprise=columns.get("plausibility"),
             semantic=None if meaning is None else self._match("meaning", name, corpus, meaning),
             covered=None if meaning is None or is_train else self._match("meaning", name, meaning, corpus, back=True),
             syntactic=None if wording is None else self._match("wording", name, corpus, wording),
@@ -249,30 +248,28 @@ class Measuring:
         return number_forms(self._pool.texts)[0]
 
     @cached_property
-    def _grammar(self) -> tuple[Floats, str] | None:
-        """Grammatical errors and words of generated and test texts, and of a sample of train."""
-        if self.grammar is None:
-            return None
-        from textgauge.encode.grammar import get_grammar_checker
+    def _modelled(self) -> dict[str, tuple[Floats, str]]:
+        """Two numbers of each text that models see, and the backend: errors and words, −ln P and tokens.
 
-        signature = get_grammar_checker(self.grammar).signature
-        return self._rows(partial(_count_errors, self.grammar), "grammar", with_train=True), signature
+        A language model that was made from train does not judge it.
+        """
+        found, own, train = dict[str, tuple[Floats, str]](), self._made_from_train, self.corpora.get("train")
+        if self.grammar is not None:
+            from textgauge.encode.grammar import get_grammar_checker
 
-    @cached_property
-    def _surprise(self) -> tuple[Floats, str] | None:
-        """−ln P and tokens of generated and test texts, and of a sample of train unless the model was made from it."""
-        own, train = self._made_from_train, self.corpora.get("train")
-        if self.plausibility is None or (own and train is None):
-            return None
-        from textgauge.encode.language_models import get_language_model
+            rows = self._rows(partial(_count_errors, self.grammar), "grammar", with_train=True)
+            found["grammar"] = rows, get_grammar_checker(self.grammar).signature
+        if self.plausibility is not None and not (own and train is None):
+            from textgauge.encode.language_models import get_language_model
 
-        begin_step("language model of plausibility")
-        known = [*(train or ()), *self.validation] if own else self.representative
-        model = get_language_model(self.plausibility, representative=known)
-        # A model that was made here, from texts, is not sent to workers.
-        is_here = model.name.startswith("kneser-ney")
-        surprise = model.surprise if is_here else partial(_compute_surprise, self.plausibility)
-        return self._rows(surprise, "plausibility", with_train=not own), model.signature
+            begin_step("language model of plausibility")
+            known = [*(train or ()), *self.validation] if own else self.representative
+            model = get_language_model(self.plausibility, representative=known)
+            # A model that was made here, from texts, is not sent to workers.
+            is_here = model.name.startswith("kneser-ney")
+            surprise = model.surprise if is_here else partial(_compute_surprise, self.plausibility)
+            found["plausibility"] = self._rows(surprise, "plausibility", with_train=not own), model.signature
+        return found
 
     def _sample_corpus(self, corpus: Corpus) -> Corpus:
         """At most `train_sample` texts: the first by content key, which is as good as random."""

@@ -242,7 +242,12 @@ class ScoreReport(Result):
         """What speaks against trusting a metric on these pairs, and what is undefined, each one sentence."""
         found = dict.fromkeys(text for scores in self.rows for text in scores.warnings)
         sign = [] if self.sign is None else [format_sign(self.sign, "intervals hold")]
-        return (*self.units.notes, *sign, *found, *(_format_undefined(scores) for scores in self.rows if scores.reason))
+        lacking = [(one, len(one) - len(one.defined)) for one in self.rows if one.reason]
+        undefined = [
+            f"{one.metric} is undefined for {missing} of {format_count(len(one), 'pair')}: {one.reason}"
+            for one, missing in lacking
+        ]
+        return (*self.units.notes, *sign, *found, *undefined)
 
     def summary(self) -> tuple[Summary, ...]:
         """Mean, standard deviation and interval of every metric, in order."""
@@ -319,32 +324,25 @@ class ScoreReport(Result):
         return show_rows(rows, _GLANCE)
 
 
-def _format_undefined(scores: PairScores) -> str:
-    missing = len(scores) - len(scores.defined)
-    return f"{scores.metric} is undefined for {missing} of {format_count(len(scores), 'pair')}: {scores.reason}"
-
-
 def score_sentence(whole: Mapping[str, float], means: Mapping[str, float], pairs: int) -> str:
     """Return the answer of `score`: scores of the whole set, then means over pairs.
 
     >>> score_sentence({"bleu": 31.25}, {"jaccard": 0.5, "cosine": float("nan")}, 12)
     'The whole set of 12 pairs has bleu 31.2; on average over pairs jaccard 0.5; cosine is undefined.'
     """
-    said = []
+    said, known = [], {name: value for name, value in means.items() if not math.isnan(value)}
+    of_whole, of_means = (
+        ", ".join(f"{name} {format_cell(value)}" for name, value in of.items()) for of in (whole, known)
+    )
     if whole:
-        said.append(f"The whole set of {format_count(pairs, 'pair')} has {_format_scores(whole)}")
-    known = {name: value for name, value in means.items() if not math.isnan(value)}
+        said.append(f"The whole set of {format_count(pairs, 'pair')} has {of_whole}")
     if known:
         over = "on average over pairs" if whole else f"On average over {format_count(pairs, 'pair')}:"
-        said.append(f"{over} {_format_scores(known)}")
+        said.append(f"{over} {of_means}")
     undefined = [name for name in means if name not in known]
     if undefined:
         said.append(f"{join_words(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined")
     return "; ".join(said) + "."
-
-
-def _format_scores(found: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {format_cell(value)}" for name, value in found.items())
 
 
 def _format_whole(value: float | None, low: float | None, high: float | None) -> str:

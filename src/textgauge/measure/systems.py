@@ -25,9 +25,9 @@ from textgauge.core.show import (
     format_value,
 )
 from textgauge.data import Pairs
-from textgauge.measure.score_report import Bootstrap, ItemScores, ItemUnits, Summed, align_systems
+from textgauge.measure.score_report import Bootstrap, ItemScores, ItemUnits, align_systems
 from textgauge.measure.single_texts import list_items
-from textgauge.metrics import PairMetric, PairScores, get_pair_metrics
+from textgauge.metrics import PairScores, get_pair_metrics
 from textgauge.metrics.uncertainty import PERMUTATION, NullValues, adjust_p_values
 from textgauge.stats.decisions import format_adjustment, format_baseline, format_sign
 from textgauge.stats.rankings import (
@@ -119,38 +119,36 @@ class ScoredSystems:
 
 def contrast_systems(scored: ScoredSystems, how: Bootstrap, *, explain: bool) -> ContrastReport:
     """Test the difference of two systems by every metric; p-values are adjusted for all of them."""
-    found = [_contrast_metric(scored.items[name], scored.units, how) for name in scored.segments]
-    p = adjust_p_values([null for _, null in found])[0].tolist()
-    rows = tuple(replace(row, p_adjusted=own) for (row, _), own in zip(found, p, strict=True))
+    rows, nulls = list[Contrast](), list[NullValues]()
+    for name, segments in scored.segments.items():
+        metric = scored.items[name][0].metric
+        of, (mine, yours) = align_systems(scored.items[name], scored.units)
+        observed, draws = mine.value - yours.value, mine.resample(how) - yours.resample(how)
+        low, high = compute_percentile_interval(draws, len(mine.rows), how.level)
+        swapped = swap_sums(mine.rows, yours.rows, how.resamples, how.seed)
+        exchanged = mine.score(swapped[0]) - yours.score(swapped[1])
+        nulls.append(NullValues(abs(observed), np.abs(exchanged), PERMUTATION))
+        contrast = Contrast(
+            metric=name,
+            of=of,
+            value=mine.value,
+            baseline=yours.value,
+            difference=observed,
+            low=low,
+            high=high,
+            p_bootstrap=NullValues(abs(observed), np.abs(draws - draws.mean()), PERMUTATION).p_value,
+            p_randomisation=nulls[-1].p_value,
+            p_adjusted=math.nan,
+            n=len(segments[0]),
+            signature=metric.signature,
+        )
+        rows.append(contrast)
+    p = adjust_p_values(nulls)[0].tolist()
+    adjusted = tuple(replace(row, p_adjusted=own) for row, own in zip(rows, p, strict=True))
     named = dict(zip(("candidate", "baseline"), scored.pairs.values(), strict=True))
     texts = list_items(named, scored.segments) if explain else None
     missing = [f"{metric}: {reason}" for metric, reason in scored.missing.items()]
-    return ContrastReport(rows, (*scored.units.notes, *missing), scored.sign, texts)
-
-
-def _contrast_metric(found: Sequence[ItemScores], units: ItemUnits, how: Bootstrap) -> tuple[Contrast, NullValues]:
-    of, (mine, yours) = align_systems(found, units)
-    metric, observed = found[0].metric, mine.value - yours.value
-    draws = mine.resample(how) - yours.resample(how)
-    low, high = compute_percentile_interval(draws, len(mine.rows), how.level)
-    swapped = swap_sums(mine.rows, yours.rows, how.resamples, how.seed)
-    exchanged = mine.score(swapped[0]) - yours.score(swapped[1])
-    null = NullValues(abs(observed), np.abs(exchanged), PERMUTATION)
-    contrast = Contrast(
-        metric=metric.key,
-        of=of,
-        value=mine.value,
-        baseline=yours.value,
-        difference=observed,
-        low=low,
-        high=high,
-        p_bootstrap=NullValues(abs(observed), np.abs(draws - draws.mean()), PERMUTATION).p_value,
-        p_randomisation=null.p_value,
-        p_adjusted=math.nan,
-        n=len(found[0].scores),
-        signature=metric.signature,
-    )
-    return contrast, null
+    return ContrastReport(adjusted, (*scored.units.notes, *missing), scored.sign, texts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,10 +252,15 @@ class SystemsReport(Result):
 def rank_systems(scored: ScoredSystems, how: Bootstrap, *, explain: bool) -> SystemsReport:
     """Rank systems by each metric; their differences hold together for all pairs and metrics."""
     names, rows, rankings = tuple(scored.pairs), list[SystemScore](), dict[str, Ranking]()
+    level = 1 - (1 - how.level) / len(scored.items)
     for name, segments in scored.segments.items():
         metric = scored.items[name][0].metric
         of, statistics = align_systems(scored.items[name], scored.units)
-        rankings[name] = _rank_by_metric(metric, statistics, how, 1 - (1 - how.level) / len(scored.items))
+        n, values = len(statistics[0].rows), metric.orient(np.array([one.value for one in statistics]))
+        draws = np.column_stack([one.resample(how) for one in statistics])  # of the same items for all systems
+        draws = metric.orient(draws[np.isfinite(draws).all(axis=1)])
+        errors = _estimate_errors(draws, n)
+        rankings[name] = rank_values(values, errors, draws - draws.mean(axis=0), freedom=n - 1, level=level)
         for row in rankings[name].placings():
             place = row.pop("place")
             low, high = statistics[place].interval(how)
@@ -277,17 +280,6 @@ def rank_systems(scored: ScoredSystems, how: Bootstrap, *, explain: bool) -> Sys
             )
     texts = list_items(scored.pairs, scored.segments) if explain else None
     return SystemsReport(scored, tuple(rows), rankings, how.level, texts)
-
-
-def _rank_by_metric(metric: PairMetric, statistics: Sequence[Summed], how: Bootstrap, level: float) -> Ranking:
-    """Rank the systems by their scores; every resample holds the same items for all of them."""
-    n = len(statistics[0].rows)
-    draws = np.column_stack([one.resample(how) for one in statistics])
-    oriented = metric.orient(draws[np.isfinite(draws).all(axis=1)])
-    values = metric.orient(np.array([one.value for one in statistics]))
-    return rank_values(
-        values, _estimate_errors(oriented, n), oriented - oriented.mean(axis=0), freedom=n - 1, level=level
-    )
 
 
 def _estimate_errors(draws: Floats, n: int) -> Floats:
