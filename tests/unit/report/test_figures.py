@@ -16,12 +16,14 @@ from textgauge.core.charts import escape_for_script, render_page
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
-from textgauge.report.figures.ksc import (
+from textgauge.report.figures.distances import (
     TIED,
     VIOLATED,
     collect_distance_points,
+    collect_sweep_points,
     collect_tree_edges,
     collect_tree_nodes,
+    compute_asymptote,
     draw_distance,
     draw_tree,
 )
@@ -34,7 +36,6 @@ from textgauge.report.figures.measures import (
     place_measures,
 )
 from textgauge.report.figures.style import compute_regression_band, get_own_values, measure_means
-from textgauge.report.figures.sweeps import collect_sweep_points, compute_asymptote
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!--"
 KSC = Ksc(k=4, n=10, repetitions=3)

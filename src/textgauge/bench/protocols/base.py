@@ -119,13 +119,11 @@ class Observations:
 
     def batches(self) -> Iterator[Observations]:
         """Return the trials of each batch by themselves."""
-        return (self._where(self.batch == number) for number in np.unique(self.batch))
+        return (self.of("batch", number) for number in np.unique(self.batch))
 
     def of(self, column: str, value: Any) -> Observations:
-        """Return the trials that have this value in a column."""
-        return self._where(self.columns[column] == value)
-
-    def _where(self, here: NDArray[np.bool_]) -> Observations:
+        """Return the trials that have this value in a column; `batch` is one."""
+        here = (self.batch if column == "batch" else self.columns[column]) == value
         return Observations(self.value[here], self.batch[here], {k: v[here] for k, v in self.columns.items()})
 
 

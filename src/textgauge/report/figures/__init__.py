@@ -15,7 +15,7 @@ from textgauge.core.charts import FORMATS, render_chart
 from textgauge.core.errors import InputError
 from textgauge.core.registry import Registry
 from textgauge.metrics import get_metrics
-from textgauge.report.figures import distributionality, ksc, measures, pairs, style, sweeps
+from textgauge.report.figures import distances, measures, pairs, style
 from textgauge.report.figures.style import Draw, draw_each_group
 
 __all__ = [
@@ -109,16 +109,16 @@ def _make_slug(*words: str) -> str:
 _KINDS: dict[str, Draw] = {
     "order": draw_each_group(pairs.order_figure),
     "scatter": draw_each_group(pairs.draw_scatter),
-    "trajectory": draw_each_group(distributionality.draw_trajectory),
-    "density": distributionality.draw_densities,
-    "distance": draw_each_group(ksc.draw_distance),
-    "tree": ksc.draw_trees,
+    "trajectory": draw_each_group(distances.draw_trajectory),
+    "density": distances.draw_densities,
+    "distance": draw_each_group(distances.draw_distance),
+    "tree": distances.draw_trees,
     "radar": measures.draw_radars,
     "box": draw_each_group(measures.draw_box),
-    "size": draw_each_group(partial(sweeps.draw_convergence, sweep="size")),
-    "imbalance": draw_each_group(partial(sweeps.draw_convergence, sweep="imbalance")),
+    "size": draw_each_group(partial(distances.draw_convergence, sweep="size")),
+    "imbalance": draw_each_group(partial(distances.draw_convergence, sweep="imbalance")),
     "tasks": pairs.draw_task_scores,
-    "sensitivity": sweeps.draw_sensitivities,
+    "sensitivity": pairs.draw_sensitivities,
     "contributions": pairs.draw_contributions,
 }
 KINDS = Registry("figure", _KINDS, group="textgauge.figures")

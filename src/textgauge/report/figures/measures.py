@@ -13,6 +13,7 @@ from textgauge.bench.protocols.base import Measure, Verdict
 from textgauge.bench.results import Group
 from textgauge.core.show import BLUE, VERMILION, make_printable
 from textgauge.report.figures import style
+from textgauge.report.figures.style import make_chart, make_tooltips
 
 FEWEST = 3  # measures: a radar of two has no area
 _WIDE, _HIGH = 1.9, 1.6  # half the width and height of a panel, in radii: leaves room for names
@@ -53,9 +54,12 @@ def draw_radar(groups: Sequence[Group]) -> alt.ConcatChart | None:
     if values["measure"].n_unique() < FEWEST:
         return None
     parts = [place_measures(part) for part in values.partition_by("metric", maintain_order=True)]
-    height = style.PANEL * _HIGH / _WIDE
-    layers = ([*_draw_web(part), *_draw_shape(part), *_draw_labels(part)] for part in parts)
-    panels = [style.draw_panel(of, part["metric"][0], height=height) for of, part in zip(layers, parts, strict=True)]
+    panels = [
+        style.draw_panel(
+            [*_draw_web(p), *_draw_shape(p), *_draw_labels(p)], p["metric"][0], height=style.PANEL * _HIGH / _WIDE
+        )
+        for p in parts
+    ]
     line = "Centre: worst possible; rim: best possible; numbers: the measures themselves, mean over repetitions."
     data = groups[0].data + (f", seed {groups[0].seed}" if groups[0].seed else "")
     mixed = {getattr(group.protocol, "k", 0): group.protocol.summary for group in groups if _order(group)}
@@ -99,8 +103,8 @@ def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
 
 
 def _draw_web(values: pl.DataFrame) -> list[alt.Chart]:
-    ring = _at(style.make_chart(compute_rings(len(values))).mark_line(color="#DDDDDD", strokeWidth=1))
-    spoke = _at(style.make_chart(values).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
+    ring = _at(make_chart(compute_rings(len(values))).mark_line(color="#DDDDDD", strokeWidth=1))
+    spoke = _at(make_chart(values).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
     centre = alt.datum(0)
     return [ring.encode(alt.Order("order:Q"), alt.Detail("level:N")), spoke.encode(x2=centre, y2=centre)]
 
@@ -113,12 +117,12 @@ def _draw_shape(values: pl.DataFrame) -> list[alt.Chart]:
     sides = pl.concat([values, after], how="horizontal")
     sides = sides.filter(pl.col("share").is_not_nan() & pl.col("next_share").is_not_nan())
     share = alt.Tooltip("share:Q", title="share of the best", format=".6g")
-    exact = [*style.make_tooltips("metric:N", "measure:N", "value"), share]
-    side = _at(style.make_chart(sides).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
-    dots = _at(style.make_chart(corners).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
+    exact = [*make_tooltips("metric:N", "measure:N", "value"), share]
+    side = _at(make_chart(sides).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
+    dots = _at(make_chart(corners).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
     if len(corners) < len(values):
         return [side, dots]
-    fill = _at(style.make_chart(corners).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
+    fill = _at(make_chart(corners).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
     return [fill.encode(alt.Order("order:Q")), side, dots]
 
 
@@ -130,7 +134,7 @@ def _draw_labels(values: pl.DataFrame) -> list[alt.Chart]:
     away = values.with_columns((x * 1.12).alias("text_x"), (y + half_a_line * more).alias("text_y"))
     sides = {"left": x > 0.01, "right": x < -0.01, "center": x.abs() <= 0.01}
     return [
-        _at(style.make_chart(away.filter(here)), "text_x", "text_y")
+        _at(make_chart(away.filter(here)), "text_x", "text_y")
         .mark_text(align=align, baseline="middle", fontSize=9, lineBreak="\n", lineHeight=_LINE, color=style.DARK)  # type: ignore[arg-type]
         .encode(alt.Text("text:N"))
         for align, here in sides.items()
@@ -161,37 +165,31 @@ def collect_box_points(group: Group) -> pl.DataFrame:
 
 def draw_box(group: Group) -> alt.ConcatChart:
     """Return one panel per measure, one box per metric: quartiles, range, and a point for every repetition."""
-    rows, points = collect_box_rows(group), collect_box_points(group)
+    rows, every = collect_box_rows(group), collect_box_points(group)
     metrics = [make_printable(metric) for metric in group.observed]
+    tip = make_tooltips("metric:N", "repetitions:Q", "mean", "low", "high")
+    scale, look = alt.Scale(domain=metrics), {"labelLimit": 200, "labelPadding": 6, "grid": True}
+    numbers = alt.Axis(tickCount=4, format=",~r", labelOverlap=True)
+    x = alt.X("value:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=numbers)
     panels = []
     for place, measure in enumerate(rows["measure"].unique(maintain_order=True)):
-        here = pl.col("measure") == measure
-        panels.append(
-            _draw_box_panel(measure, rows.filter(here), points.filter(here), metrics, named=place % style.COLUMNS == 0)
-        )
+        here, points = rows.filter(pl.col("measure") == measure), every.filter(pl.col("measure") == measure)
+        axis = alt.Axis(labels=place % style.COLUMNS == 0, ticks=False, domain=False, **look)  # type: ignore[arg-type]
+        y = alt.Y("metric:N", title=None, sort=None, scale=scale, axis=axis)
+        diamond = make_chart(here.filter(pl.col("repetitions") > 0)).encode(y, tooltip=tip)
+        diamond = diamond.mark_point(color=VERMILION, filled=True, shape="diamond", size=30, opacity=1)
+        absent = make_chart(here.filter(pl.col("repetitions") == 0)).encode(y)
+        absent = absent.mark_text(text="undefined", align="left", fontSize=9, color="#777777")
+        dots = make_chart(points).mark_circle(color=BLUE, size=12, opacity=0.7)
+        layers = [
+            style.draw_boxes(make_chart(points).encode(y, x), size=10),
+            dots.encode(y, alt.X("value:Q"), tooltip=make_tooltips("metric:N", "repetition:Q", "value")),
+            diamond.encode(alt.X("mean:Q")),
+            absent.encode(x=alt.value(4), tooltip=make_tooltips("metric:N", "reason:N")),
+        ]
+        panels.append(style.draw_panel(layers, measure.replace("_", " "), width=150, height=18 * len(metrics)))
     line = "Box: quartiles and median; whisker: smallest to largest; points: repetitions; diamond: mean."
     return style.join_panels(panels, "Measures over repetitions", group, line)
-
-
-def _draw_box_panel(
-    measure: str, rows: pl.DataFrame, points: pl.DataFrame, metrics: list[str], *, named: bool
-) -> alt.LayerChart:
-    axis = alt.Axis(labels=named, ticks=False, domain=False, labelLimit=200, labelPadding=6, grid=True)
-    y = alt.Y("metric:N", title=None, sort=None, scale=alt.Scale(domain=metrics), axis=axis)
-    across = alt.Scale(zero=False, nice=True)
-    tip = style.make_tooltips("metric:N", "repetitions:Q", "mean", "low", "high")
-    known = style.make_chart(rows.filter(pl.col("repetitions") > 0)).encode(y, tooltip=tip)
-    undefined = style.make_chart(rows.filter(pl.col("repetitions") == 0)).encode(y)
-    x = alt.X("value:Q", title=None, scale=across, axis=alt.Axis(tickCount=4, format=",~r", labelOverlap=True))
-    diamond = known.mark_point(color=VERMILION, filled=True, shape="diamond", size=30, opacity=1)
-    mean = diamond.encode(alt.X("mean:Q"))
-    dots = style.make_chart(points).mark_circle(color=BLUE, size=12, opacity=0.7)
-    tip = style.make_tooltips("metric:N", "repetition:Q", "value")
-    absent = undefined.mark_text(text="undefined", align="left", fontSize=9, color="#777777")
-    absent = absent.encode(x=alt.value(4), tooltip=style.make_tooltips("metric:N", "reason:N"))
-    boxes = style.draw_boxes(style.make_chart(points).encode(y, x), size=10)
-    layers = [boxes, dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
-    return style.draw_panel(layers, measure.replace("_", " "), width=150, height=18 * len(metrics))
 
 
 def draw_radars(groups: Sequence[Group], _: int) -> Iterator[style.Drawn]:

@@ -15,12 +15,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from textgauge.bench.protocols.base import Observations, summarise_repetitions
+from textgauge.bench.protocols.base import Observations
 from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.show import BLUE, VERMILION, make_printable
 from textgauge.metrics import get_metric
+from textgauge.stats.rankings import compute_student_interval
 
 GREY, DARK = "#BBBBBB", "#333333"
 PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
@@ -124,8 +125,12 @@ def measure_means(points: pl.DataFrame, *by: str) -> pl.DataFrame:
 
     All three are null where none exists.
     """
-    parts = points.with_columns(pl.col("value").fill_nan(None)).group_by(*by, maintain_order=True)
-    rows = [(*key, *compute_mean_interval(part["value"].drop_nulls().to_list())) for key, part in parts]
+    rows = []
+    for key, part in points.with_columns(pl.col("value").fill_nan(None)).group_by(*by, maintain_order=True):
+        values = part["value"].drop_nulls().to_numpy()
+        n, mean = len(values), values.mean() if len(values) else np.nan
+        error = values.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
+        rows.append((*key, mean, *compute_student_interval(mean, error, n - 1, 0.95)))
     schema = {name: points.schema[name] for name in by} | dict.fromkeys(("mean", "low", "high"), pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
@@ -145,12 +150,6 @@ def compute_regression_band(x: Floats, y: Floats, at: Floats, level: float = 0.9
     error = np.sqrt((rest @ rest) / max(n - 2, 1))
     t = float(-stdtrit(max(n - 2, 1), (1 - level) / 2))
     return fit, t * error * np.sqrt(1 / n + (at - centre) ** 2 / spread)
-
-
-def compute_mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Mean, low and high: Student's 95 % interval."""
-    verdict = summarise_repetitions("value", list(values))
-    return verdict.value, verdict.low, verdict.high
 
 
 def make_tooltips(*names: str, form: str = ".6g") -> list[alt.Tooltip]:

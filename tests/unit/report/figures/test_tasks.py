@@ -19,11 +19,12 @@ from textgauge.report import figures as draw
 from textgauge.report.figures.pairs import (
     OVERALL,
     collect_contribution_rows,
+    collect_sensitivity_rows,
     collect_task_cells,
     draw_contribution,
+    draw_sensitivity,
     draw_task,
 )
-from textgauge.report.figures.sweeps import collect_sensitivity_rows, draw_sensitivity
 
 BENT = Sensitivity(documents_drawn=6)
 TASKS = {

@@ -11,7 +11,7 @@ from tests.toys import PROTOTYPES, STEPS, make_compared, steps_of
 from textgauge.bench.protocols.distributionality import compute_trajectory
 from textgauge.bench.results import Group
 from textgauge.report import figures as draw
-from textgauge.report.figures.distributionality import (
+from textgauge.report.figures.distances import (
     METRIC,
     collect_density_rows,
     collect_trajectory_rows,
