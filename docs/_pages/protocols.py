@@ -24,7 +24,7 @@ def protocols_page() -> str:
 
 def suites_page() -> str:
     """Every suite with the first line of what it says of itself."""
-    rows = [[code(suite.name), plain(suite.about)] for suite in list_suites().values()]
+    rows = [[code(name), plain(about)] for name, about in list_suites().items()]
     intro = "A suite names data, protocols and metrics: `textgauge run SUITE --out FOLDER`."
     data = "The data of the five tasks are listed among the [datasets](datasets.md#data-of-the-tasks)."
     return page("Suites", intro, table(["suite", "what it runs"], rows), data)

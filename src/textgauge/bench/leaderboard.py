@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -154,7 +155,7 @@ class Leaderboard(Result):
         """The columns of measures that have a value, each with the measures that count for it."""
         known = {m.name: m for group in self.groups for m in group.protocol.measures}
         valued = [n for n in self.measures if any(not math.isnan(row.measures[n]) for row in self.rows)]
-        return {name: [m for m in known.values() if (m.column or m.name) == name] for name in valued}
+        return {name: [m for m in known.values() if m.column == name] for name in valued}
 
     def readable(self) -> list[dict[str, Any]]:
         """Return the rows formatted for display."""
@@ -182,42 +183,31 @@ def rank_metrics(
     averaged, and so is one that says what a metric is like, not how good it is (distributionality), unless it is named
     in `weights` or there is nothing else. `weights` by name; measures not named weigh 1.
     """
-    board = _rank_groups(groups, weights, scope)
+    board = _rank_groups(groups, weights or {}, scope)
     if not board.measures:
         raise InputError("there is nothing to rank: the run holds no results")
     return board
 
 
 def _rank_groups(
-    groups: Sequence[Group], weights: Mapping[str, float] | None = None, scope: Scope | None = None
+    groups: Sequence[Group], weights: Mapping[str, float] = MappingProxyType({}), scope: Scope | None = None
 ) -> Leaderboard:
     metrics, tables, notes = _read_tables(groups)
-    names = list(dict.fromkeys(table.column for table in tables))
-    weights = weights or {}
-    check_measures(weights, names)
+    by_column: dict[str, list[MeasureTable]] = {}
+    for table in tables:
+        by_column.setdefault(table.measure.column, []).append(table)
+    check_measures(weights, list(by_column))
     if any(not (weight >= 0 and math.isfinite(weight)) for weight in weights.values()):
         raise InputError("weights are finite numbers, zero or more")
     # What is shown and not averaged: nothing where nothing else could be averaged.
-    counting = [table for table in tables if table.measure.best == "larger" and np.isfinite(table.measure.high)]
-    found = {table.column for table in counting if not table.measure.quality and table.column not in weights}
-    others = {table.column for table in counting} - found
-    shown_only = sorted(found) if others else []
+    counting = [table.measure for table in tables if table.measure.best == "larger" and np.isfinite(table.measure.high)]
+    found = {measure.column for measure in counting if not measure.quality and measure.column not in weights}
+    shown_only = sorted(found) if {measure.column for measure in counting} - found else []
     counted = weigh_tables(tables, {**dict.fromkeys(shown_only, 0.0), **weights})
     chosen = _choose_scope(counted, scope)
     unknown = np.full((len(metrics) + 1, len(metrics) + 1), np.nan)
     gaps = estimate_gaps(counted, chosen) if counted else Gaps(unknown, unknown, unknown)
     new_data = estimate_gaps(counted, "data") if has_alike_data_sets(counted) else None
-    shown = {name: _average_column([table for table in tables if table.column == name]) for name in names}
-    values = [{name: float(shown[name][m]) for name in names} for m in range(len(metrics))]
-    rows, tied, smallest = _rank(metrics, values, gaps, new_data)
-    said = (*notes, *_list_notes(counted, shown_only, chosen))
-    return Leaderboard(tuple(rows), tuple(names), said, tied, SCOPES[chosen], smallest, tuple(groups))
-
-
-def _rank(
-    metrics: list[str], values: list[dict[str, float]], gaps: Gaps, new_data: Gaps | None
-) -> tuple[list[RankedMetric], tuple[str, ...], float]:
-    """Return the rows in order, the metrics that are tied with the first, and the smallest difference that is found."""
     overall = gaps.gap[:-1, -1]
     order = sorted(range(len(metrics)), key=lambda m: (math.isnan(overall[m]), -overall[m], metrics[m]))
     ranked = [m for m in order if not math.isnan(overall[m])]
@@ -225,10 +215,12 @@ def _rank(
     better = find_better(gaps.gap[here], gaps.error[here], gaps.freedom[here])
     firsts, lasts = rank_ranges(better)
     tier = split_into_tiers(range(len(ranked)), better)
+    shown = {name: _average_column(own) for name, own in by_column.items()}
     rows = []
     for place, m in enumerate(order):
+        values = {name: float(column[m]) for name, column in shown.items()}
         ends = (*_estimate_interval(gaps, m), *_estimate_interval(new_data, m))
-        row = RankedMetric(metrics[m], values[m], float(overall[m]), *ends)
+        row = RankedMetric(metrics[m], values, float(overall[m]), *ends)
         if place < len(ranked):
             equal = np.flatnonzero(~(better[place] | better[:, place]) & (np.arange(len(ranked)) != place))
             ties = join_codes([metrics[ranked[other]] for other in equal.tolist()], _NAMED_TIES)
@@ -236,8 +228,15 @@ def _rank(
             row = replace(row, rank=place + 1, rank_low=low, rank_high=high, tier=tier[place], tied_with=ties)
         rows.append(row)
     behind = better[0, 1:].tolist() if ranked else []
-    tied = tuple(metrics[m] for m, ahead in zip(ranked[1:], behind, strict=True) if not ahead)
-    return rows, tied, compute_smallest_gap(better, gaps.error[here], gaps.freedom[here])
+    return Leaderboard(
+        tuple(rows),
+        tuple(by_column),
+        (*notes, *_list_notes(counted, shown_only, chosen)),
+        tuple(metrics[m] for m, ahead in zip(ranked[1:], behind, strict=True) if not ahead),
+        SCOPES[chosen],
+        compute_smallest_gap(better, gaps.error[here], gaps.freedom[here]),
+        tuple(groups),
+    )
 
 
 def _estimate_interval(gaps: Gaps | None, m: int) -> tuple[float, float]:
@@ -265,10 +264,10 @@ def _list_notes(tables: Sequence[MeasureTable], shown_only: list[str], scope: Sc
     """Say what overall is made of, what chance gives, what measures have in common, what ranks are about."""
     used = list(dict.fromkeys(table.measure for table in tables))
     if used:
-        weights = {round(sum(t.weight for t in tables if t.column == one.column), 12) for one in tables}
         formulas: dict[str, list[str]] = {}
         for measure in used:
-            formulas.setdefault(measure.column or measure.name, []).append(measure.formula)
+            formulas.setdefault(measure.column, []).append(measure.formula)
+        weights = {round(sum(t.weight for t in tables if t.measure.column == column), 12) for column in formulas}
         parts = [
             of[0] if len(of) == 1 else f"{column} (itself the mean of {join_words(of)})"
             for column, of in formulas.items()
@@ -298,21 +297,16 @@ def _read_tables(groups: Sequence[Group]) -> tuple[list[str], list[MeasureTable]
     for group in counted:
         found.setdefault(group.trials, {}).update(group.verdicts)
     metrics = list(dict.fromkeys(metric for group in counted for metric in (*group.missing, *group.verdicts)))
-    tables = [
-        _make_table(measure, ways[trials], [members.get(metric, {}) for metric in metrics])
-        for trials, members in found.items()
-        for measure in ways[trials].protocol.measures
-        if not measure.detail
-    ]
-    return metrics, [table for table in tables if table.values.size], notes
-
-
-def _make_table(measure: Measure, group: Group, members: list[Verdicts]) -> MeasureTable:
-    nothing = Verdict(measure.name, math.nan)
-    verdicts = [of.get(measure.name, nothing) for of in members]
-    draws = _pad_rows([verdict.draws for verdict in verdicts])
-    values, units = _pad_rows([verdict.values for verdict in verdicts]), max(verdict.units for verdict in verdicts)
-    return MeasureTable(measure, group, values, draws if draws.size else None, units)
+    tables = []
+    for trials, members in found.items():
+        for measure in (one for one in ways[trials].protocol.measures if not one.detail):
+            nothing = Verdict(measure.name, math.nan)
+            verdicts = [members.get(metric, {}).get(measure.name, nothing) for metric in metrics]
+            values, draws = (_pad_rows([getattr(one, name) for one in verdicts]) for name in ("values", "draws"))
+            if values.size:
+                units = max(verdict.units for verdict in verdicts)
+                tables.append(MeasureTable(measure, ways[trials], values, draws if draws.size else None, units))
+    return metrics, tables, notes
 
 
 def _pad_rows(rows: list[tuple[float, ...]]) -> Floats:

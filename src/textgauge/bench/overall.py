@@ -46,16 +46,6 @@ class MeasureTable:
     weight: float = 1.0
 
     @property
-    def data(self) -> str:
-        """What identifies the data."""
-        return self.group.fingerprint or self.group.data
-
-    @property
-    def column(self) -> str:
-        """The column of the leaderboard that the measure counts for."""
-        return self.measure.column or self.measure.name
-
-    @property
     def shares(self) -> Floats:
         """Each metric's mean over repetitions, as a share of the way to the best."""
         return np.asarray(self.measure.share(average_known(self.values, axis=1)))
@@ -86,19 +76,14 @@ def weigh_tables(tables: Sequence[MeasureTable], weights: Mapping[str, float]) -
     Measures of one column share its weight, data sets of one measure share the measure's. A table without any share
     (a time, a measure that is undefined for all) does not count.
     """
-    used = [table for table in tables if weights.get(table.column, 1.0) > 0 and np.isfinite(table.shares).any()]
-    data_sets = Counter((table.column, table.measure.name) for table in used)
+    used = [table for table in tables if weights.get(table.measure.column, 1.0) > 0 and np.isfinite(table.shares).any()]
+    data_sets = Counter((table.measure.column, table.measure.name) for table in used)
     measures = Counter(column for column, _ in data_sets)
     total = sum(weights.get(column, 1.0) for column in measures)
+    counts = [(m.column, measures[m.column], data_sets[m.column, m.name]) for m in (table.measure for table in used)]
     return [
-        replace(
-            table,
-            weight=weights.get(table.column, 1.0)
-            / measures[table.column]
-            / data_sets[table.column, table.measure.name]
-            / total,
-        )
-        for table in used
+        replace(table, weight=weights.get(column, 1.0) / alike / sets / total)
+        for table, (column, alike, sets) in zip(used, counts, strict=True)
     ]
 
 
@@ -106,7 +91,7 @@ def has_alike_data_sets(tables: Sequence[MeasureTable]) -> bool:
     """Return whether there are enough data sets, each with the same measures, to speak of new ones."""
     measures = defaultdict(list)
     for table in tables:
-        measures[table.data].append(table.measure.name)
+        measures[table.group.source].append(table.measure.name)
     return len(measures) >= _FEWEST_DATA_SETS and len({tuple(sorted(names)) for names in measures.values()}) == 1
 
 
@@ -131,7 +116,7 @@ def estimate_gaps(tables: Sequence[MeasureTable], scope: Scope) -> Gaps:
         first = members[0]
         share = first.group.pool_share if scope == "sources" and first.draws is None else None
         extra = variance * first.values.shape[1] * (share / (1 - share)) if share else np.zeros_like(variance)
-        pools[first.data] = pools.get(first.data, np.zeros_like(own)) + np.sqrt(extra)
+        pools[first.group.source] = pools.get(first.group.source, 0.0) + np.sqrt(extra)
         own = own + variance
         with np.errstate(invalid="ignore", divide="ignore"):
             satterthwaite = satterthwaite + (variance + extra) ** 2 / degrees
@@ -147,7 +132,7 @@ def _estimate_between_data_sets(tables: Sequence[MeasureTable]) -> Gaps:
     """Errors from the spread of data sets, which has that of documents and repetitions in it."""
     parts: dict[str, Floats] = {}
     for table in tables:
-        parts[table.data] = parts.get(table.data, 0.0) + table.weight * table.shares
+        parts[table.group.source] = parts.get(table.group.source, 0.0) + table.weight * table.shares
     values = len(parts) * np.array(list(parts.values())).T
     spread, n = _compute_spread(values)
     variance, degrees = _moderate(spread / n, n - 1.0)

@@ -10,10 +10,10 @@ import json
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -33,8 +33,7 @@ from textgauge.metrics.base import list_versions
 from textgauge.metrics.pair.models import list_column_names
 
 Metrics = str | Sequence[Any] | None
-MakePlans = Callable[[Metrics, int], "list[Plan]"]
-Made = TypeVar("Made", bound="MakePlans | type")
+Made = TypeVar("Made", bound=Callable[..., Any])
 
 _TWO = ("sample:banking", "sample:travel")
 _FIRST_METRICS = "energy,mmd,fid,pr,dc,irpr,ahd,mauve,classifier,cbdf,jsd,zipf"
@@ -86,11 +85,6 @@ class Plan:
         """Draw the batches of trials."""
         return self.protocol.trials(self.sources, self.seed)
 
-    @cached_property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the batches."""
-        return tuple(self.protocol.batch_numbers(self.sources, self.seed))
-
     def cell(self, batch: int, metric: Metric) -> Cell:
         """Return the cell of one metric on one batch."""
         return Cell(
@@ -105,7 +99,8 @@ class Plan:
 
     def cells(self) -> list[Cell]:
         """Return all cells."""
-        return [self.cell(number, metric) for number in self.numbers for metric in self.metrics]
+        numbers = self.protocol.batch_numbers(self.sources, self.seed)
+        return [self.cell(number, metric) for number in numbers for metric in self.metrics]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a manifest says of the plan."""
@@ -173,32 +168,20 @@ class Program(typing.Protocol):
         """Run into a folder, resuming what is there, and give the table to print."""
 
 
-@dataclass(frozen=True)
-class Suite:
-    """A suite by name: it makes plans, or is a program."""
-
-    name: str
-    about: str
-    plans: MakePlans | None = None
-    program: Callable[..., Program] | None = None
-
-    def make_program(self, given: Mapping[str, Any]) -> Program:
-        """Return the program with parameters as they are typed."""
-        if self.program is None:
-            raise InputError(f"the suite {self.name} makes plans, not a program")
-        kinds = _list_parameters(self.program, self.name, given)
-        values = {}
-        for key, value in given.items():
-            try:
-                values[key] = kinds[key](value)
-            except ValueError:
-                raise InputError(f"{key} is a whole number, not {value!r}") from None
-        return self.program(**values)
+def make_program(name: str, given: Mapping[str, Any]) -> Program:
+    """Return the program of a suite, with parameters as they are typed."""
+    kind = SUITES[name]
+    kinds, values = _list_parameters(kind, name, given), {}
+    for key, value in given.items():
+        try:
+            values[key] = kinds[key](value)
+        except ValueError:
+            raise InputError(f"{key} is a whole number, not {value!r}") from None
+    return cast(Program, kind(**values))
 
 
-SUITES: Registry[Suite] = Registry(
-    "suite", group="textgauge.suites", plug_in=lambda name, made: register_suite(name)(made)
-)
+# Functions that make plans from metrics and a seed, and dataclasses of programs.
+SUITES: Registry[Callable[..., Any]] = Registry("suite", group="textgauge.suites")
 
 
 def register_suite(name: str) -> Callable[[Made], Made]:
@@ -206,23 +189,17 @@ def register_suite(name: str) -> Callable[[Made], Made]:
 
     The first line of its docstring says what it runs. A package names it under the entry point `textgauge.suites`.
     """
-
-    def add(made: Made) -> Made:
-        about = (made.__doc__ or "").splitlines()[0]
-        SUITES[name] = Suite(name, about, program=made) if isinstance(made, type) else Suite(name, about, made)
-        return made
-
-    return add
+    return partial(SUITES.register, name=name)
 
 
-def list_suites() -> Mapping[str, Suite]:
-    """Return all suites by name, those of other packages included."""
-    return SUITES
+def list_suites() -> dict[str, str]:
+    """Return what each suite runs, by name, those of other packages included."""
+    return {name: (made.__doc__ or "").splitlines()[0] for name, made in SUITES.items()}
 
 
-def find_suite(name: str) -> Suite | None:
-    """Return the suite of that name, None if there is none; packages load only for names that no protocol has."""
-    return None if name in list_protocols() else SUITES.get(name)
+def has_program(name: str) -> bool:
+    """Return whether a suite runs itself; packages load only for names that no protocol has."""
+    return name not in list_protocols() and isinstance(SUITES.get(name), type)
 
 
 def make_suite_or_protocol_plans(
@@ -232,13 +209,13 @@ def make_suite_or_protocol_plans(
 
     A value that names data of other protocols may be a parameter of this one: then it is the parameter.
     """
-    suite, kinds = find_suite(what), find_protocols(what)
-    if suite is not None:
-        if suite.plans is None:
+    kinds = find_protocols(what)
+    if what not in list_protocols() and what in SUITES:
+        if has_program(what):
             raise InputError(f"the suite {what} has no results of single metrics: run it by `textgauge run {what}`")
         if parameters or given:
             raise InputError(f"the suite {what} sets its own data and parameters; name a protocol to set them yourself")
-        return suite.plans(metrics, seed)
+        return cast("list[Plan]", SUITES[what](metrics, seed))
     if not kinds:
         families = {kind.family for kind in list_protocols().values() if kind.family}
         raise UnknownName.among("suite or protocol", what, [*SUITES, *list_protocols(), *families])

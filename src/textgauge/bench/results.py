@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Options = Mapping[str, Any]
 Verdicts = Mapping[str, Verdict]  # by measure
 
-_OWN_COLUMNS = {"value", "failed", "seconds"}  # of a result; the others are about its trials
+_OWN_COLUMNS = {"value", "batch", "failed", "seconds"}  # of a result; the others are about its trials
 _FEW = 3
 NUMBERS = ("value", "std", "low", "high", "boot_low", "boot_high", "error")  # of a verdict
 NOT_TRAINED = "ensembles are not trained; run the same command again"
@@ -65,6 +65,11 @@ class Group:
     def trials(self) -> tuple[str, str, str, int]:
         """What identifies the trials, however they are judged."""
         return self.data, self.protocol.key, self.fingerprint, self.seed
+
+    @property
+    def source(self) -> str:
+        """What identifies the data, whatever they are called."""
+        return self.fingerprint or self.data
 
     @property
     def complete(self) -> dict[str, Observations]:
@@ -119,7 +124,7 @@ class Results:
         self._seed = seed
         self._times: dict[str, MetricTime] = {}  # by name of a result
         self._observed: dict[tuple[str, ...], tuple[Observations, int]] = {}
-        self._trials: dict[tuple[str, str, int], Observations] = {}  # by protocol, data and seed: of the first metric
+        self._trials: dict[tuple[str, str, int], dict[str, NDArray[Any]]] = {}  # as the first metric has them
         self._groups: dict[str, list[Group]] = {}
 
     @cached_property
@@ -166,54 +171,50 @@ class Results:
         return [self._times[name] for name in names if name in self._times]
 
     def _read_groups(self, options: Options) -> list[Group]:
-        found: dict[tuple[str, Protocol, int], dict[str, list[Cell]]] = {}
-        pool_shares: dict[tuple[str, Protocol], float | None] = {}
+        found: dict[tuple[Protocol, str, int], Group] = {}
         for manifest in self.manifests:
-            protocol = _make_protocol(manifest["protocol"], options)
-            pool_shares[manifest["data"]["fingerprint"], protocol] = manifest["data"].get("pool_share")
+            protocol, about = _make_protocol(manifest["protocol"], options), manifest["data"]
             for metric, cells in group_cells(manifest["cells"]).items():
-                found.setdefault((cells[0].fingerprint, protocol, cells[0].seed), {})[metric] = cells
+                place = protocol, cells[0].fingerprint, cells[0].seed
+                group = found.get(place) or Group(cells[0].data, protocol, cells[0].seed, place[1], results=self)
+                observed, missing = self._observe(cells, protocol)
+                found[place] = replace(
+                    group,
+                    observed={**group.observed, metric: observed},
+                    missing={**group.missing, metric: missing},
+                    pool_share=about.get("pool_share"),
+                )
         # Manifests of one run may be equally old: protocols have an order of their own.
         order = list(list_protocols())
-        ranked = sorted(found.items(), key=lambda item: order.index(item[0][1].name))
-        return [
-            self._group(protocol, cells, pool_shares.get((data, protocol))) for (data, protocol, _), cells in ranked
-        ]
+        return sorted(found.values(), key=lambda group: order.index(group.protocol.name))
 
-    def _group(self, protocol: Protocol, cells: Mapping[str, Sequence[Cell]], pool_share: float | None) -> Group:
-        first = next(iter(cells.values()))[0]
-        observed, missing = dict[str, Observations](), dict[str, int]()
-        for metric, of in cells.items():
-            names = tuple(cell.name for cell in of)
-            if names not in self._observed:
-                found, lacking = self._read_observations(of, protocol)
-                trials = self._trials.setdefault((first.protocol, first.fingerprint, first.seed), found)
-                self._observed[names] = _share_arrays(found, trials), lacking
-            observed[metric], missing[metric] = self._observed[names]
-        return Group(first.data, protocol, first.seed, first.fingerprint, observed, missing, self, pool_share)
-
-    def _read_observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
+    def _observe(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
         """Return what one metric gave, as the protocol judges it, and how many results are missing."""
-        there = [(cell.batch, frame) for cell in cells if (frame := self._read(cell, protocol)) is not None]
-        if not there:
-            return Observations(np.empty(0), np.empty(0, np.int64)), len(cells)
-        values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
-        if not protocol.timed:
-            metric: Any = get_metric(cells[0].metric)
-            values = np.asarray(to_similarity(metric, values) if protocol.similarities else metric.orient(values))
-        names = [name for name in there[0][1].columns if name not in _OWN_COLUMNS]
-        return Observations(
-            values,
-            np.concatenate([np.full(len(frame), batch) for batch, frame in there]),
-            {name: np.concatenate([_read_column(frame[name]) for _, frame in there]) for name in names},
-        ), len(cells) - len(there)
+        import polars as pl
 
-    def _read(self, cell: Cell, protocol: Protocol) -> pl.DataFrame | None:
-        frame = self.store.read(cell)
-        if frame is not None:
-            spent = len(frame), float(frame["seconds"].sum()), int(frame["failed"].sum())
-            self._times[cell.name] = MetricTime(cell.metric, protocol.name, *spent)
-        return frame
+        names = tuple(cell.name for cell in cells)
+        if names in self._observed:
+            return self._observed[names]
+        frames = []
+        for cell in cells:
+            if (frame := self.store.read(cell)) is not None:
+                spent = len(frame), float(frame["seconds"].sum()), int(frame["failed"].sum())
+                self._times[cell.name] = MetricTime(cell.metric, protocol.name, *spent)
+                frames.append(frame.with_columns(batch=pl.lit(cell.batch, pl.Int64)))
+        observed = Observations(np.empty(0), np.empty(0, np.int64))
+        if frames:
+            known = {name: _read_column(column) for name, column in pl.concat(frames).to_dict().items()}
+            values = known["value"]
+            if not protocol.timed:
+                metric: Any = get_metric(cells[0].metric)
+                values = np.asarray(to_similarity(metric, values) if protocol.similarities else metric.orient(values))
+            # All metrics see the same trials: what is known of these is held once.
+            first = self._trials.setdefault((cells[0].protocol, cells[0].fingerprint, cells[0].seed), known)
+            known = {name: _share_array(column, first.get(name)) for name, column in known.items()}
+            columns = {name: column for name, column in known.items() if name not in _OWN_COLUMNS}
+            observed = Observations(values, known["batch"], columns)
+        self._observed[names] = observed, len(cells) - len(frames)
+        return self._observed[names]
 
 
 def _read_column(series: pl.Series) -> NDArray[Any]:
@@ -230,14 +231,11 @@ def _read_column(series: pl.Series) -> NDArray[Any]:
     return np.array(different.to_list(), dtype=object).take(places.to_numpy())
 
 
-def _share_arrays(own: Observations, other: Observations) -> Observations:
-    """Observations with the arrays of others where they are the same: all metrics see the same trials."""
-
-    def choose(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-        return b if np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f") else a
-
-    columns = {name: choose(of, other.columns.get(name, of)) for name, of in own.columns.items()}
-    return replace(own, batch=choose(own.batch, other.batch), columns=columns)
+def _share_array(own: NDArray[Any], other: NDArray[Any] | None) -> NDArray[Any]:
+    """Return another array in the place of one that is the same."""
+    if other is None or not np.array_equal(own, other, equal_nan=own.dtype.kind == other.dtype.kind == "f"):
+        return own
+    return other
 
 
 def sum_times(runs: Iterable[Results]) -> list[MetricTime]:
@@ -314,27 +312,16 @@ def format_missing_results(missing: int, count: int) -> str:
 
 def list_verdicts(groups: Sequence[Group]) -> list[Row]:
     """Return one row per data set, protocol, metric and measure; `scope` is what its intervals are for."""
-    return [
-        {
-            "data": group.data,
-            "protocol": group.protocol.key,
-            "metric": metric,
-            "measure": verdict.measure,
-            **{name: drop_nonfinite(getattr(verdict, name)) for name in NUMBERS},
-            "scope": SCOPES[group.protocol.resampled if verdict.draws else "texts"],
-            "repetitions": len(verdict.values),
-            "reason": verdict.reason,
-            **_list_rated_fields(group.protocol, verdict),
-        }
-        for group in groups
-        for metric, verdicts in group.verdicts.items()
-        for verdict in verdicts.values()
-    ]
-
-
-def _list_rated_fields(protocol: Protocol, verdict: Verdict) -> Row:
-    """Return what a measure of rated pairs has in addition."""
-    if verdict.n is None:
-        return {}
-    about = next(measure.about for measure in protocol.measures if measure.name == verdict.measure)
-    return {"n": verdict.n, "chance": drop_nonfinite(verdict.chance), "about": about}
+    rows: list[Row] = []
+    for group in groups:
+        about = {measure.name: measure.about for measure in group.protocol.measures}
+        for metric, verdicts in group.verdicts.items():
+            for name, verdict in verdicts.items():
+                row: Row = {"data": group.data, "protocol": group.protocol.key, "metric": metric, "measure": name}
+                row |= {number: drop_nonfinite(getattr(verdict, number)) for number in NUMBERS}
+                row |= {"scope": SCOPES[group.protocol.resampled if verdict.draws else "texts"]}
+                row |= {"repetitions": len(verdict.values), "reason": verdict.reason}
+                if verdict.n is not None:  # of rated pairs
+                    row |= {"n": verdict.n, "chance": drop_nonfinite(verdict.chance), "about": about[name]}
+                rows.append(row)
+    return rows

@@ -119,7 +119,7 @@ def _list_figures() -> list[Row]:
 def _list_suites() -> list[Row]:
     from textgauge.bench import list_suites
 
-    return [{"name": suite.name, "about": suite.about} for suite in list_suites().values()]
+    return [{"name": name, "about": about} for name, about in list_suites().items()]
 
 
 @datasets.command(name="ls")

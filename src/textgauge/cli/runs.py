@@ -14,7 +14,7 @@ from textgauge.bench import Store, contrasts
 from textgauge.bench.inputs import drop_none
 from textgauge.bench.judge_audit import audit_judge
 from textgauge.bench.leaderboard import BoardsResult, Leaderboards, format_titled, rank_by_kind
-from textgauge.bench.plan import find_suite
+from textgauge.bench.plan import has_program, make_program
 from textgauge.bench.recommend import Recommendation
 from textgauge.bench.recommend import recommend as run_recommend
 from textgauge.bench.results import (
@@ -98,9 +98,8 @@ def run(
     groups = drop_none({"set": set_column, "system": system_column, "item": item_column})
     what = given.pop("what")
     out = out or Path("runs") / what
-    suite = find_suite(what)
-    if suite is not None and suite.program is not None:
-        _run_program(suite, parameters, {**given, "groups": groups or None}, out, form)
+    if has_program(what):
+        _run_program(what, parameters, {**given, "groups": groups or None}, out, form)
         return
     finished = _run(what, {**given, **parameters, "groups": groups, "out": out})
     if given["dry_run"]:
@@ -138,14 +137,14 @@ def _run(what: str, given: dict[str, Any]) -> Run:
     return finished
 
 
-def _run_program(suite: Any, parameters: dict[str, Any], given: dict[str, Any], out: Path, form: Format) -> None:
+def _run_program(suite: str, parameters: dict[str, Any], given: dict[str, Any], out: Path, form: Format) -> None:
     """Run a suite that has no results of single metrics, and print its table."""
     plain = ("seed", "jobs", "scheduler")
     if any(value for name, value in given.items() if name not in plain):
-        raise InputError(f"the suite {suite.name} sets its own data and has no metrics; it takes -n and -p")
+        raise InputError(f"the suite {suite} sets its own data and has no metrics; it takes -n and -p")
     kept = f"interrupted: what is finished is kept in {out}; run the same command again to resume"
     with progress(on_interrupt=lambda: note(kept)):
-        rows = suite.make_program(parameters).run_rows(out, seed=given["seed"])
+        rows = make_program(suite, parameters).run_rows(out, seed=given["seed"])
     shown = [{name: format_cell(value) for name, value in row.items()} for row in rows]
     print_result(TableResult("run", rows, shown=shown), form)
 

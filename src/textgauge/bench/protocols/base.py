@@ -43,6 +43,9 @@ class Measure:
     quality: bool = True
     chance: float | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column", self.column or self.name)
+
     @property
     def formula(self) -> str:
         """What counts in an overall score: the measure, or how it is brought to a scale from 0 to 1.
