@@ -364,7 +364,7 @@ class _Recommender:
             protocol, sources, named, lambda metric: metric.needs == "column" or metric.compute_items(pair)
         )
         times = sum_times([ranking.results])
-        each = {one.metric: one.each for one in times if one.protocol == protocol.name}
+        each = {one["metric"]: one["each"] for one in times if one["protocol"] == protocol.name}
         timed = [(metric, _COST_PAIRS * each[metric.key]) for metric in ranking.plan.metrics if metric.key in each]
         return ranking, _compute_costs(timed, _COST_PAIRS, texts)
 

@@ -100,29 +100,13 @@ class Group:
         return verdicts
 
 
-@dataclass(frozen=True)
-class MetricTime:
-    """The trials of one metric under one protocol: how many, their seconds in all, how many failed."""
-
-    metric: str
-    protocol: str
-    trials: int
-    seconds: float
-    failed: int
-
-    @property
-    def each(self) -> float:
-        """Seconds of one trial."""
-        return self.seconds / self.trials
-
-
 class Results:
     """What a store holds when it is first read: observations, verdicts, ensembles, times; of one `seed`, or of all."""
 
     def __init__(self, store: Store, *, seed: int | None = None) -> None:
         self.store = store
         self._seed = seed
-        self._times: dict[str, MetricTime] = {}  # by name of a result
+        self._times: dict[str, Row] = {}  # by name of a result
         self._observed: dict[tuple[str, ...], tuple[Observations, int]] = {}
         self._trials: dict[tuple[str, str, int], dict[str, NDArray[Any]]] = {}  # as the first metric has them
         self._groups: dict[str, list[Group]] = {}
@@ -164,8 +148,8 @@ class Results:
         return [NOT_TRAINED] if self.ensembles.lacking else []
 
     @cached_property
-    def times(self) -> list[MetricTime]:
-        """What each result cost."""
+    def times(self) -> list[Row]:
+        """What each result cost: metric, protocol, trials, their seconds, and how many of them failed."""
         self.groups()
         names = dict.fromkeys(cell["name"] for run in self.manifests for cell in run["cells"])
         return [self._times[name] for name in names if name in self._times]
@@ -198,8 +182,9 @@ class Results:
         frames = []
         for cell in cells:
             if (frame := self.store.read(cell)) is not None:
-                spent = len(frame), float(frame["seconds"].sum()), int(frame["failed"].sum())
-                self._times[cell.name] = MetricTime(cell.metric, protocol.name, *spent)
+                self._times[cell.name] = {"metric": cell.metric, "protocol": protocol.name, "trials": len(frame)} | {
+                    name: frame[name].sum() for name in ("seconds", "failed")
+                }
                 frames.append(frame.with_columns(batch=pl.lit(cell.batch, pl.Int64)))
         observed = Observations(np.empty(0), np.empty(0, np.int64))
         if frames:
@@ -238,14 +223,15 @@ def _share_array(own: NDArray[Any], other: NDArray[Any] | None) -> NDArray[Any]:
     return other
 
 
-def sum_times(runs: Iterable[Results]) -> list[MetricTime]:
-    """Return what the results of each metric cost under each protocol; models and tokenizers are not counted."""
-    sums: dict[tuple[str, str], MetricTime] = {}
-    for time in (time for run in runs for time in run.times if time.trials):
-        key = time.metric, time.protocol
-        own = sums.get(key, MetricTime(*key, 0, 0.0, 0))
-        sums[key] = MetricTime(*key, own.trials + time.trials, own.seconds + time.seconds, own.failed + time.failed)
-    return list(sums.values())
+def sum_times(runs: Iterable[Results]) -> list[Row]:
+    """Return what each metric cost under each protocol, `each` a trial; models and tokenizers are not counted."""
+    import polars as pl
+
+    times = [time for run in runs for time in run.times if time["trials"]]
+    if not times:
+        return []
+    sums = pl.DataFrame(times).group_by("metric", "protocol", maintain_order=True).sum()
+    return sums.with_columns(each=pl.col("seconds") / pl.col("trials")).to_dicts()
 
 
 def group_cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Cell]]:

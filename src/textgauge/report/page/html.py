@@ -19,11 +19,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from textgauge.bench.leaderboard import Leaderboard, RankedMetric, group_boards
-from textgauge.bench.results import Group, MetricTime, Results, list_verdict_warnings, sum_times
+from textgauge.bench.results import Group, Results, list_verdict_warnings, sum_times
 from textgauge.bench.store import Store
 from textgauge.core.charts import get_drawing_library
 from textgauge.core.errors import InputError
-from textgauge.core.show import format_decimals, format_duration, make_printable
+from textgauge.core.show import Row, format_decimals, format_duration, make_printable
 from textgauge.metrics import CorpusMetric, get_metric
 from textgauge.metrics.base import get_parameters
 from textgauge.report.figures import KINDS, draw_figures
@@ -135,7 +135,7 @@ def _prepare_board(board: Leaderboard) -> dict[str, Any]:
     }
 
 
-def _describe_metric(key: str, boards: Sequence[Leaderboard], spent: Sequence[MetricTime]) -> dict[str, Any]:
+def _describe_metric(key: str, boards: Sequence[Leaderboard], spent: Sequence[Row]) -> dict[str, Any]:
     """Return the card of a metric: what it declares about itself, what it cost, and what the run measured of it."""
     metric = get_metric(key)
     what, *definition = split_docstring(type(metric).__doc__ or "")
@@ -148,7 +148,7 @@ def _describe_metric(key: str, boards: Sequence[Leaderboard], spent: Sequence[Me
         "Input": metric.on,
         "Parameters": ", ".join(f"{name}={getattr(metric, name)}" for name in get_parameters(type(metric))),
         "Parts": ", ".join(part.name for part in metric.parts),
-        "Cost": "; ".join(_format_cost(cost) for cost in spent if cost.metric == metric.key),
+        "Cost": "; ".join(_format_cost(cost) for cost in spent if cost["metric"] == metric.key),
         "Source": metric.source,
     }
     return {
@@ -175,9 +175,9 @@ def split_docstring(doc: str) -> list[str]:
     return [" ".join(head.split()), *filter(None, bare)]
 
 
-def _format_cost(cost: MetricTime) -> str:
-    failed = f", {cost.failed:,} failed" if cost.failed else ""
-    return f"{format_duration(cost.each)} a trial ({cost.protocol}, mean of {cost.trials:,}{failed})"
+def _format_cost(cost: Row) -> str:
+    failed = f", {cost['failed']:,} failed" if cost["failed"] else ""
+    return f"{format_duration(cost['each'])} a trial ({cost['protocol']}, mean of {cost['trials']:,}{failed})"
 
 
 def _format_measures(row: RankedMetric) -> str:
