@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from textgauge.bench import Plan, Store, list_data_words
 from textgauge.bench.inputs import drop_none
 from textgauge.bench.leaderboard import BoardsResult, Leaderboard, rank_by_kind, rank_metrics
-from textgauge.bench.overall import Scope
 from textgauge.bench.plan import make_suite_or_protocol_plans
-from textgauge.bench.results import Results, filter_measures, list_verdict_warnings, list_verdicts
+from textgauge.bench.results import Results, Scope, filter_measures, list_verdict_warnings, list_verdicts
 from textgauge.bench.run import compute
 from textgauge.bench.sources import PairSources, TaskSources
 from textgauge.core.charts import draw_without_network

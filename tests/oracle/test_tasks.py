@@ -9,7 +9,7 @@ from tests.oracle.conftest import make_oracle
 
 from textgauge.bench import Clustering, ComparedAlignment, RatedAlignment, Retrieval, Robustness, Sensitivity
 from textgauge.bench.protocols.base import Observations
-from textgauge.bench.protocols.matrix_tasks import COPIES
+from textgauge.bench.protocols.tasks import COPIES
 from textgauge.metrics import Part
 from textgauge.metrics.pair_metric import PairMetric, to_similarity
 

@@ -32,11 +32,17 @@ from textgauge.bench.protocols.base import (
 )
 from textgauge.bench.protocols.copies import Copies
 from textgauge.bench.protocols.distributionality import Distributionality
-from textgauge.bench.protocols.document_tasks import ComparedAlignment, RatedAlignment, Robustness, Sensitivity
 from textgauge.bench.protocols.ksc import Ksc
-from textgauge.bench.protocols.matrix_tasks import Clustering, Retrieval
 from textgauge.bench.protocols.size import Size, Speed
 from textgauge.bench.protocols.task import WORD_METRICS, Task, list_tasks
+from textgauge.bench.protocols.tasks import (
+    Clustering,
+    ComparedAlignment,
+    RatedAlignment,
+    Retrieval,
+    Robustness,
+    Sensitivity,
+)
 from textgauge.bench.results import Group, Results, Verdicts
 from textgauge.bench.run import RunReport, compute, run
 from textgauge.bench.sources import Batch, CorpusBatch, Data, MatrixBatch, PairBatch, PairSources, Sources, TaskSources

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from textgauge.bench.ensembles import (
     group_by_embedders,
     read_ensembles,
 )
-from textgauge.bench.overall import SCOPES
 from textgauge.bench.plan import Cell
 from textgauge.bench.protocols.base import Observations, Protocol, Verdict, list_protocols
 from textgauge.bench.store import Store
@@ -28,11 +27,18 @@ from textgauge.core.errors import InputError
 from textgauge.core.show import Row, drop_nonfinite, join_words
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair_metric import to_similarity
+from textgauge.stats.decisions import NEW_TEXTS
 
 if TYPE_CHECKING:
     import polars as pl
 
 Options = Mapping[str, Any]
+Scope = Literal["texts", "sources", "data"]
+SCOPES: dict[Scope, str] = {  # what is new where an interval holds: repetitions, texts too, or data sets too
+    "texts": "these texts",
+    "sources": NEW_TEXTS,
+    "data": "new data sets",
+}
 Verdicts = Mapping[str, Verdict]  # by measure
 
 _OWN_COLUMNS = {"value", "batch", "failed", "seconds"}  # of a result; the others are about its trials

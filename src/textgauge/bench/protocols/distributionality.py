@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,11 +157,16 @@ class Distributionality(Protocol):
         for metric in observations:
             prototypes = self.prototypes_of(metric)
             missing = f"a run without the prototypes {' and '.join(prototypes)}: add them to its metrics"
-            samples = [
-                _compare_sample(moved[metric, at], [moved.get((name, at), missing) for name in prototypes])
-                for at in range(self.samples)
+            own = [moved[metric, sample] for sample in range(self.samples)]
+            compared = [
+                _compare_sample(moves, [moved.get((name, sample), missing) for name in prototypes])
+                for sample, moves in enumerate(own)
             ]
-            judged[metric] = [self._verdict(at, samples) for at in range(3)]
+            found = [moves[0] for moves, (made, _) in zip(own, compared, strict=True) if not np.isnan(made[0, 0])]
+            steps = sorted({step for moves in found for step in cast(Trajectory, moves).narrow if step < self.k})
+            narrow = f"step{'s' if len(steps) > 1 else ''} {join_words([str(step) for step in steps])}"
+            note = f"distances at {narrow} are (almost) equal: the bandwidth there is {FALLBACK}" if steps else None
+            judged[metric] = [self._judge_measure(at, compared, note) for at in range(3)]
         return judged
 
     def _trajectories(self, observed: Observations, sample: int) -> list[Trajectory] | str:
@@ -180,21 +185,17 @@ class Distributionality(Protocol):
         parts = [np.ones(len(values), dtype=bool), *without]
         return [compute_trajectory(values[part], step[part]) for part in parts]
 
-    def _verdict(self, at: int, samples: list[_Sample]) -> Verdict:
+    def _judge_measure(self, at: int, samples: list[tuple[Floats, str | None]], note: str | None) -> Verdict:
         """Return one measure from the samples: the repetitions of a single one, or the values of several."""
-        measure, reasons = self.measures[at], [sample.reason for sample in samples]
-        pseudo = [compute_pseudo_values(sample.estimates[at]) for sample in samples]
-        values = pseudo[0] if len(samples) == 1 else np.array([sample.estimates[at, 0] for sample in samples])
+        measure = self.measures[at]
+        pseudo = [compute_pseudo_values(estimates[at]) for estimates, _ in samples]
+        values = pseudo[0] if len(samples) == 1 else np.array([estimates[at, 0] for estimates, _ in samples])
         known = [part.var(ddof=1) / len(part) for part in pseudo if len(part) > 1 and not np.isnan(part).any()]
         error = float(np.sqrt(sum(known)) / len(known)) if known else 0.0
+        reasons = [reason for _, reason in samples]
         verdict = summarise_repetitions(measure.name, values.tolist(), reasons, error=error)
-        narrow = sorted({step for sample in samples for step in sample.narrow if step < self.k})
-        steps = f"step{'s' if len(narrow) > 1 else ''} {join_words([str(step) for step in narrow])}"
-        note = f"distances at {steps} are (almost) equal: the bandwidth there is {FALLBACK}" if narrow else None
-        ends = {
-            name: float(np.clip(getattr(verdict, name), measure.low, measure.high))
-            for name in ("low", "high", "boot_low", "boot_high")
-        }
+        names = ("low", "high", "boot_low", "boot_high")
+        ends = {name: float(np.clip(getattr(verdict, name), measure.low, measure.high)) for name in names}
         return replace(verdict, reason="; ".join(filter(None, (verdict.reason, note))) or None, **ends)  # type: ignore[arg-type]
 
 
@@ -237,28 +238,21 @@ def _get_prototype(name: str, metric: CorpusMetric) -> CorpusMetric:
     return prototype.with_input(f"{embedder}:euclidean" if prototype.needs == "ground" else embedder)
 
 
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """Both deviations and the score (rows) of all repetitions and without each (columns), or the reason of NaN."""
+def _compare_sample(own: list[Trajectory] | str, anchors: list[list[Trajectory] | str]) -> tuple[Floats, str | None]:
+    """Return deviations D and N from both prototypes, and (N − D)/(N + D): 1 on the first, −1 on the second.
 
-    estimates: Floats
-    reason: str | None = None
-    narrow: tuple[int, ...] = ()
-
-
-def _compare_sample(own: list[Trajectory] | str, anchors: list[list[Trajectory] | str]) -> _Sample:
-    """Return deviations D and N from both prototypes, and (N − D)/(N + D): 1 on the first, −1 on the second."""
+    Those of all repetitions, then without each; with the reason where they are NaN.
+    """
     reason = next((text for text in (own, *anchors) if isinstance(text, str)), None)
     if isinstance(own, str) or reason is not None:
-        return _Sample(np.full((3, 1), np.nan), reason)
+        return np.full((3, 1), np.nan), reason
     far = []
     for other in (anchor for anchor in anchors if not isinstance(anchor, str)):
         pairs = zip(own, other, strict=True)
         far.append(np.array([float(m.shares @ compute_deviations(m.densities, o.densities)) for m, o in pairs]))
     total = far[0] + far[1]
     scores = np.where(total > 0, (far[1] - far[0]) / np.where(total > 0, total, 1.0), np.nan)
-    reason = "both prototypes move alike" if np.isnan(scores[0]) else None
-    return _Sample(np.array([*far, scores]), reason, own[0].narrow)
+    return np.array([*far, scores]), "both prototypes move alike" if np.isnan(scores[0]) else None
 
 
 def _explain_too_few(name: str, have: int, needed: int) -> str:

@@ -17,7 +17,7 @@ from textgauge.bench.ensembles import Contribution
 from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.pieces import PLACES
 from textgauge.bench.protocols.base import RESAMPLES, Measure
-from textgauge.bench.protocols.document_tasks import compute_ideal_similarity
+from textgauge.bench.protocols.tasks import compute_ideal_similarity
 from textgauge.bench.results import Group, Results
 from textgauge.core.arrays import Floats
 from textgauge.core.show import BLUE, VERMILION, make_printable
