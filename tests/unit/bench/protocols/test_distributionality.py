@@ -152,12 +152,17 @@ def test_deviations_and_score_are_those_of_the_definition(seed):
     assert [verdict.value for verdict in judged["ahd"]] == [judged["ahd"][0].value, 0.0, -1.0]
 
 
+def take(observed, here):
+    columns = {name: column[here] for name, column in observed.columns.items()}
+    return Observations(observed.value[here], observed.batch[here], columns)
+
+
 def test_intervals_over_repetitions_are_those_of_the_jackknife():
     found = {name: observed(SMALL, noisy(seed)) for seed, name in enumerate(("energy", "ahd", "fid"))}
     verdict = SMALL.judge_all(found)["fid"][0]
     left = []
     for repetition in range(3):
-        kept = {name: o._where(o.columns["repetition"] != repetition) for name, o in found.items()}
+        kept = {name: take(o, o.columns["repetition"] != repetition) for name, o in found.items()}
         left.append(plain_deviation(kept["fid"], kept["energy"], SMALL.k))
     error = math.sqrt(2 / 3 * sum((value - np.mean(left)) ** 2 for value in left))
     assert verdict.error == pytest.approx(error)
@@ -190,7 +195,7 @@ def test_undefined_infinite_equal_and_unfinished_distances():
     good = observed(protocol, noisy(0), (0, 1))
     holes, endless = good.value.copy(), good.value.copy()
     holes[3], endless[-1] = np.nan, np.inf
-    part = good._where(good.batch != 5)
+    part = take(good, good.batch != 5)
     judged = protocol.judge_all(
         {
             "energy": good,
