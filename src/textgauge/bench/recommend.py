@@ -363,9 +363,9 @@ class _Recommender:
         ranking = self._rank(
             protocol, sources, named, lambda metric: metric.needs == "column" or metric.compute_items(pair)
         )
-        times = sum_times([ranking.results])
-        each = {one["metric"]: one["each"] for one in times if one["protocol"] == protocol.name}
-        timed = [(metric, _COST_PAIRS * each[metric.key]) for metric in ranking.plan.metrics if metric.key in each]
+        each = {(one["metric"], one["protocol"]): one["each"] for one in sum_times([ranking.results])}
+        places = [(metric, (metric.key, protocol.name)) for metric in ranking.plan.metrics]
+        timed = [(metric, _COST_PAIRS * each[place]) for metric, place in places if place in each]
         return ranking, _compute_costs(timed, _COST_PAIRS, texts)
 
     def _rank(

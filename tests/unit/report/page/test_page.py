@@ -133,10 +133,10 @@ def test_the_cost_of_a_card_is_the_mean_of_the_stored_seconds(store, parsed):
     import polars as pl
 
     frame = pl.concat([pl.read_parquet(path) for path in paths])
-    cost = next(c for c in sum_times([Results(store)]) if (c.metric, c.protocol) == ("jsd@words", "ksc"))
-    assert (cost.trials, cost.failed) == (len(frame), 0)
-    assert cost.each == pytest.approx(frame["seconds"].mean())
-    assert f"{format_duration(cost.each)} a trial (ksc, mean of {len(frame)})" in "".join(parsed.text["details"])
+    cost = next(c for c in sum_times([Results(store)]) if (c["metric"], c["protocol"]) == ("jsd@words", "ksc"))
+    assert (cost["trials"], cost["failed"]) == (len(frame), 0)
+    assert cost["each"] == pytest.approx(frame["seconds"].mean())
+    assert f"{format_duration(cost['each'])} a trial (ksc, mean of {len(frame)})" in "".join(parsed.text["details"])
 
 
 def test_what_comes_from_data_is_text(parsed):
