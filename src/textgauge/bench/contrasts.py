@@ -96,7 +96,7 @@ def contrast_measures(groups: Iterable[Group]) -> list[Row]:
     if not rows:
         raise InputError(
             "no two metrics of this run can be tested against each other: that needs two finished ones on rated pairs, "
-            "tasks or perturbation; the ranks and tiers of a leaderboard rest on such tests already"
+            "tasks or perturbation; the ranks and ties of a leaderboard rest on such tests already"
         )
     return rows
 

@@ -276,7 +276,7 @@ def _list_notes(tables: Sequence[MeasureTable], shown_only: list[str], scope: Sc
             others = [m.name for m in used if m.chance is None]
             rest = f"; for {join_words(others)} that depends on the data" if others else ""
             yield f"a metric that knows nothing has {join_words(chance)}{rest}"
-        yield f"intervals, ranks and tiers are for {SCOPES[scope]}; ranks and tiers hold together at 95 %"
+        yield f"intervals, ranks and ties are for {SCOPES[scope]}; ranks and ties hold together at 95 %"
     yield from dict.fromkeys(common for table in tables if (common := table.group.protocol.common))
     yield from (f"{name} says what a metric is like, not how good it is: overall leaves it out" for name in shown_only)
 

@@ -149,9 +149,10 @@ class Recommendation(Result):
         return " ".join(self.sentences[len(self.answers) :])
 
     def readable(self) -> list[Row]:
-        """Return the table of the first purpose, with what each metric needs and costs."""
-        needed = show_rows(self.rows, self.columns)
-        return [row | more for row, more in zip(self.board.readable(), needed, strict=True)]
+        """Return the table of the first purpose, with what each metric needs and costs before its measures."""
+        rows = zip(self.board.readable(), show_rows(self.rows, self.columns), strict=True)
+        first = [name for name in self.board.readable()[0] if name not in self.board.measures]
+        return [{name: row[name] for name in first} | more | row for row, more in rows]
 
     def to_markdown(self) -> str:
         """Return the answer as a page in Markdown: sentences, warnings, the table, and how it was found."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import App
 
 from textgauge.cli.door import argument, calling, check_writable, option, parse_parameter_texts, parse_settings
-from textgauge.cli.output import Format, FormatOption, OutputOption, print_answer, print_result, say
+from textgauge.cli.output import Format, FormatOption, OutputOption, fill_line, print_answer, print_result, say
 from textgauge.cli.progress import progress
 from textgauge.core.files import write_atomically
 from textgauge.data.source import describe_accepted, load_references
@@ -91,7 +91,7 @@ def _run(
     else:
         print_answer(report.answer, form)
         for result in report:
-            say("\n    ".join([result.line, *result.evidence]))
+            say("\n    ".join([fill_line(result.line), *result.evidence]))
     if report.outcome is not Outcome.passed:
         raise SystemExit(report.exit_code)
 

@@ -107,9 +107,10 @@ def print_answer(answer: str | None, form: Format) -> None:
         say(f"% {' '.join(answer.split())}" if form is Format.latex else f"{fill_line(answer)}\n")
 
 
-def fill_line(text: str) -> str:
-    """Return a sentence for standard output; on a terminal it is broken between words."""
-    return "\n".join(wrap(text, show.get_table_width(), break_long_words=False)) if sys.stdout.isatty() else text
+def fill_line(text: str, *, err: bool = False) -> str:
+    """Return a sentence for standard output or error; on a terminal it is broken between words."""
+    is_terminal = (sys.stderr if err else sys.stdout).isatty()
+    return "\n".join(wrap(text, show.get_table_width(), break_long_words=False)) if is_terminal else text
 
 
 def print_table(rows: Sequence[Row], form: Format) -> None:
@@ -125,7 +126,7 @@ def print_table(rows: Sequence[Row], form: Format) -> None:
     table, hidden = show.build_table(rows, width)
     Console(width=width).print(table)
     if hidden:
-        say(show.format_hidden_columns(hidden))
+        say(fill_line(show.format_hidden_columns(hidden)))
     say("")
 
 
@@ -184,7 +185,7 @@ DETAIL = SimpleNamespace(quiet=False, verbose=False)
 def note(text: str) -> None:
     """One line on standard error."""
     if not DETAIL.quiet:
-        say(text, err=True)
+        say(fill_line(text, err=True), err=True)
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:

@@ -282,7 +282,7 @@ def recommend(
         return
     print_result(answer, form)
     for text in answer.notes if form is Format.table else ():
-        note(text)
+        note(f"note: {text}")
 
 
 def _write_recommendation(answer: Recommendation, path: Path) -> None:

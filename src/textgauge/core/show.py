@@ -216,7 +216,7 @@ def build_table(rows: Sequence[Row], width: int) -> tuple[Table, list[str]]:
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     names = list_columns(rows)
-    columns = [_lay_out_column(name, [row.get(name) for row in rows]) for name in names]
+    columns = [_lay_out_column(name, [row.get(name) for row in rows], name == names[-1]) for name in names]
     needed = accumulate(least + _GAP for _, _, least, *_ in columns)
     columns = columns[: max(sum(end - _GAP <= width for end in needed), _COLUMNS_KEPT)]
     is_narrow = sum(max(len(header), *map(len, cells), 0) + _GAP for header, cells, *_ in columns) - _GAP > width
@@ -233,14 +233,18 @@ def build_table(rows: Sequence[Row], width: int) -> tuple[Table, list[str]]:
     return table, names[len(columns) :]
 
 
-def _lay_out_column(name: str, values: Sequence[Any]) -> tuple[str, list[str], int, bool, bool]:
-    """Return header and cells of a column, its least width, and whether it holds prose, or numbers."""
+def _lay_out_column(name: str, values: Sequence[Any], is_last: bool) -> tuple[str, list[str], int, bool, bool]:
+    """Return header and cells of a column, its least width, and whether it holds prose, or numbers.
+
+    Prose of the last column takes about two lines.
+    """
     header, cells = make_printable(name.replace("_", " ")), [format_cell(value) for value in values]
     aligned = _align_numbers(cells)
     cells = aligned or cells
     is_prose = not aligned and any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
     widest = max(map(len, cells), default=0)
-    least = max(min(widest, _TEXT_LEAST) if is_prose else widest, *map(len, header.split()), 1)
+    text = max(min(widest, _TEXT_LEAST), (widest + 1) // 2 if is_last else 0)
+    least = max(text if is_prose else widest, *map(len, header.split()), 1)
     is_number = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     return header, cells, least, is_prose, is_number or bool(aligned)
 

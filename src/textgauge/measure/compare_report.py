@@ -75,11 +75,15 @@ def _format_parts(row: Row) -> str:
     return ", ".join(f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part."))
 
 
+def name_metric(key: str) -> str:
+    """Return the name of a metric in a table: what others call MAUVE is 1 less the value of `mauve`."""
+    return f"{key} (1 − MAUVE)" if key.startswith("mauve") and "." not in key else key
+
+
 COLUMNS = (
     Column("slice", form=lambda label: shorten_line(label, 40), when="slice"),
     Column("candidate", when="candidate"),
-    # What others call MAUVE is 1 less the value.
-    Column("metric", form=lambda key: f"{key} (1 − MAUVE)" if key.startswith("mauve") and "." not in key else key),
+    Column("metric", form=name_metric),
     Column("value", "value closer", lambda value, way: "undefined" if value is None else format_value(value, way)),
     Column("interval", "low high", format_interval, when=lambda row: row["interval"] or row["no_interval"]),
     Column("adjusted p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and row["adjustment"]),
@@ -263,7 +267,8 @@ class CompareReport(Result):
         """Return the rows formatted for display; of several candidates one row each, with a column for each metric."""
         if self.candidates and not self.is_sliced and self.columns is COLUMNS:
             return spread_metrics(self.to_dicts(), "candidate")
-        return super().readable()
+        is_named = len(self.candidates) > 1
+        return [{name: row[name] for name in row if is_named or name != "candidate"} for row in super().readable()]
 
     @property
     def footnote(self) -> str | None:

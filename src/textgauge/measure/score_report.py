@@ -350,15 +350,14 @@ def _format_whole(value: float | None, low: float | None, high: float | None) ->
 
 
 _COLUMNS = (
-    Column("metric"),
-    Column("closer", form=ARROWS.get),
+    Column("metric", "metric closer", lambda metric, closer: f"{metric} {ARROWS[closer]}"),
     Column("whole set", "whole whole_low whole_high", _format_whole, when="whole"),
     Column("mean", form=format_cell),
     Column("interval", "low high", format_interval),
     Column("std", form=format_cell),
     Column("n"),
 )
-_GLANCE = (*_COLUMNS[:2], Column("whole set", "whole", when="whole"), *map(Column, ("mean", "std", "n")))
+_GLANCE = (_COLUMNS[0], Column("whole set", "whole", when="whole"), *map(Column, ("mean", "std", "n")))
 
 
 def draw_spread(scores: Sequence[PairScores]) -> alt.VConcatChart:

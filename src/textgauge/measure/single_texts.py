@@ -71,7 +71,7 @@ def explain_pairings(
             continue
         if comparison.joint.pool.has_texts:
             own = list(zip((asked.sources["reference"], asked.sources[candidate]), comparison.sides, strict=True))
-            for name, of in labelled.items():
+            for name, of in labelled.items() if not pairing.slice else ():
                 labels = [_look_up(source, of, asked.column, side) for source, side in own]
                 if any(labels):
                     columns[name] = [label for side in labels for label in side]

@@ -22,6 +22,7 @@ from textgauge.core.show import ARROWS, Row, drop_nonfinite, format_percent, for
 from textgauge.data.formats import read_table
 from textgauge.data.packing import split_endings
 from textgauge.data.tables import parse_number
+from textgauge.measure.compare_report import name_metric
 from textgauge.measure.findings import name_gravest, sort_by_gravity
 from textgauge.metrics.properties.base import list_properties
 from textgauge.report.page import tables
@@ -261,7 +262,7 @@ def _make_matrix(key: str, rows: Sequence[Row]) -> PageTable:
         look = {"better": _get_arrow(metric), "wide": len(metrics) <= _WIDE_COLUMNS, "first": "descending"}
         named = [json.dumps(dict(zip(sides, name, strict=True))) for name in by_name]
         made = [replace(_make_matrix_cell(row, axis), of=of) for row, of in zip(found, named, strict=True)]
-        columns.append(tables.make_column(metric, made, **look))
+        columns.append(tables.make_column(metric, made, heading=name_metric(metric), **look))
     for share in ("share_reference", "share_candidate") if key == "slice" else ():
         shares = [next(iter(of.values())).get(share) for of in by_name.values()]
         cells = [PageCell(one, format_percent(float(f"{one:.3g}")) if tables.is_number(one) else "–") for one in shares]
@@ -346,7 +347,7 @@ def _get_arrow(metric: str) -> str:
 def _make_cell(column: PageColumn, made: PageCell, row: Row, mark: Span | None) -> PageCell:
     name = column.name
     if name == "metric":
-        return replace(made, link=tables.make_anchor(str(made.value)))
+        return replace(made, link=tables.make_anchor(str(made.value)), shown=name_metric(made.shown))
     if name == "property":
         better = next((one.better for one in list_properties() if one.name == made.value), None)
         return replace(made, shown=f"{made.shown.replace('_', ' ')} {_BETTER.get(better or '', '')}".rstrip())

@@ -223,13 +223,12 @@ def make_board_table(board: Leaderboard) -> PageTable:
     if any(not math.isnan(row.new_data_low) for row in rows):
         ends = [show.format_interval(row.new_data_low, row.new_data_high) for row in rows]
         columns.append(make_column("new data sets", ends, about="The 95 % interval of overall for new data sets."))
+    about, tied = "The metrics that are shown to be neither better nor worse.", [row.tied_with or "" for row in rows]
+    columns.append(make_column("tied_with", tied, about=about, first="ascending"))
     columns += [_make_measure_column(board, name, extra=place >= first) for place, name in enumerate(names)]
-    about = "A tier ends only where every metric above is better than every metric below."
-    tiers = [row.tier for row in rows]
-    columns.append(make_column("tier", tiers, about=about, first="ascending", extra=len(set(tiers)) < 2))
-    for name in (*_ENDS, "tied_with"):
+    for name in (*_ENDS, "tier"):
         columns.append(make_column(name, [getattr(row, name.removeprefix("overall_")) for row in rows], hidden=True))
-    starts = {n for n in range(1, len(rows)) if tiers[n] != tiers[n - 1]}
+    starts = {n for n in range(1, len(rows)) if rows[n].tier != rows[n - 1].tier}
     return PageTable(f"{board.title}: metrics by overall score", columns, _explain_table(board), starts, "rank")
 
 
@@ -307,7 +306,7 @@ def _format_notes(board: Leaderboard) -> list[str]:
 def _explain_table(board: Leaderboard) -> str:
     made_of = [] if board.top else [_describe_overall(board)]
     about = show.join_words(dict.fromkeys(row["scope"] for row in list_verdicts(board.groups)))
-    lines = f"Lines of measures are 95 % intervals for {about}; a rule separates tiers."
+    lines = f"Lines of measures are 95 % intervals for {about}; a rule stands where all above beat all below."
     return " ".join([*made_of, *_format_notes(board), lines])
 
 
