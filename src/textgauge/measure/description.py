@@ -122,8 +122,8 @@ class Description(Result):
         for row in self.rows if self.train is not None else ():
             cells = {row.corpus: (row.value, row.reason), "test": (row.test, row.test_reason)}
             for corpus, (value, reason) in (cells | {"train": (row.train, row.train_reason)}).items():
-                known = reason not in (None, "", "not asked for") and (corpus != "test" or self.held_out is not None)
-                if math.isnan(value) and known:
+                is_there = corpus != "test" or self.held_out is not None
+                if math.isnan(value) and reason and reason != "not asked for" and is_there:
                     reasons.setdefault((corpus, reason), []).append(row.property)
         missing = [
             f"no value for {corpus}: {join_words(dict.fromkeys(names))} ({reason})"
