@@ -147,7 +147,7 @@ class Pool:
 
             bare = tokenizer.removesuffix(PADDED)
             if bare != tokenizer:
-                tokens = self.tokens(bare).pad(self.source_sizes)
+                tokens = self.tokens(bare).pad(self.padding(bare))
             elif not self.is_stored:
                 tokens = get_tokenizer(tokenizer).encode(self.texts)
             else:
@@ -187,8 +187,6 @@ class Pool:
             some = (given[block] for block in split_into_blocks(len(given), _KEYS_AT_ONCE))
             parts = (np.ascontiguousarray(block, dtype=np.float64) for block in some)
             rows = (row.tobytes() for part in parts for row in part)
-        elif isinstance(self._texts, StoredTexts):
-            rows = self._texts.iterate_encoded()
         else:  # lone surrogates are part of the content
             rows = (text.encode("utf-8", "surrogatepass") for text in self._texts)
         digests = b"".join([hashlib.blake2b(row, digest_size=8).digest() for row in rows])
@@ -297,13 +295,8 @@ class StoredTexts(Sequence[str]):
         return next(self._encoded(row, row + 1)).decode("utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
-        for data in self.iterate_encoded():
-            yield data.decode("utf-8", "surrogatepass")
-
-    def iterate_encoded(self) -> Iterator[bytes]:
-        """Yield the bytes of every text."""
         for some in split_into_blocks(len(self), PARTITION):
-            yield from self._encoded(some.start, some.stop)
+            yield from self[some]
 
     def _encoded(self, start: int, stop: int) -> Iterator[bytes]:
         first, *ends = self._offsets[start : stop + 1].tolist()

@@ -160,7 +160,7 @@ class TextTable:
             known = format_column_names(self.columns)
             raise InputError(f"{self.name}: no column {_quote(wanted)}{hint}; the columns are {known}")
         strings = [name for name, cells in self.columns.items() if _has_text(cells)]
-        strings = strings or [name for name, cells in self.columns.items() if is_chat(_find_first(cells))]
+        strings = strings or [name for name, cells in self.columns.items() if is_chat(next(filter(None, cells), None))]
         if len(strings) == 1:
             return strings[0]
         if not strings:
@@ -332,10 +332,6 @@ def _follow(cell: Any, steps: Sequence[tuple[str, ...]]) -> Any:
 
 def _get(message: Mapping[str, Any], names: Sequence[str]) -> Any:
     return next((message[name] for name in names if name in message), None)
-
-
-def _find_first(cells: Iterable[object]) -> object:
-    return next((cell for cell in cells if cell is not None), None)
 
 
 def is_frame(values: Any) -> bool:

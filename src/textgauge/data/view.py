@@ -27,7 +27,21 @@ TextsLike: TypeAlias = "Corpus | Sequence[str] | Embeddings"
 T = TypeVar("T")
 
 
-class Corpus:
+class _View:
+    """What remembers the statistics that are computed of it."""
+
+    @cached_property
+    def _remembered(self) -> dict[tuple[Any, ...], Any]:
+        return {}
+
+    def derive(self, statistic: Callable[..., T], *args: Any) -> T:
+        """`statistic(self, *args)`, computed once and remembered by this view."""
+        if (statistic, *args) not in self._remembered:
+            self._remembered[statistic, *args] = statistic(self, *args)
+        return self._remembered[statistic, *args]  # type: ignore[no-any-return]
+
+
+class Corpus(_View):
     """A read-only view of a pool's rows.
 
     >>> corpus = Corpus.of(["a cat", "a dog", "a cow"])
@@ -42,7 +56,6 @@ class Corpus:
         rows.flags.writeable = False
         self.pool = pool
         self.index = rows
-        self._remembered: dict[tuple[Any, ...], Any] = {}
 
     @classmethod
     def of(
@@ -121,14 +134,8 @@ class Corpus:
         """Token counts of this corpus, texts by the pool's vocabulary."""
         return self.pool.counts(tokenizer)[self.index]
 
-    def derive(self, statistic: Callable[..., T], *args: Any) -> T:
-        """`statistic(self, *args)`, computed once and remembered by this view."""
-        if (statistic, *args) not in self._remembered:
-            self._remembered[statistic, *args] = statistic(self, *args)
-        return self._remembered[statistic, *args]  # type: ignore[no-any-return]
 
-
-class Comparison:
+class Comparison(_View):
     """A reference and a candidate corpus of one pool; remembers what several metrics need.
 
     `sides` are both of them, and `smaller` is the number of texts of the smaller one.
@@ -150,7 +157,6 @@ class Comparison:
         self.reference, self.candidate = self.sides = join_pools(Corpus.of(reference), Corpus.of(candidate))
         self.smaller = min(map(len, self.sides))
         self.groups, self.blocks, self.dealt = groups, blocks, dealt
-        self._remembered: dict[tuple[Any, ...], Any] = {}
 
     @cached_property
     def units(self) -> Units:
@@ -171,12 +177,6 @@ class Comparison:
         """Return the comparison as the one draw of its joint corpus, each side a group."""
         sides = np.repeat([0, 1], [len(side) for side in self.sides])
         return Draws(np.array([[True, False]]), np.array([[False, True]]), sides)
-
-    def derive(self, statistic: Callable[..., T], *args: Any) -> T:
-        """`statistic(self, *args)`, computed once and remembered by this comparison."""
-        if (statistic, *args) not in self._remembered:
-            self._remembered[statistic, *args] = statistic(self, *args)
-        return self._remembered[statistic, *args]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)

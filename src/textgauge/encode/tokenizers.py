@@ -87,17 +87,12 @@ class Tokens:
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
         return Tokens(self.ids[places], offsets, self.vocabulary)
 
-    def pad(self, sizes: Sequence[int]) -> Tokens:
-        """Put `[CLS]` before and `[SEP]` after each text, and fill it up to the longest of its source by `[PAD]`.
+    def pad(self, missing: NDArray[np.int64]) -> Tokens:
+        """Put `[CLS]` before and `[SEP]` after each text, and then as many `[PAD]` as it lacks.
 
-        Sources follow each other.
-
-        >>> tokens = get_tokenizer("words").encode(["a b c", "a", "b", "a b"])
-        >>> [tokens.pad([2, 2]).strings(row) for row in (1, 2)]
-        [['[CLS]', 'a', '[SEP]', '[PAD]', '[PAD]'], ['[CLS]', 'b', '[SEP]', '[PAD]']]
+        >>> get_tokenizer("words").encode(["a b", "c"]).pad(np.array([0, 1])).strings(1)
+        ['[CLS]', 'c', '[SEP]', '[PAD]']
         """
-        sources = np.split(self.lengths, np.cumsum(sizes)[:-1])
-        missing = np.concatenate([of.max(initial=0) - of for of in sources])
         added = np.stack([np.ones_like(missing), np.ones_like(missing), missing], axis=1)
         places = np.repeat(np.stack([self.offsets[:-1], self.offsets[1:], self.offsets[1:]], axis=1), added.ravel())
         kinds = np.repeat(np.tile(len(self.vocabulary) + np.arange(3), len(self)), added.ravel())

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from textgauge.core.errors import ResourceError
 from textgauge.core.files import replace_file
@@ -37,6 +38,7 @@ _ENDINGS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = {
     "a": (("r", "t"), (("er", ""), ("est", ""), ("er", "e"), ("est", "e"))),
     "r": ((), ()),
 }
+T = TypeVar("T")
 Synsets = frozenset[int]
 Synonyms = Callable[[str], tuple[str, ...]]
 
@@ -112,50 +114,36 @@ def read_wordnet(folder: Path) -> SynonymTable:
     members: list[list[str]] = []
     numbers: dict[tuple[str, str], int] = {}
     for speech, part in _SPEECH.items():
-        names = {place: words for place, words in _read_groups(folder / f"data.{part}") if words}
-        for word, places in _read_index(folder / f"index.{part}"):
+        names = {place: words for place, words in _read_lines(folder / f"data.{part}", _read_group) if words}
+        index = _read_lines(folder / f"index.{part}", lambda fields: (fields[0], fields[-int(fields[2]) :]))
+        for word, places in index:
             for place in filter(names.get, places):
                 number = numbers.setdefault((speech, place), len(numbers))
                 members += [[]] * (number == len(members))
                 groups.setdefault(f"{speech} {word}", []).append(number)
                 if word in names[place]:
                     members[number] = [*members[number], word]
-        for form, *bases in _read_lines(folder / f"{part}.exc"):
+        for form, *bases in _read_lines(folder / f"{part}.exc", list):
             # An irregular form without groups stays: it is a sign that no ending may be removed.
             found = {group for word in (form, *bases) for group in groups.get(f"{speech} {word}", ())}
             groups[f"{speech.upper()} {form}"] = sorted(found)
     return SynonymTable(groups, members)
 
 
-def _read_lines(path: Path) -> Iterator[list[str]]:
-    """Yield the fields of every line but those of the licence, which begin with a space."""
+def _read_lines(path: Path, read: Callable[[list[str]], T]) -> Iterator[T]:
+    """Yield what is read from the fields of every line but those of the licence, which begin with a space."""
     try:
         with path.open(encoding="utf-8") as stream:
             for line in stream:
                 if line.strip() and not line.startswith(" "):
-                    yield line.split()
+                    yield read(line.split())
     except (OSError, UnicodeDecodeError) as error:
         raise ResourceError(f"cannot read {path} as a file of WordNet: {error}") from error
+    except (IndexError, ValueError) as error:
+        raise ResourceError(f"{path} is no file of WordNet: {line[:80]!r}") from error
 
 
-def _read_index(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield each word of an index file with the places of its groups."""
-    for fields in _read_lines(path):
-        try:
-            yield fields[0], fields[-int(fields[2]) :]
-        except (IndexError, ValueError) as error:
-            raise ResourceError(f"{path} is no index of WordNet: {' '.join(fields)[:80]!r}") from error
-
-
-def _read_groups(path: Path) -> Iterator[tuple[str, set[str]]]:
-    """Return the place of each group in a data file and its single words in lower case.
-
-    `(a)` and the like are left out.
-    """
-    for fields in _read_lines(path):
-        try:
-            count = int(fields[3], 16)
-        except (IndexError, ValueError) as error:
-            raise ResourceError(f"{path} is no data file of WordNet: {' '.join(fields)[:80]!r}") from error
-        words = (word.partition("(")[0] for word in fields[4 : 4 + 2 * count : 2])
-        yield fields[0], {word for word in words if "_" not in word and word == word.lower()}
+def _read_group(fields: list[str]) -> tuple[str, set[str]]:
+    """Return the place of a group in a data file and its single words in lower case, `(a)` and the like left out."""
+    words = (word.partition("(")[0] for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2])
+    return fields[0], {word for word in words if "_" not in word and word == word.lower()}
