@@ -189,23 +189,19 @@ def _advise(error: CycloptsError) -> str:
     from cyclopts import CoercionError, MissingArgumentError
 
     text = " ".join(str(error).partition(" Available commands:")[0].split()).removesuffix(".")
+    name = next(iter(error.argument.names if error.argument else ()), "argument")
     if isinstance(error, MissingArgumentError) and error.argument is not None:
-        names = error.argument.names
-        text = f"{error.keyword} needs a value" if error.keyword else f"missing {names[0] if names else 'argument'}"
+        text = f"{error.keyword} needs a value" if error.keyword else f"missing {name}"
     if isinstance(error, CoercionError) and error.token is not None and error.target_type in _WANTED:
-        name = error.token.keyword or (error.argument.names[0] if error.argument and error.argument.names else "")
-        text = f"{name} takes {_WANTED[error.target_type]}, not {error.token.value!r}"
-    text = re.sub(r'^Invalid value "(.*?)" for (\S+)\. Choose from: (.*)$', _name_choices, text)
+        text = f"{error.token.keyword or name} takes {_WANTED[error.target_type]}, not {error.token.value!r}"
+    if found := re.fullmatch(r'Invalid value "(.*?)" for (\S+)\. Choose from: (.*)', text):
+        text = f"{found[2]} takes {found[3].replace(chr(34), '')}, not {found[1]!r}"
     place = " ".join(["textgauge", *(error.command_chain or ())])
-    return f"{text[:1].lower()}{text[1:]} (see {place} -h)".replace(STDIN, "-")
+    begin = text[:1].lower() if text[1:2].islower() else text[:1]  # a name stays as it is
+    return f"{begin}{text[1:]} (see {place} -h)".replace(STDIN, "-")
 
 
 _WANTED: dict[Any, str] = {int: "a whole number", float: "a number", bool: "true or false"}
-
-
-def _name_choices(found: re.Match[str]) -> str:
-    value, option, choices = found.groups()
-    return f"{option} takes {choices.replace(chr(34), '')}, not {value!r}"
 
 
 def read_config(app: App, folder: Path, command: str) -> list[Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App
 
@@ -158,19 +158,17 @@ def show_dataset(
 ) -> None:
     """Print a few texts or pairs of a dataset."""
     kinds = {card.kind for known, card in _get_named_cards() if known == name.partition("/")[0]}
-    rows: list[Row]
+    columns: dict[str, Sequence[Any]]
     if pairs or kinds == {"pairs"}:
         both = load_pairs(name, limit=n, seed=seed)
         grades = both.grade or [None] * len(both.left)
-        rows = [
-            {"left": left, "right": right, "grade": grade}
-            for left, right, grade in zip(both.left, both.right, grades, strict=True)
-        ]
+        columns = {"left": both.left, "right": both.right, "grade": grades}
     else:
         texts = load_texts(name, limit=n, seed=seed)
         labels = texts.labels or [None] * len(texts.texts)
-        rows = [{"text": text, "label": label} for text, label in zip(texts.texts, labels, strict=True)]
-    what = "pairs" if "left" in rows[0] else "texts"
+        columns = {"text": texts.texts, "label": labels}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    what = "pairs" if "left" in columns else "texts"
     print_result(TableResult("datasets show", rows, f"{len(rows)} {what} of {name}, drawn at random."), form)
 
 
@@ -289,10 +287,7 @@ def doctor(form: FormatOption = Format.table) -> int:
 
     The exit code is 1 if something needed is broken or missing.
     """
-
-    def count(kind: Literal["corpus", "pair"]) -> int:
-        return len(list_metrics(kind=kind))
-
+    corpus, pair = (len(list_metrics(kind=kind)) for kind in ("corpus", "pair"))
     checks: dict[str, Callable[[], str]] = {
         "textgauge": lambda: version("textgauge"),
         "python": platform.python_version,
@@ -302,7 +297,7 @@ def doctor(form: FormatOption = Format.table) -> int:
         "data folder": lambda: os.environ.get("TEXTGAUGE_DATA") or "not set (TEXTGAUGE_DATA)",
         "resources": _count_resources,
         "extras": _count_extras,
-        "metrics": lambda: f"{count('corpus')} corpus metrics, {count('pair')} pair metrics",
+        "metrics": lambda: f"{corpus} corpus metrics, {pair} pair metrics",
         "encoder minilm": _check_encoder,
     }
     rows: list[Row] = []

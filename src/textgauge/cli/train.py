@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from cyclopts import App
 
 from textgauge.bench.inputs import read_rated
-from textgauge.bench.learned import Stack
 from textgauge.bench.learned import ensemble as stack
 from textgauge.cli.door import calling, check_writable, option
 from textgauge.cli.output import Format, FormatOption, note, print_result
@@ -70,34 +69,28 @@ def ensemble(
     """
     if given["scale"] is not None:
         given["scale"] = _parse_ends(given["scale"])
-    if pairs is None or given["task"] is not None:
-        if pairs is not None or given["task"] is None:
-            raise InputError("give rated pairs (--pairs), or a task (--task) with its documents")
-        with progress():
-            return _finish(stack(**given), out, form)
-    groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None
-    columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
-    options: dict[str, Any] = {"limit": limit, "seed": given["seed"], "with_sources": True}
-    own = read_rated(pairs, scores=list_column_names(given["metrics"]), **columns, **options)
-    more = [read_rated(name, **{} if has_builtin_columns(name) else columns, **options) for name in also or ()]
-    names = [Path(data.name).name for data in (own, *more)]
-    first, *others = (
-        (data.left, data.right, data.columns["rating"], data.columns.get("set"), data.columns.get("source"))
-        for data in (own, *more)
-    )
-    given |= dict(zip(("left", "right", "target", "groups", "sources"), first, strict=True))
+    if (pairs is None) == (given["task"] is None):
+        raise InputError("give rated pairs (--pairs), or a task (--task) with its documents")
+    if pairs is not None:
+        groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None
+        columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
+        options: dict[str, Any] = {"limit": limit, "seed": given["seed"], "with_sources": True}
+        own = read_rated(pairs, scores=list_column_names(given["metrics"]), **columns, **options)
+        more = [read_rated(name, **{} if has_builtin_columns(name) else columns, **options) for name in also or ()]
+        first, *others = (
+            (data.left, data.right, data.columns["rating"], data.columns.get("set"), data.columns.get("source"))
+            for data in (own, *more)
+        )
+        given |= dict(zip(("left", "right", "target", "groups", "sources"), first, strict=True))
+        given |= {"also": others, "columns": own.scores, "names": [Path(data.name).name for data in (own, *more)]}
     with progress():
-        found = stack(also=others, columns=own.scores, names=names, **given)
-    return _finish(found, out, form)
-
-
-def _finish(found: Stack, out: Path, form: Format) -> None:
-    """Write the model and print what it reaches."""
+        found = stack(**given)
     found.trained.save(out)
     print_result(found, form)
-    most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in found.shares()[:_NAMED] if row["share"])
-    used = format_count(sum(row["share"] > 0 for row in found.shares()), "metric")
-    note(f"wrote {out}: {used}, {found.trained.about['pairs']} pairs; score with -m ensemble@{out}")
+    used = [row for row in found.shares() if row["share"]]
+    most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in used[:_NAMED])
+    pairs_used = f"{format_count(len(used), 'metric')}, {found.trained.about['pairs']} pairs"
+    note(f"wrote {out}: {pairs_used}; score with -m ensemble@{out}")
     note(f"most of it is {most}")
 
 

@@ -29,26 +29,16 @@ class Stage(str):
     ('energy', 0.25)
     """
 
-    __slots__ = ("done", "kind", "part", "total")
+    done: int
+    total: int
+    kind: str
+    part: bool
 
     def __new__(cls, text: str, done: int = 0, total: int = 0, kind: str = "", *, part: bool = False) -> Stage:
         """Return a step with its place."""
         made = super().__new__(cls, text)
         made.done, made.total, made.kind, made.part = done, total, kind, part
         return made
-
-    done: int
-    total: int
-    kind: str
-    part: bool
-
-    def of(self, name: str) -> Stage:
-        """Return the same step of one of several things.
-
-        >>> Stage("energy", 3, 12).of("b.txt")
-        'b.txt: energy'
-        """
-        return Stage(f"{name}: {self}", self.done, self.total, self.kind and f"{name}: {self.kind}", part=self.part)
 
     @property
     def share(self) -> float:

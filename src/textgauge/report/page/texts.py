@@ -60,14 +60,11 @@ def make_texts(
     systems, metrics = sort_items(columns)
     if systems:
         shown = {name: name.removeprefix(TEXT) for name in ("reference", *(f"{TEXT}{one}" for one in systems))}
-        choices, directed = _list_item_choices(columns, systems, metrics)
+        choices = _list_item_choices(columns, systems, metrics)
     else:
         texts = [name for name, values in columns.items() if name not in _UNSEEN and _is_prose(name, values)]
         texts.sort(key=lambda name: name != "text")
-        shown, (choices, directed) = (
-            {name: _HEADINGS.get(name, name) for name in texts},
-            (_list_choices(columns), False),
-        )
+        shown, choices = {name: _HEADINGS.get(name, name) for name in texts}, _list_choices(columns)
     shown = {name: heading for name, heading in shown.items() if name in columns}
     if not shown or not count:
         return None
@@ -102,7 +99,7 @@ def make_texts(
         json.dumps(content, ensure_ascii=False, separators=(",", ":")),
         tuple(str(choice["name"]) for choice in choices),
         tuple(_AXES[name] for name in axes),
-        directed,
+        _is_directed(systems),
     )
 
 
@@ -130,9 +127,9 @@ def _list_choices(columns: Columns) -> list[dict[str, Any]]:
 
 def _list_item_choices(
     columns: Columns, systems: Sequence[str], metrics: Mapping[str, Mapping[str, str]]
-) -> tuple[list[dict[str, Any]], bool]:
+) -> list[dict[str, Any]]:
     """Return the values of items: the change from a baseline, how far systems are apart, or those of the only one."""
-    choices, directed = [], set(systems) == {"candidate", "baseline"}
+    choices = []
     for metric, of in metrics.items():
         values = [
             list(map(_round, columns[of[name]])) if name in of else [None] * len(columns["index"]) for name in systems
@@ -141,7 +138,7 @@ def _list_item_choices(
         sign = 1 if known_metric is None or known_metric.closer == "larger" else -1
         known = [[value for value in line if value is not None] for line in zip(*values, strict=True)]
         choice: dict[str, Any] = {"name": metric, "heading": metric, "first": "ascending" if sign > 0 else "descending"}
-        if directed:
+        if _is_directed(systems):
             place = systems.index("candidate")
             change = [sign * (line[place] - line[1 - place]) if len(line) > 1 else None for line in known]
             choice |= {"heading": f"better by {metric}", "first": "ascending", "sort": list(map(_round, change))}
@@ -152,7 +149,11 @@ def _list_item_choices(
             choice["sort"] = next(line for name, line in zip(systems, values, strict=True) if name in of)
         under = [None if name not in of else line for name, line in zip(systems, values, strict=True)]
         choices.append(choice | {"under": [None] * ("reference" in columns) + under if len(of) > 1 else None})
-    return choices, directed
+    return choices
+
+
+def _is_directed(systems: Sequence[str]) -> bool:
+    return set(systems) == {"candidate", "baseline"}
 
 
 def _list_telling(terms: Sequence[Mapping[str, Any]], sign: int) -> list[str]:
