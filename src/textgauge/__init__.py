@@ -29,41 +29,11 @@ if TYPE_CHECKING:
     from textgauge.running import Run, run
 
 __all__ = [
-    "CompareReport",
-    "Comparison",
-    "Contrast",
-    "Corpus",
-    "CorpusMetric",
-    "Description",
-    "Explanation",
-    "JudgeAudit",
-    "PairMetric",
-    "PairScores",
-    "Pairs",
-    "Recommendation",
-    "Run",
-    "SavedResult",
-    "Score",
-    "ScoreBoard",
-    "ScoreReport",
-    "Stack",
-    "TextgaugeError",
-    "audit_judge",
-    "compare",
-    "describe",
-    "ensemble",
-    "explain",
-    "get_metric",
-    "leaderboard",
-    "list_metrics",
-    "load",
-    "metric",
-    "recommend",
-    "register",
-    "run",
-    "score",
-    "watch",
-]
+    "CompareReport", "Comparison", "Contrast", "Corpus", "CorpusMetric", "Description", "Explanation", "JudgeAudit",
+    "PairMetric", "PairScores", "Pairs", "Recommendation", "Run", "SavedResult", "Score", "ScoreBoard", "ScoreReport",
+    "Stack", "TextgaugeError", "audit_judge", "compare", "describe", "ensemble", "explain", "get_metric",
+    "leaderboard", "list_metrics", "load", "metric", "recommend", "register", "run", "score", "watch",
+]  # fmt: skip
 
 
 _get = export_lazily(__name__)

@@ -38,21 +38,9 @@ else:
     __getattr__ = export_lazily(__name__)
 
 __all__ = [
-    "ColumnOption",
-    "Format",
-    "FormatOption",
-    "SeedOption",
-    "argument",
-    "calling",
-    "command",
-    "main",
-    "note",
-    "option",
-    "print_answer",
-    "print_result",
-    "print_table",
-    "show_progress",
-]
+    "ColumnOption", "Format", "FormatOption", "SeedOption", "argument", "calling", "command", "main", "note",
+    "option", "print_answer", "print_result", "print_table", "show_progress",
+]  # fmt: skip
 
 GROUP = "textgauge.commands"
 STDIN = "\0stdin"  # stands for `-`, which the parser would take for an option

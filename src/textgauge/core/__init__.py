@@ -15,31 +15,11 @@ if TYPE_CHECKING:
     from textgauge.core.show import STATIC_PAGE_POLICY, Row, drop_nonfinite_values, format_cell
 
 __all__ = [
-    "STATIC_PAGE_POLICY",
-    "Floats",
-    "Floats32",
-    "InputError",
-    "Ints",
-    "MissingExtra",
-    "ResourceError",
-    "Row",
-    "Stage",
-    "TableResult",
-    "TextgaugeError",
-    "UnknownName",
-    "begin_step",
-    "check_table_path",
-    "drop_nonfinite_values",
-    "format_cell",
-    "listen",
-    "read_stored_bytes",
-    "replace_file",
-    "tell_note",
-    "use_one_blas_thread",
-    "warn",
-    "write_atomically",
-    "write_table",
-]
+    "STATIC_PAGE_POLICY", "Floats", "Floats32", "InputError", "Ints", "MissingExtra", "ResourceError", "Row", "Stage",
+    "TableResult", "TextgaugeError", "UnknownName", "begin_step", "check_table_path", "drop_nonfinite_values",
+    "format_cell", "listen", "read_stored_bytes", "replace_file", "tell_note", "use_one_blas_thread", "warn",
+    "write_atomically", "write_table",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__ = export_lazily(__name__)

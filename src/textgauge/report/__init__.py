@@ -10,14 +10,8 @@ if TYPE_CHECKING:
     from textgauge.report.page.tables import PageTable, make_table
 
 __all__ = [
-    "Figure",
-    "PageTable",
-    "ResultFile",
-    "draw_figures",
-    "make_table",
-    "render_chart",
-    "style",
-]
+    "Figure", "PageTable", "ResultFile", "draw_figures", "make_table", "render_chart", "style",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__ = export_lazily(__name__)

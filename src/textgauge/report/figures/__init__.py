@@ -19,15 +19,8 @@ from textgauge.report.figures import distances, measures, pairs, style
 from textgauge.report.figures.style import Draw, draw_each_group
 
 __all__ = [
-    "FORMATS",
-    "KINDS",
-    "Figure",
-    "choose_metrics",
-    "draw_figures",
-    "render_chart",
-    "select_latest_groups",
-    "style",
-]
+    "FORMATS", "KINDS", "Figure", "choose_metrics", "draw_figures", "render_chart", "select_latest_groups", "style",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
