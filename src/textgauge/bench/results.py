@@ -161,22 +161,23 @@ class Results:
         return [self._times[name] for name in names if name in self._times]
 
     def _read_groups(self, options: Options) -> list[Group]:
-        found: dict[tuple[Protocol, str, int], Group] = {}
+        found: dict[tuple[Protocol, str, int], dict[str, list[Cell]]] = {}
+        pool_shares: dict[tuple[Protocol, str], float | None] = {}
         for manifest in self.manifests:
             protocol, about = _make_protocol(manifest["protocol"], options), manifest["data"]
+            pool_shares[protocol, about["fingerprint"]] = about.get("pool_share")
             for metric, cells in group_cells(manifest["cells"]).items():
-                place = protocol, cells[0].fingerprint, cells[0].seed
-                group = found.get(place) or Group(cells[0].data, protocol, cells[0].seed, place[1], results=self)
-                observed, missing = self._observe(cells, protocol)
-                found[place] = replace(
-                    group,
-                    observed={**group.observed, metric: observed},
-                    missing={**group.missing, metric: missing},
-                    pool_share=about.get("pool_share"),
-                )
+                found.setdefault((protocol, cells[0].fingerprint, cells[0].seed), {})[metric] = cells
+        groups = []
+        for (protocol, fingerprint, seed), members in found.items():
+            read = {metric: self._observe(cells, protocol) for metric, cells in members.items()}
+            observed = {metric: of for metric, (of, _) in read.items()}
+            missing = {metric: lacking for metric, (_, lacking) in read.items()}
+            first, share = next(iter(members.values()))[0], pool_shares.get((protocol, fingerprint))
+            groups.append(Group(first.data, protocol, seed, fingerprint, observed, missing, self, share))
         # Manifests of one run may be equally old: protocols have an order of their own.
         order = list(list_protocols())
-        return sorted(found.values(), key=lambda group: order.index(group.protocol.name))
+        return sorted(groups, key=lambda group: order.index(group.protocol.name))
 
     def _observe(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
         """Return what one metric gave, as the protocol judges it, and how many results are missing."""

@@ -145,6 +145,7 @@ def test_a_new_version_of_a_metric_is_computed_anew_and_the_latest_is_judged(tmp
     assert computed == [3, 3, 3, 0]
     assert seen[0] == seen[3]
     assert len(set(seen)) == 3
+    assert len(Results(Store(tmp_path)).times) == 3  # what was replaced is not read
 
 
 def test_a_run_that_has_not_come_far_is_judged_by_what_is_there(tmp_path, make_plan):
