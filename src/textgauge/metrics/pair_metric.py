@@ -30,7 +30,6 @@ _BLOCK_PAIRS = 200_000  # pairs of a block of a matrix: what is held of them sta
 _BLOCK_CELLS = 1 << 22  # the same where a pair is a number or some
 
 
-@dataclass(frozen=True, kw_only=True)
 class PairMetric(Metric):
     """Base of all pair metrics: subclasses declare the class variables and implement `compute`.
 
@@ -187,7 +186,6 @@ class Grid:
         return left @ right.T if self.crossed else np.einsum("ij,ij->i", left, right)
 
 
-@dataclass(frozen=True, kw_only=True)
 class GridMetric(PairMetric):
     """A pair metric that computes all pairs of two corpora together, by the same formula."""
 
@@ -238,7 +236,6 @@ def decide_easy_pairs(pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int
     return values, np.flatnonzero(np.isnan(values))
 
 
-@dataclass(frozen=True, kw_only=True)
 class NgramMetric(GridMetric):
     """A pair metric that is a function of counts: n-grams in both texts, in the left one, in the right one."""
 

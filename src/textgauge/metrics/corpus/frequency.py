@@ -194,8 +194,7 @@ def fit_zipf_slopes(counts: Floats, *, top: int, rounded: bool = False) -> Float
     y = np.log(np.where(used, ordered, 1.0))
     x = np.where(used, x - (x.sum(axis=1) / np.maximum(points, 1))[:, None], 0.0)
     spread = (x * x).sum(axis=1)
-    slopes: Floats = np.divide((x * y).sum(axis=1), spread, out=np.full(len(counts), np.nan), where=points >= 2)
-    return slopes
+    return np.asarray(np.divide((x * y).sum(axis=1), spread, out=np.full(len(counts), np.nan), where=points >= 2))
 
 
 @register

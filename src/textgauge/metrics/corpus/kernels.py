@@ -224,7 +224,6 @@ def is_mostly_different(X: NDArray[np.floating[Any]]) -> bool:
     return len(np.unique(projected)) >= 0.99 * len(X)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Discrepancy(CorpusMetric):
     """A + B − 2C; subclasses say of which kernel, and with which pairs."""
 

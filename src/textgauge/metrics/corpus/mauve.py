@@ -58,8 +58,7 @@ def compute_area(curve: Floats) -> Floats:
     """
     x, y = curve[..., 0], curve[..., 1]
     area = 0.5 * ((x[..., :-1] - x[..., 1:]) * (y[..., :-1] + y[..., 1:])).sum(axis=-1)
-    clipped: Floats = np.clip(area, 0.0, 1.0)
-    return clipped
+    return np.asarray(np.clip(area, 0.0, 1.0))
 
 
 def compute_frontier_integral(p: Floats, q: Floats) -> Floats:
@@ -73,14 +72,12 @@ def compute_frontier_integral(p: Floats, q: Floats) -> Floats:
     both = (p > 0) & (q > 0)
     excess = np.divide(p - q, q, out=np.zeros_like(p), where=both)
     rate = np.divide(np.log1p(excess), excess, out=np.ones_like(p), where=excess != 0)
-    integral: Floats = np.clip((0.5 * (p + q) - np.where(both, p * rate, 0.0)).sum(axis=-1), 0.0, 1.0)
-    return integral
+    return np.asarray(np.clip((0.5 * (p + q) - np.where(both, p * rate, 0.0)).sum(axis=-1), 0.0, 1.0))
 
 
 def smooth(counts: Floats) -> Floats:
     """Histograms with half a text added to every bucket (Krichevsky and Trofimov 1981)."""
-    shares: Floats = (counts + 0.5) / (counts.sum(axis=-1, keepdims=True) + 0.5 * counts.shape[-1])
-    return shares
+    return np.asarray((counts + 0.5) / (counts.sum(axis=-1, keepdims=True) + 0.5 * counts.shape[-1]))
 
 
 def cluster(X: Floats, weights: Floats, buckets: int, *, restarts: int, seed: tuple[int, ...]) -> Ints:
@@ -267,8 +264,7 @@ class Mauve(EmbeddingMetric):
             sides[side][np.arange(len(some)), some] -= 1.0
             without[some] = self._shown(*sides)
         texts = counts.sum()
-        influence: Floats = np.sqrt((texts - 1.0) / texts) * (without - counts @ without / texts)
-        return influence
+        return np.asarray(np.sqrt((texts - 1.0) / texts) * (without - counts @ without / texts))
 
     def _shown(self, left: Floats, right: Floats) -> Floats:
         return self._value(self.part or VALUE, left, right)

@@ -44,8 +44,7 @@ def round_distances(squares: Floats) -> Floats32:
 
 def is_inside_ball(distances: NDArray[Any], radii: NDArray[Any], *, closed: bool) -> NDArray[np.bool_]:
     """Return which distances lie inside balls of these radii; a closed ball holds what is exactly on its border."""
-    inside: NDArray[np.bool_] = distances <= radii if closed else distances < radii
-    return inside
+    return np.asarray(distances <= radii if closed else distances < radii)
 
 
 def to_ground(squares: Floats, ground: str) -> Floats:

@@ -67,7 +67,6 @@ class _Rouge(PairMetric):
         return {name: np.where(nothing, 1.0, column) for name, column in columns.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
 class _NgramRouge(_Rouge, NgramMetric):
     orders: ClassVar[tuple[int, ...]]  # whose scores are averaged
 

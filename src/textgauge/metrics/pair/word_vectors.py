@@ -213,7 +213,6 @@ def compute_relaxed_costs(left: Bag, right: Bag, vectors: NDArray[np.float32]) -
     return float(left[1] @ forward / left[1].sum()), float(right[1] @ backward / right[1].sum())
 
 
-@dataclass(frozen=True, kw_only=True)
 class BagMetric(WordVectorMetric):
     """Base of the metrics of words that face each other; subclasses implement `cost`."""
 

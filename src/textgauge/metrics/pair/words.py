@@ -32,8 +32,7 @@ def sum_rows(bags: csr_matrix) -> Floats:
     height = bags.shape[0]
     rows = np.repeat(np.arange(height), np.diff(bags.indptr))
     order = np.lexsort((bags.data, rows))
-    sums: Floats = np.bincount(rows[order], bags.data[order], minlength=height).astype(np.float64, copy=False)
-    return sums
+    return np.asarray(np.bincount(rows[order], bags.data[order], minlength=height).astype(np.float64, copy=False))
 
 
 def compute_share(common: Floats, left: Floats, right: Floats) -> Floats:
