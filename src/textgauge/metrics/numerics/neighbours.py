@@ -293,22 +293,23 @@ def _find_cells(mask: Masks) -> tuple[Ints, Ints]:
 
 
 class Joint:
-    """All texts of a joint corpus, and the nearest neighbours of each: `index` and `squares`, ranks by texts."""
+    """All texts of a joint corpus, and the nearest neighbours of each: places and squared distances, ranks by texts."""
 
     def __init__(self, points: Points) -> None:
         self.points, self.size = points, len(points.inverse)
-        self.index, self.squares = np.empty((0, self.size), dtype=np.intp), np.empty((0, self.size))
+        self.lists = np.empty((0, self.size), dtype=np.intp), np.empty((0, self.size))
 
     def list_neighbours(self, ranks: int) -> None:
         """List at least this many neighbours of every text; longer lists are kept."""
-        if len(self.index) >= (ranks := min(ranks, self.size - 1)):
+        if len(self.lists[0]) >= (ranks := min(ranks, self.size - 1)):
             return
-        self.index, self.squares = np.empty((ranks, self.size), dtype=np.intp), np.empty((ranks, self.size))
+        index, squares = np.empty((ranks, self.size), dtype=np.intp), np.empty((ranks, self.size))
         for some in split_into_blocks(self.size, _BLOCK, self.size):
             block = self.points.squares_within(np.arange(self.size)[some])
             near = np.argpartition(block, ranks - 1, axis=1)[:, :ranks]
             near = np.take_along_axis(near, np.argsort(np.take_along_axis(block, near, axis=1), axis=1), axis=1)
-            self.index[:, some], self.squares[:, some] = near.T, np.take_along_axis(block, near, axis=1).T
+            index[:, some], squares[:, some] = near.T, np.take_along_axis(block, near, axis=1).T
+        self.lists = index, squares  # at once, as other threads may be reading
 
     def measure_all(self, cells: Masks) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Yield draws and texts of the cells, and the squared distances of these texts to all, some at a time."""
@@ -322,11 +323,11 @@ class Joint:
 
         Where a list is too short, all distances of the text are looked at.
         """
-        count, rank = np.zeros((2, *own.shape), dtype=np.int16)
-        for neighbours in self.index:
+        (index, listed), (count, rank) = self.lists, np.zeros((2, *own.shape), dtype=np.int16)
+        for neighbours in index:
             count += side[:, neighbours]
             rank += count < k
-        squares = np.take_along_axis(self.squares, np.minimum(rank, len(self.index) - 1), axis=0)
+        squares = np.take_along_axis(listed, np.minimum(rank, len(index) - 1), axis=0)
         for draw, text, every in self.measure_all(own & (count < k)):
             squares[draw, text] = np.partition(np.where(side[draw], every, np.inf), k - 1, axis=1)[:, k - 1]
         return squares
@@ -361,10 +362,11 @@ def count_held_across(joint: Joint, own: Masks, other: Masks, k: int, *, closed:
     """Return what the balls around the texts of one side, reaching to the k-th neighbour there, hold of the other."""
     radii = round_distances(np.where(own, joint.find_kth(own, own, k), 0.0))
     held = own & other & (closed | (radii > 0))
-    counts, levels = held.astype(np.int32), round_distances(joint.squares)
+    (index, squares), counts = joint.lists, held.astype(np.int32)
+    levels = round_distances(squares)
     # A ball that takes in the last listed neighbour may hold more than are listed.
     cut = own & is_inside_ball(levels[-1], radii, closed=closed) & (len(levels) < joint.size - 1)
-    for neighbours, level in zip(joint.index, levels, strict=True):
+    for neighbours, level in zip(index, levels, strict=True):
         inside = is_inside_ball(level, radii, closed=closed) & own & ~cut
         if not inside.any():
             break
