@@ -193,7 +193,9 @@ class Measuring:
         corpus, is_train = self.corpora[name], name == "train"
         meaning = None if name == "test" or self.embedder is None else self.corpora.get("test")
         wording = None if is_train else self.corpora.get("train")
-        missing = self._list_missing(name)
+        missing, reach = self._list_missing(name), math.nan
+        if meaning is not None and wording is not None:  # as many train texts are as near to all but 5 % of test
+            reach = self.train.derive(self._draw_parts, "train", min(len(corpus), len(self.train.corpus)))[0].reach
         columns = {need: of[:, corpus.index] for need, (of, _) in self._modelled.items() if need not in missing}
         return MeasuredCorpus(
             name=name,
@@ -212,15 +214,11 @@ class Measuring:
             missing=missing,
             near_copy=self.near_copy,
             passage=self.passage,
-            reach=math.nan if meaning is None or wording is None else self._find_reach(len(corpus)),
+            reach=reach,
             groups=None if self.groups is None else self.groups[corpus.index],
             labels=self.labels.get(name),
             ratings=self.ratings.get(name, {}),
         )
-
-    def _find_reach(self, size: int) -> float:
-        """Return the similarity that as many train texts have to all but 5 % of the test texts, or all of train."""
-        return self.train.derive(self._draw_parts, "train", min(size, len(self.train.corpus)))[0].reach
 
     def _list_missing(self, name: str) -> dict[str, str]:
         """Return what properties may need and a corpus does not have, and why."""
@@ -459,7 +457,10 @@ def describe(
             near_copy=near_copy,
             passage=passage,
             groups=None if group is None else _read_groups(corpora, given, group, column),
-            labels=_read_labels(corpora, given, label, column),
+            labels={
+                name: read_side_labels(corpora[name], given[name], of, column, name)
+                for name, of in _name_cells(corpora, label).items()
+            },
             ratings=_read_ratings(corpora, given, ratings, column),
             cluster=cluster,
             seed=seed,
@@ -487,6 +488,8 @@ def _read_groups(corpora: Mapping[str, Corpus], sources: Mapping[str, Any], grou
 def _name_cells(corpora: Mapping[str, Corpus], given: Any) -> dict[str, Any]:
     """Return labels or ratings by the name of the generated corpus that they are of, as given by name or in order."""
     names = [name for name in corpora if name not in _TAKEN]
+    if given is None:
+        return {}
     if isinstance(given, str) or (len(names) == 1 and not isinstance(given, Mapping)):
         given = dict.fromkeys(names, given)
     elif not isinstance(given, Mapping):
@@ -495,14 +498,6 @@ def _name_cells(corpora: Mapping[str, Corpus], given: Any) -> dict[str, Any]:
     if unknown is not None:
         raise InputError(f"labels and ratings are given for each of {', '.join(names)}, not for {unknown!r}")
     return dict(given)
-
-
-def _read_labels(
-    corpora: Mapping[str, Corpus], sources: Mapping[str, Any], label: Any, column: str | None
-) -> dict[str, NDArray[Any]]:
-    """Return the labels of texts by corpus: a column of its file, or the cells as given."""
-    given = {} if label is None else _name_cells(corpora, label)
-    return {name: read_side_labels(corpora[name], sources[name], of, column, name) for name, of in given.items()}
 
 
 def _read_ratings(
@@ -514,7 +509,7 @@ def _read_ratings(
         asked = {name if len(names) > 1 else RATING: name for name in names}
         ratings = {name: asked for name in corpora if name not in _TAKEN}
     found: dict[str, dict[str, Floats]] = {}
-    for name, of in ({} if ratings is None else _name_cells(corpora, ratings)).items():
+    for name, of in _name_cells(corpora, ratings).items():
         for question, given in (of if isinstance(of, Mapping) else {RATING: of}).items():
             cells = read_side_labels(corpora[name], sources[name], given, column, name, blank=True)
             marks = [parse_number(cell) for cell in cells.tolist()]

@@ -137,28 +137,25 @@ class Description(Result):
         found = find_recall(self.generated[0])
         return {"planted_copies": found} if found else {}
 
-    @property
-    def _yardsticks(self) -> tuple[str, ...]:
-        return () if self.train is None else ("train",) if self.held_out is None else ("test", "train")
-
     def readable(self) -> list[Row]:
         """Return one row per property, formatted for display: next to train with a column for each corpus."""
         about = {known.name: known.about for known in list_properties(alone=self.train is None)}
         rows = [row | {"about": about[row["property"]]} for row in self.to_dicts()]
         if self.train is None:
             return show_rows(rows, _ALONE[0 if len(self.generated) > 1 else 1 :])
-        beside = [Column(name, form=format_cell) for name in self._yardsticks]
+        yardsticks = ("train",) if self.held_out is None else ("test", "train")
+        beside = [Column(name, form=format_cell) for name in yardsticks]
         names = [one.name for one in self.generated]
         if len(names) == 1:
             return show_rows(rows, [Column("property"), _VALUE, _INTERVAL, *beside, Column("what it is", "about")])
         joined: dict[str, Row] = {}
         for row in rows:
             joined.setdefault(row["property"], row | {"of": {}})["of"][row["corpus"]] = format_cell(row["value"])
-            for role in self._yardsticks:  # of as many texts as the corpus has
+            for role in yardsticks:  # of as many texts as the corpus has
                 shown = joined[row["property"]]["of"].setdefault(role, [])
                 shown += [cell] if (cell := format_cell(row[role])) not in shown else []
         values = [Column(name, "of", itemgetter(name)) for name in names]
-        beside = [Column(role, "of", lambda of, role=role: " / ".join(of[role])) for role in self._yardsticks]
+        beside = [Column(role, "of", lambda of, role=role: " / ".join(of[role])) for role in yardsticks]
         return show_rows(list(joined.values()), [Column("property"), *values, *beside, Column("what it is", "about")])
 
     def __str__(self) -> str:

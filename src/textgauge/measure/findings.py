@@ -6,7 +6,6 @@ import csv
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from importlib.resources import files
 from itertools import combinations
 from operator import itemgetter
@@ -16,11 +15,9 @@ import numpy as np
 
 from textgauge.core.arrays import Floats
 from textgauge.core.show import Row, format_cell, format_count, format_percent, join_words
-from textgauge.data import Corpus
 from textgauge.measure.lists import name_rating
 from textgauge.metrics.numerics.passages import PASSAGE
 from textgauge.metrics.properties.base import (
-    TOKENIZER,
     MeasuredCorpus,
     PropertyValue,
     list_properties,
@@ -87,21 +84,17 @@ def format_passages(values: Mapping[str, float | None], size: int, words: int) -
     return f"{said} a passage of {words} or more words of {PASSAGES[name]}{longest}."
 
 
-@cache
-def read_planted_copies() -> list[dict[str, str]]:
-    """Return what limits find of planted copies (`python -m benchmarks.planted_copies --write`), the largest last."""
-    return list(csv.DictReader((files("textgauge.measure") / "planted_copies.csv").read_text("utf-8").splitlines()))
-
-
 def find_recall(measured: MeasuredCorpus) -> dict[str, Any]:
     """Return what the limits of near copies and passages found of planted copies, in texts about as long.
 
-    For limits that were not tried, it is what the next stricter ones found: no more than these would have.
+    For limits that were not tried, it is what the next stricter ones found: no more than these would have. They stand
+    in a table, the largest last, that `python -m benchmarks.planted_copies --write` makes.
     """
     if measured.others is None:
         return {}
     kind = "sentences" if np.median(count_words(measured)) < _SHORT else "documents"
-    for row in read_planted_copies():
+    tried = (files("textgauge.measure") / "planted_copies.csv").read_text("utf-8").splitlines()
+    for row in csv.DictReader(tried):
         near, words = float(row["near_copy"] or 0), int(row["passage"])
         is_strict = words >= measured.passage and (near >= measured.near_copy if measured.train else not near)
         if row["texts"] == kind and is_strict:
@@ -197,16 +190,16 @@ def find_warnings(
     generated: Sequence[MeasuredCorpus], test: MeasuredCorpus | None, train: MeasuredCorpus | None
 ) -> Iterator[str]:
     """Find all warnings, each one sentence."""
+    for measured in generated:
+        if not get_passages(measured)[0].complete:
+            yield f"{measured.name}: some passages stand in so many places that the longest may be longer than said"
     if train is None:
         for measured in generated:
             yield from _check_samples(measured, "of the {:,} texts, drawn at random")
             yield from _check_scripts(measured)
             if not measured.derive(find_duplicates, None).complete:
                 yield f"{measured.name}: too many texts are alike to list all near duplicates"
-            yield from _check_passages(measured)
         return
-    for measured in generated:
-        yield from _check_passages(measured)
     yield from _check_samples(train, "of its {} texts, enough for a yardstick")
     if test is not None:
         yield from _check_copies(test, train)
@@ -218,11 +211,6 @@ def find_warnings(
         yield from _check_language(measured, test, train)
         yield from _check_topic(measured, train)
         yield from _check_sizes(measured, test, train)
-
-
-def _check_passages(measured: MeasuredCorpus) -> Iterator[str]:
-    if not get_passages(measured)[0].complete:
-        yield f"{measured.name}: some passages stand in so many places that the longest may be longer than said"
 
 
 def _check_samples(measured: MeasuredCorpus, among: str) -> Iterator[str]:
@@ -263,12 +251,12 @@ def _check_collapse(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator
 
 def _check_language(measured: MeasuredCorpus, test: MeasuredCorpus | None, train: MeasuredCorpus) -> Iterator[str]:
     """Yield many words that train does not have: twice the share of test, or of one half of train given the other."""
-    unknown = _compute_unknown_share(measured.corpus, train.corpus)
+    unknown = compute_unknown_share(measured.corpus, train.corpus)
     if not unknown > _UNKNOWN:
         return
     order = train.corpus.canonical()
     halves = order.take(np.arange(0, len(order), 2)), order.take(np.arange(1, len(order), 2))
-    usual = _compute_unknown_share(*halves) if test is None else _compute_unknown_share(test.corpus, train.corpus)
+    usual = compute_unknown_share(*halves) if test is None else compute_unknown_share(test.corpus, train.corpus)
     if not unknown < _TIMES_YARDSTICK * usual:
         yield f"{measured.name}: train does not have {unknown:.0%} of its words: another language or another subject?"
 
@@ -292,10 +280,6 @@ def _check_sizes(measured: MeasuredCorpus, *yardsticks: MeasuredCorpus | None) -
     if n > _SIZE_RATIO * m:
         what = f"{measured.name}: {n} texts and {m} of {role}"
         yield f"{what}: values that depend on the number of texts are called worse or not by parts of equal size"
-
-
-def _compute_unknown_share(corpus: Corpus, known: Corpus) -> float:
-    return compute_unknown_share(corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
 
 
 def compute_differences(corpora: Sequence[MeasuredCorpus]) -> pl.DataFrame:

@@ -283,7 +283,8 @@ def f1(
     if min(p, r) < 0 or p + r == 0:
         return PropertyValue()
     errors = [2 * other**2 / (p + r) ** 2 * error for (error, _), other in zip(known, (r, p), strict=True)]
-    freedom = _compute_freedom(errors, [freedom for _, freedom in known])
+    parts = [error**4 / freedom for error, (_, freedom) in zip(errors, known, strict=True) if freedom > 0]
+    freedom = math.hypot(*errors) ** 4 / sum(parts) if sum(parts) > 0 else 1.0  # Welch and Satterthwaite
     found = PropertyValue.of(2 * p * r / (p + r), math.hypot(*errors), freedom, level)
     return PropertyValue(found.value, max(found.low, 0.0), min(found.high, 1.0))
 
@@ -296,12 +297,6 @@ def _compute_cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints) ->
         norms = np.sqrt(np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
         np.divide(np.einsum("ij,ij->i", a, b), norms, out=values[part], where=norms > 0)
     return np.clip(values, -1.0, 1.0)
-
-
-def _compute_freedom(errors: list[float], freedoms: list[int]) -> float:
-    """Degrees of freedom of a sum of two variances (Welch and Satterthwaite)."""
-    parts = [error**4 / freedom for error, freedom in zip(errors, freedoms, strict=True) if freedom > 0]
-    return math.hypot(*errors) ** 4 / sum(parts) if sum(parts) > 0 else 1.0
 
 
 def _mean_of(side: str) -> Compute:

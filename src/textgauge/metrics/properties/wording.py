@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from textgauge.core.arrays import Ints
+from textgauge.data import Corpus
 from textgauge.encode.tokenizers import Tokens, hold_letters
 from textgauge.metrics.numerics.ngram_counts import number_ngrams
 from textgauge.metrics.properties.base import (
@@ -43,9 +44,10 @@ def count_new_terms(tokens: Tokens, known: Tokens) -> tuple[Ints, Ints]:
     return -np.sort(-texts[worded]), np.bincount((held // size)[single], minlength=len(tokens))
 
 
-def compute_unknown_share(tokens: Tokens, known: Tokens) -> float:
-    """Share of the tokens of a corpus that are not in another one; NaN where there are no tokens."""
-    return float((~np.isin(tokens.ids, known.ids)).mean()) if len(tokens.ids) else math.nan
+def compute_unknown_share(corpus: Corpus, known: Corpus) -> float:
+    """Share of the words of a corpus that are not in another one of its pool; NaN where there are no words."""
+    words = corpus.tokens(TOKENIZER).ids
+    return float((~np.isin(words, known.tokens(TOKENIZER).ids)).mean()) if len(words) else math.nan
 
 
 def compute_vocab_interval(texts: Ints, alone: Ints, *, level: float = 0.95) -> Interval:

@@ -3,6 +3,7 @@ from itertools import starmap
 import numpy as np
 import pytest
 
+from textgauge.data import Corpus
 from textgauge.encode.tokenizers import get_tokenizer
 from textgauge.metrics.properties.wording import compute_unknown_share, compute_vocab_interval, count_new_terms
 
@@ -17,7 +18,6 @@ def test_new_terms_are_counted_by_the_texts_that_hold_them():
     texts, alone = count_new_terms(mine, theirs)
     assert texts.tolist() == [2, 1, 1]  # red, fox, cow
     assert alone.tolist() == [1, 1, 0]
-    assert compute_unknown_share(mine, theirs) == pytest.approx(9 / 12)
 
 
 def test_case_and_signs_make_no_new_term():
@@ -31,7 +31,13 @@ def test_case_and_signs_make_no_new_term():
 def test_nothing_is_known_to_an_empty_corpus():
     mine, theirs = sides(["a dog", "a cat"], [])
     assert len(count_new_terms(mine, theirs)[0]) == 3
-    assert np.isnan(compute_unknown_share(theirs, mine))
+
+
+def test_the_share_of_unknown_words_counts_each_time():
+    both = Corpus.of(["red red fox!", "a red cow ...", "a dog", "a dog?"])
+    mine, theirs = both.take([0, 1, 2]), both.take([3])
+    assert compute_unknown_share(mine, theirs) == pytest.approx(9 / 12)
+    assert np.isnan(compute_unknown_share(both.take([]), mine))
 
 
 def test_the_interval_covers_the_mean_of_fresh_corpora():
