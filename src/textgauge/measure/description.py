@@ -205,12 +205,10 @@ class Description(Result):
         """
         if n < 1:
             raise InputError(f"pick at least 1 text, not {n}")
-        missing = next((row for row in self if row.property == "semantic_precision" and math.isnan(row.value)), None)
-        if missing is not None or self.train is None:
-            reason = "there are no train texts" if missing is None else missing.reason
-            raise InputError(f"nothing to pick by: nearness to test is not known ({reason})")
-        if plausible and self.generated[0].surprise is None:
-            raise InputError("nothing to pick by: plausibility was not asked for")
+        missing = self.generated[0].missing
+        for need in ("train", "test", "embeddings", *(["plausibility"] if plausible else [])):
+            if need in missing:
+                raise InputError(f"nothing to pick by, {need}: {missing[need]}")
         return TextList(pick_texts).join(self.generated, n, plausible)
 
     @cached_property
