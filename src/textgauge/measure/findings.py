@@ -26,7 +26,7 @@ from textgauge.metrics.properties.repeats import (
     compute_repetition,
     find_duplicates,
     get_passages,
-    modes,
+    group_texts,
 )
 from textgauge.metrics.properties.texts import count_scripts, count_words
 from textgauge.metrics.properties.wording import compute_unknown_share
@@ -239,8 +239,8 @@ def _check_copies(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[s
 
 
 def _check_collapse(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
-    sizes = measured.derive(modes).sizes
-    share, usual = compute_repetition(sizes), compute_repetition(train.derive(modes).sizes)
+    (_, sizes), (_, usual_sizes) = measured.derive(group_texts), train.derive(group_texts)
+    share, usual = compute_repetition(sizes), compute_repetition(usual_sizes)
     if share >= _REPEATED and not share < _TIMES_TRAIN * usual:
         largest = sizes.max() / len(measured.corpus)
         yield (

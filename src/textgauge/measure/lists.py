@@ -17,8 +17,7 @@ from textgauge.metrics.numerics.passages import Passages
 from textgauge.metrics.numerics.search import NearestMatches
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus
 from textgauge.metrics.properties.meaning import SAME, find_nearest, find_outlying
-from textgauge.metrics.properties.repeats import find_duplicates, find_word_matches, get_passages
-from textgauge.metrics.properties.repeats import modes as modes_of
+from textgauge.metrics.properties.repeats import find_duplicates, find_word_matches, get_passages, group_texts
 from textgauge.metrics.properties.texts import compute_curve, count_forms, count_languages, count_words
 from textgauge.metrics.properties.wording import RUN, find_templates
 
@@ -83,10 +82,10 @@ def list_texts(measured: MeasuredCorpus) -> pl.DataFrame:
         }
         return _make_frame(measured, **columns).with_columns(pl.col("duplicate", "passage_index").cast(pl.Int64))
     _, place, times = np.unique(measured.forms, return_inverse=True, return_counts=True)
-    groups = measured.derive(modes_of)
+    group, sizes = measured.derive(group_texts)
     columns |= {
         "unique": (times[place] == 1) & ~np.isin(measured.forms, train.forms),
-        "mode_size": groups.sizes[groups.group],
+        "mode_size": sizes[group],
         **_make_nearest_columns("semantic", "nearest_test", measured.semantic, measured.test, len(corpus)),
         **_make_nearest_columns("syntactic", "nearest_train", measured.syntactic, train.corpus, len(corpus)),
         **_make_passage_columns(measured),
@@ -251,8 +250,7 @@ def _list_label_conflicts(measured: MeasuredCorpus) -> pl.DataFrame:
 
 
 def _list_modes(measured: MeasuredCorpus, least: float | None = None) -> pl.DataFrame:
-    groups = measured.derive(modes_of)
-    group, sizes = groups.group, groups.sizes
+    group, sizes = measured.derive(group_texts)
     large = np.flatnonzero(sizes >= (2 if least is None else least))
     forms, first = np.unique(measured.forms, return_index=True)  # group g is named after form g in this order
     different = np.bincount(group[first], minlength=len(forms))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -138,23 +137,18 @@ _BASE = 0x9E3779B97F4A7C15  # any odd number whose powers differ, and its invers
 _INVERSE = pow(_BASE, -1, 1 << 64)
 
 
-@dataclass(frozen=True, eq=False)
-class Modes:
-    """The group of each text, and the number of texts of each group."""
+def group_texts(measured: MeasuredCorpus) -> tuple[Ints, Ints]:
+    """Return the group of each text, of equal and nearly equal ones, and the number of texts of each group.
 
-    group: Ints
-    sizes: Ints
-
-
-def modes(measured: MeasuredCorpus) -> Modes:
-    """Return the groups of equal and nearly equal texts of a corpus; group g is named after the g-th of its forms."""
+    Group g is named after the g-th form of the corpus.
+    """
     corpus = measured.corpus
     numbers, first, inverse, times = np.unique(
         measured.forms, return_index=True, return_inverse=True, return_counts=True
     )
     texts = corpus.pool.texts
     group = group_forms([get_form(texts[row]) for row in corpus.index[first].tolist()], times)[inverse]
-    return Modes(group, np.bincount(group, minlength=len(numbers)))
+    return group, np.bincount(group, minlength=len(numbers))
 
 
 def group_forms(forms: Sequence[str], times: Ints) -> Ints:
@@ -234,4 +228,4 @@ def _compute_keys(words: Tokens) -> tuple[Keys, Ints]:
     no_interval="no interval: none that was tried holds its level",
 )
 def _measure_repetition(measured: MeasuredCorpus, _: float) -> PropertyValue:
-    return PropertyValue(compute_repetition(measured.derive(modes).sizes))
+    return PropertyValue(compute_repetition(measured.derive(group_texts)[1]))
