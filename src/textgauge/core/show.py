@@ -430,7 +430,7 @@ def render_latex(rows: Sequence[Row]) -> str:
             ]
         )
         known = [cell for cell in cells if cell.strip("–- ")]
-        sides += "r" if known and all(map(_NUMBER.match, known)) else "l"
+        sides += "r" if known and all(_NUMBER.match(cell) for cell in known) else "l"
     head, *body = (" & ".join(line) + r" \\" for line in zip(*columns, strict=True))
     lines = [f"\\begin{{tabular}}{{{sides}}}", r"\toprule", rf"{head} \midrule", *body, r"\bottomrule"]
     return "\n".join([*lines, r"\end{tabular}"])
