@@ -45,6 +45,7 @@ DESCRIBE = "describe A --train B --grammar none --embedder wordllama -o OUT.json
 PATIENCE = 300.0  # seconds that a command may take
 STARTED = 30.0  # seconds within which a command starts beside others
 SOON = 10.0  # seconds within which waiting is told
+WITH_VECTORS = 100_000  # bytes of a file of vectors that is not empty
 
 
 @dataclass
@@ -96,8 +97,12 @@ class Case:
 
     def wait_for_work(self) -> None:
         """Wait until some results, or some vectors, are there; raise TimeoutError where none come."""
-        found = ("out/**/*.parquet", "cache/emb*/*/*.rows")
-        if not wait_until(lambda: any(any(self.folder.glob(pattern)) for pattern in found)):
+
+        def is_there() -> bool:
+            kept = self.folder.glob("cache/embeddings/*/vectors.sqlite")
+            return any(self.folder.glob("out/**/*.parquet")) or any(file.stat().st_size > WITH_VECTORS for file in kept)
+
+        if not wait_until(is_there):
             raise TimeoutError(f"no result within {PATIENCE:.0f} s: {self.said()[-300:]}")
 
     def wait_for_client(self) -> None:

@@ -53,13 +53,7 @@ class _Work:
     timed: bool
 
 
-def run(
-    plans: Sequence[Plan],
-    store: Store,
-    *,
-    executor: Executor | None = None,
-    ahead: int = 8,
-) -> RunReport:
+def run(plans: Sequence[Plan], store: Store, *, executor: Executor | None = None, ahead: int = 8) -> RunReport:
     """Compute every cell that the store does not have yet, and write the plans into its manifest.
 
     `ahead` is how many batches an executor holds at a time: enough to keep its workers busy, few enough for memory.
@@ -82,13 +76,7 @@ def run(
     return RunReport(found, done - found, tuple(failures))
 
 
-def compute(
-    plans: Sequence[Plan],
-    store: Store,
-    *,
-    jobs: int = 1,
-    scheduler: str | None = None,
-) -> RunReport:
+def compute(plans: Sequence[Plan], store: Store, *, jobs: int = 1, scheduler: str | None = None) -> RunReport:
     """Compute the cells that the store lacks, then train the ensembles of tasks, in the same processes."""
     from textgauge.bench.ensembles import train_ensembles
     from textgauge.bench.results import Results
@@ -177,6 +165,8 @@ def _compute_cells(
                 except (TextgaugeError, CancelledError):  # cancelled where a scheduler is gone, which says so
                     raise
                 except Exception as error:  # metrics' own errors are caught where they run: this one is the worker's
+                    if type(error).__module__.startswith("distributed"):  # said where the cluster was opened
+                        raise
                     reason = f"a worker process ended early ({type(error).__name__}: {error})"
                     raise ResourceError(f"{reason}; run the same command again to resume") from error
                 yield from found if local else (_keep(cell, frame, store) for cell, frame in found)

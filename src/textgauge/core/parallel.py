@@ -64,7 +64,6 @@ def use_one_thread() -> AbstractContextManager[Any]:
 
 def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.float64]:
     """`function(0) … function(trials − 1)` as an array; reports how far it is."""
-
     values, workers = np.empty(trials), count_workers()
     with use_one_blas_thread(), ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
         mapped = map(function, range(trials)) if pool is None else pool.map(function, range(trials))
@@ -120,14 +119,18 @@ def open_dask_executor(address: str | None) -> Iterator[Executor | None]:
                 with ThreadPoolExecutor(1) as apart:  # a notebook has an event loop of its own
                     apart.submit(asyncio.run, _greet(address)).result()
             client = stack.enter_context(Client(_cluster(address, stack), timeout=_ANSWERS_WITHIN))  # type: ignore[no-untyped-call]
-        except (OSError, ValueError, TypeError, MemoryError) as error:  # MemoryError: of an answer that is no length
+        except (OSError, ValueError, TypeError, MemoryError) as error:
             reason = str(error) or f"nothing within {_ANSWERS_WITHIN} s"
+            if isinstance(error, MemoryError):  # of an answer that is no length
+                reason = "another program answers there"
             raise InputError(f"no Dask scheduler answers at {address} ({reason})") from None
         stack.enter_context(_say_what_is_awaited(client, address))
         try:
             yield _open_workers(client, address)
         except (CancelledError, CommClosedError, KilledWorker) as error:
             reason = f"the scheduler or its workers are gone ({type(error).__name__})"
+            if isinstance(error, KilledWorker):
+                reason = "workers ended one after the other at the same task; they may need more memory"
             raise ResourceError(f"{address}: {reason}; what is finished is kept, the same command resumes") from None
 
 
@@ -211,7 +214,7 @@ def _cluster(address: str, stack: ExitStack) -> Any:
     if not address.startswith("local:"):
         return address
     count = address.removeprefix("local:")
-    if not count.isdigit() or not 1 <= int(count) <= _MOST_PROCESSES:
+    if not _NUMBER.fullmatch(count) or not 1 <= int(count) <= _MOST_PROCESSES:
         raise InputError(f"{address}: give the number of processes, 1 to {_MOST_PROCESSES}, as in local:2")
     from distributed import LocalCluster
 

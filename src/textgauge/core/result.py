@@ -202,7 +202,7 @@ class Result(Tabular):
         return self._text(self.readable())
 
     def _text(self, rows: Sequence[Row]) -> str:
-        warned = [f"warning: {text}" for text in self.warnings]
+        warned = [f"warning: {' '.join(text.splitlines())}" for text in self.warnings]
         text = "\n".join(filter(None, [self.answer, show.render_text(rows) if rows else "", *warned]))
         return show.make_printable(text)
 

@@ -289,7 +289,7 @@ def format_cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, float):
-        return make_printable(str(value))
+        return make_printable(" ".join(str(value).splitlines()))
     digits = _DIGITS.get() or _DIGITS_SHOWN
     return f"{value:,.0f}" if 10.0**digits - 0.5 <= abs(value) < _EXPONENT_FROM else f"{value:.{digits}g}"
 

@@ -58,10 +58,8 @@ def encode_cached(
     """
     if not len(texts):
         return np.empty((0, embedder.dimension), dtype=np.float32)
-    different, with_store = (
-        list(dict.fromkeys(texts)),
-        is_kept and keeps_cache() and not getattr(embedder, "cheap", False),
-    )
+    different = list(dict.fromkeys(texts))
+    with_store = is_kept and keeps_cache() and not getattr(embedder, "cheap", False)
     store = EmbeddingStore.of(embedder, cache_dir) if with_store else None
     vectors = store.read(different) if store else {}
     # Neighbours in length share batches without padding.
