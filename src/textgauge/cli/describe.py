@@ -119,7 +119,6 @@ def describe(
     with progress():
         description = run_describe(generated[0] if len(generated) == 1 else name_sources(generated), **given)
     description = replace(description, explain=explain)
-    _print(description, form, near_copies)
     if output is not None:
         description.save(output)
     if per_text is not None:
@@ -130,8 +129,11 @@ def describe(
         lists.mkdir(parents=True, exist_ok=True)
         for name, frame in description.lists().items():
             write_table(lists / f"{name}.csv", frame)
-    if clean_to is not None:
-        _write_clean(description, clean_to, generated[0], [name.strip() for name in clean.split(",")])
+    drop = [name.strip() for name in clean.split(",")]
+    cleaned = "" if clean_to is None else _write_clean(description, clean_to, generated[0], drop)
+    _print(description, form, near_copies)
+    if cleaned:
+        say(cleaned)
     more = [] if lists else [format_this_command("--lists", "lists")]
     print_next([*more, *([] if output else [format_this_command("-o", "found.json")])], form)
 
@@ -164,7 +166,8 @@ def _name_removed(path: Path) -> Path:
     return path.with_suffix(".removed.csv")
 
 
-def _write_clean(found: Description, path: Path, source: str, drop: list[str]) -> None:
+def _write_clean(found: Description, path: Path, source: str, drop: list[str]) -> str:
+    """Write the rows that are kept and those that are not; say how many."""
     import polars as pl
 
     removed = found.clean(drop)
@@ -172,7 +175,7 @@ def _write_clean(found: Description, path: Path, source: str, drop: list[str]) -
     rows = pl.int_range(pl.len()).is_in(removed["index"].to_list())
     write_table(path, frame.filter(~rows), exact=True)
     write_table(_name_removed(path), removed)
-    say(f"{path}: {frame.height - removed.height:,} of {frame.height:,} rows; {_name_removed(path)} has the others")
+    return f"{path}: {frame.height - removed.height:,} of {frame.height:,} rows; {_name_removed(path)} has the others"
 
 
 def _print(found: Description, form: Format, near_copies: float | None) -> None:

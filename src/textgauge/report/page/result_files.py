@@ -24,6 +24,7 @@ from textgauge.data.packing import split_endings
 from textgauge.data.tables import parse_number
 from textgauge.measure.compare_report import name_metric
 from textgauge.measure.findings import name_gravest, sort_by_gravity
+from textgauge.measure.single_texts import TEXT
 from textgauge.metrics.properties.base import list_properties
 from textgauge.report.page import tables
 from textgauge.report.page.tables import PageCell, PageColumn, PageTable, Span
@@ -67,10 +68,11 @@ LAYOUTS = {
         "Two corpora", "Values by metric", ("metric", "value", "null", "times", "p_adjusted", "reason"), "value", _NULL
     ),
     "score": Layout("Scores", "Scores by metric", ("metric", "mean", "whole", "n", "reason"), "mean", _PLAIN),
+    "diff": Layout("Two versions", "How near they are", ("metric", "mean", "reason"), "mean", _PLAIN),
     "score --baseline": Layout(
         "Two systems",
         "Scores by metric",
-        ("metric", "of", "value", "baseline", "difference", "p_adjusted", "reason"),
+        ("metric", "difference", "value", "baseline", "of", "p_adjusted", "reason"),
         "difference",
         "Dot: the difference from the baseline; line: its interval; rule: no difference.",
     ),
@@ -82,6 +84,7 @@ LAYOUTS = {
         "Dot: the value; line: its interval; strokes: test (dark) and train (light).",
         scale="property",
     ),
+    "describe alone": Layout("Texts", "Properties", _DESCRIBED, "value", _PLAIN, scale="property"),
     "check": Layout(
         "Checks",
         "Values and limits",
@@ -112,7 +115,7 @@ _DEFINED = {
 }
 _BETTER = {"lower": "↓", "higher": "↑"}
 _FIRST_ROWS = 8  # of properties, those that are worse than in real texts first
-_FIRST = "Those that are worse than in real texts first; all are folded below."
+_FIRST, _REST = "Those that are worse than in real texts first; all are folded below.", "All are folded below."
 _BEHIND = {"near_copies": "syntactic", "plausibility": "perplexity", "copied_passages": "copied_share"}  # of a text
 _BEHIND |= {"grammar": "grammar_errors", "semantic_f1": "semantic", "repetition": "mode_size"}
 _EXPLAINED = {"compare": "the texts behind these numbers", "score": "every item with its texts"}
@@ -158,7 +161,7 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
         raise InputError(f"{path}: the file holds no rows")
     if saved.command in PAGES and (own := PAGES[saved.command](name, rows)) is not None:
         return own
-    layout = _find_layout(saved.command, rows) or Layout("", stem)
+    layout = _find_layout(saved, rows) or Layout("", stem)
     several = _SEVERAL.get(_find_key(rows), "")
     heading = several if several and saved.command in ("compare", "score") else layout.heading
     finding = name_gravest(rows) if saved.command == "describe" else ""
@@ -193,9 +196,14 @@ def write_flat(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
-def _find_layout(command: str, rows: Sequence[Row]) -> Layout | None:
+def _find_layout(saved: SavedResult, rows: Sequence[Row]) -> Layout | None:
+    command = saved.command
     if command == "score" and "difference" in rows[0]:
         command = "score --baseline"
+    if command == "score" and saved.texts is not None and f"{TEXT}old" in saved.texts.columns:
+        command = "diff"
+    if command == "describe" and all(row.get("test") is row.get("train") is None for row in rows):
+        command = "describe alone"
     if command == "leaderboard" and "system" in rows[0]:
         command = "leaderboard of scores"
     return LAYOUTS.get(command)
@@ -239,7 +247,7 @@ def _make_tables(
         replace(column, cells=column.cells[:_FIRST_ROWS], extra=column.extra or column.name == "about")
         for column in table.columns
     ]
-    shown = replace(table, columns=columns, about=f"{table.about} {_FIRST}")
+    shown = replace(table, columns=columns, about=f"{table.about} {_FIRST if table.flagged else _REST}")
     return rows, (shown,), (replace(table, title="All properties", about=""),)
 
 
@@ -329,7 +337,9 @@ def _place_marks(layout: Layout, rows: Sequence[Row], items: Sequence[Row]) -> l
         values: list[Any] = [item.get(str(row.get("metric"))) for item in items]
         known = [float(value) for value in values if tables.is_number(value)]
         if len(set(known)) < 2:
-            marks.append(span.place(*axes[row.get(layout.scale)]))
+            scale = row.get(layout.scale)
+            is_count = span.known.keys() == {"at"} and axes[scale][1] > 1 and len(by_scale[scale]) == 1
+            marks.append(None if is_count else span.place(*axes[scale]))
             continue
         counts, edges = np.histogram(known, bins=_BINS)
         ends, tops = edges.tolist(), (counts / counts.max()).round(3).tolist()

@@ -66,13 +66,18 @@ class Span:
 
 
 def find_axis(spans: Sequence[Span], *, from_zero: bool = False) -> tuple[float, float]:
-    """Return the ends of an axis for spans; if asked, with 0 in it, in the middle where spans have a rule there."""
+    """Return the ends of an axis for spans; if asked, with 0 in it, in the middle where spans have a rule there.
+
+    Values up to 1 that nothing is drawn beside get the whole scale, to 1, and from −1 where some are below 0.
+    """
     known = [value for span in spans for value in span.known.values()]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if not from_zero:
         return low, high
     if any(span.zero is not None for span in spans):
         return -max(-low, high), max(-low, high)
+    if low >= -1 and high <= 1 and all(span.known.keys() <= {"at", "low", "high"} for span in spans):
+        return min(math.floor(low), 0.0), 1.0
     return min(low, 0.0), max(high, 0.0)
 
 

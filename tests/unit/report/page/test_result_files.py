@@ -69,6 +69,14 @@ def test_rows_of_describe_stand_beside_test_and_train_and_say_what_is_worse(tmp_
     assert result.finding == "55 % near copies"
 
 
+def test_a_corpus_by_itself_has_shares_on_a_whole_scale_and_counts_on_none(tmp_path):
+    alone = dict.fromkeys(("low", "high", "test", "train", "worse_than"))
+    rows = [DESCRIBED[1] | alone | {"property": name, "value": n} for name, n in (("texts", 800), ("unique", 0.5))]
+    result = read_result(written(tmp_path, rows, "describe"))
+    count, share = (row[1].mark for row in result.tables[0].rows)
+    assert (result.heading, count, share.at) == ("Texts (result.json)", None, 50)
+
+
 def test_a_saved_result_brings_its_answer_and_its_warnings(tmp_path):
     saved = {"schema": 1, "command": "compare", "answer": "Different: as saved.", "rows": COMPARED, "warnings": ["few"]}
     result = read_result(written(tmp_path, seal_json(saved)))
