@@ -49,12 +49,10 @@ class _Training:
 
     seed: SeedOption = 0
     checkpoint: Annotated[
-        Path | None,
-        option(help="A folder that keeps the state of training; run the same command again to resume."),
+        Path | None, option(help="A folder that keeps the state of training; run the same command again to resume.")
     ] = None
     settings: Annotated[
-        list[str] | None,
-        option("--param", "-p", help="A setting of the model, as name=value; repeat for several."),
+        list[str] | None, option("--param", "-p", help="A setting of the model, as name=value; repeat for several.")
     ] = None
     temperature: Temperature = 1.0
     top_k: TopK = 100
@@ -124,14 +122,7 @@ def eda_command(
 
 @app.command(name="vae")
 @command
-def vae_command(
-    train: Train,
-    out: Out,
-    n: Number = None,
-    epochs: Epochs = 15,
-    *,
-    how: _VaeTraining,
-) -> None:
+def vae_command(train: Train, out: Out, n: Number = None, epochs: Epochs = 15, *, how: _VaeTraining) -> None:
     """Train a sentence VAE and write texts from noise (extra `generate`).
 
     Example: textgauge generate vae train.txt -o vae.txt --n 5000 --epochs 15 --checkpoint vae-model
@@ -143,13 +134,7 @@ def vae_command(
 @app.command(name="lm")
 @command
 def lm_command(
-    train: Train,
-    out: Out,
-    n: Number = None,
-    epochs: Epochs = 3,
-    model: Model = ADAPTED,
-    *,
-    how: _Training,
+    train: Train, out: Out, n: Number = None, epochs: Epochs = 3, model: Model = ADAPTED, *, how: _Training
 ) -> None:
     """Train a language model further, and write texts with it (extra `generate`; `hf` for models of transformers).
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -52,21 +53,12 @@ def conditional(
     """
     known = check_labels(texts, labels, n, candidates)
     writer = train_language_model(
-        texts,
-        labels=labels,
-        epochs=epochs,
-        seed=seed,
-        model=model,
-        settings=settings,
-        checkpoint=checkpoint,
+        texts, labels=labels, epochs=epochs, seed=seed, model=model, settings=settings, checkpoint=checkpoint
     )
     begin_step("training the classifier")
     classify = classifier(texts, labels, embedder=embedder)
     begin_step(f"writing texts of {len(known)} labels")
-
-    def write(seeds: Mapping[str, int], count: int) -> Mapping[str, list[str]]:
-        return writer.generate_of_labels(seeds, count, sampling)
-
+    write = partial(writer.generate_of_labels, sampling=sampling)
     return filter_texts(write, classify, known, n=n, candidates=candidates, seed=seed, taken=texts)
 
 

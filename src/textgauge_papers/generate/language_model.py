@@ -209,12 +209,6 @@ def train_language_model(
     if labels is not None and len(labels) != len(texts):
         raise InputError(f"{len(texts)} texts but {len(labels)} labels")
     learner = language_model([*texts, *(labels or [])], model=model, settings=settings, seed=seed)
-    training = Training(
-        learner,
-        learner.recipe,
-        seed=seed,
-        data=hash_texts([*texts, *(labels or [])]),
-        folder=None if checkpoint is None else Path(checkpoint),
-    )
+    training = Training(learner, seed=seed, data=hash_texts([*texts, *(labels or [])]), folder=checkpoint)
     train(training, learner.examples(texts, labels), epochs=epochs)
     return learner

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from textgauge.core import InputError, begin_step
 from textgauge_papers.generate.conditional import check_labels, classifier, filter_texts
-from textgauge_papers.generate.language_model import ADAPTED, READY, GeneratorModel, Settings, language_model
+from textgauge_papers.generate.language_model import ADAPTED, READY, Settings, language_model
 from textgauge_papers.generate.ngrams import write_ngram_corpora
 from textgauge_papers.generate.sampling import Sampling
 from textgauge_papers.generate.settings import hash_texts, make_generator
@@ -56,50 +58,26 @@ def ifc_corpora(
     known = None if labels is None else check_labels(texts, labels, count, candidates)
     learner = language_model([*texts, *(known or [])], model=model, settings=settings, seed=seed)
     training = Training(
-        learner,
-        learner.recipe,
-        seed=seed,
-        data=hash_texts([*texts, *(labels or []), f"{per_step} {passes}"]),
-        folder=None if checkpoint is None else Path(checkpoint),
+        learner, seed=seed, data=hash_texts([*texts, *(labels or []), f"{per_step} {passes}"]), folder=checkpoint
     )
     order, examples = make_generator(seed, _ORDER).permutation(len(texts)), learner.examples(texts, labels)
     begun = training.epoch + (training.batch > 0)
     first = max(-(-begun // passes), 1)
     if first > steps:
         raise InputError(f"the checkpoint in {checkpoint} is past step {steps} already; name another folder")
-    write = _writer(learner, texts, labels, known, count, candidates, embedder, sampling)
+    if labels is not None and known is not None:
+        classify, size = classifier(texts, labels, embedder=embedder), -(-count // len(known))
+        choice: dict[str, Any] = {"n": size, "candidates": candidates, "taken": texts, "fill": True}
+        write_labels = partial(learner.generate_of_labels, sampling=sampling)
     for step in range(first, steps + 1):
         rows = [int(order[place % len(order)]) for place in range((step - 1) * per_step, step * per_step)]
         while training.epoch < step * passes:
             training.run([examples[row] for row in rows])
         begin_step(f"writing the texts of step {step}")
-        yield step, write(seed + step)
-
-
-def _writer(
-    learner: GeneratorModel,
-    texts: Sequence[str],
-    labels: Sequence[str] | None,
-    known: Sequence[str] | None,
-    count: int,
-    candidates: float,
-    embedder: str,
-    sampling: Sampling | None,
-) -> Callable[[int], list[str]]:
-    """From a seed to the texts of a step."""
-    if labels is None or known is None:
-        return lambda seed: learner.generate(count, seed=seed, sampling=sampling)
-    classify, n = classifier(texts, labels, embedder=embedder), -(-count // len(known))
-
-    def of_labels(seeds: Mapping[str, int], many: int) -> Mapping[str, list[str]]:
-        return learner.generate_of_labels(seeds, many, sampling)
-
-    def write(seed: int) -> list[str]:
+        if known is None:
+            yield step, learner.generate(count, seed=seed + step, sampling=sampling)
+            continue
         with warnings.catch_warnings():  # a label whose texts are all copies has fewer
             warnings.simplefilter("ignore", UserWarning)
-            kept = filter_texts(
-                of_labels, classify, known, n=n, candidates=candidates, seed=seed, taken=texts, fill=True
-            )
-        return [row.text for row in kept]
-
-    return write
+            kept = filter_texts(write_labels, classify, known, seed=seed + step, **choice)
+        yield step, [row.text for row in kept]

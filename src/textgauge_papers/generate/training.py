@@ -28,18 +28,6 @@ FILE = "checkpoint.safetensors"
 _FORMAT = 1
 
 
-class Trainable(Protocol):
-    """What training needs of a model."""
-
-    network: Any
-
-    def described(self) -> dict[str, Any]:
-        """Kind, settings and vocabulary, as plain JSON: what the model is made again from."""
-
-    def loss(self, rows: list[Ids], step: int) -> Any:
-        """Return the mean loss of some examples, after this many steps of training."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """How a model is trained: texts in a batch, learning rate, and over how many steps it rises at the start."""
@@ -47,6 +35,19 @@ class Recipe:
     batch: int
     rate: float
     warmup: int = 0
+
+
+class Trainable(Protocol):
+    """What training needs of a model."""
+
+    network: Any
+    recipe: Recipe
+
+    def described(self) -> dict[str, Any]:
+        """Kind, settings and vocabulary, as plain JSON: what the model is made again from."""
+
+    def loss(self, rows: list[Ids], step: int) -> Any:
+        """Return the mean loss of some examples, after this many steps of training."""
 
 
 @contextmanager
@@ -69,24 +70,19 @@ class Training:
     """A model, its optimizer, and how far it has come; kept in a folder, if given, and taken up from there."""
 
     def __init__(
-        self,
-        model: Trainable,
-        recipe: Recipe,
-        *,
-        seed: int,
-        data: str,
-        folder: Path | None = None,
-        every: float = 60.0,
+        self, model: Trainable, *, seed: int, data: str, folder: str | Path | None = None, every: float = 60.0
     ) -> None:
         torch = import_torch("training")
-        self.model, self.recipe, self.seed, self.data = model, recipe, seed, data
-        self.folder, self.every = folder, every
+        self.model, self.recipe, self.seed, self.data = model, model.recipe, seed, data
+        self.folder, self.every = None if folder is None else Path(folder), every
         self.epoch, self.batch, self.steps = 0, 0, 0
         self.losses: list[float] = []
         self._sum = 0.0
         self._named = dict(model.network.named_parameters())
-        self._optimizer = torch.optim.AdamW(self._named.values(), lr=recipe.rate, betas=(0.9, 0.98), weight_decay=0.01)
-        found = None if folder is None else load_checkpoint(folder)
+        self._optimizer = torch.optim.AdamW(
+            self._named.values(), lr=self.recipe.rate, betas=(0.9, 0.98), weight_decay=0.01
+        )
+        found = None if self.folder is None else load_checkpoint(self.folder)
         if found is not None:
             self._take_up(found)
 

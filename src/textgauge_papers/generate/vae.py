@@ -57,6 +57,7 @@ class Vae:
         nn = import_torch("a sentence VAE").nn
         s = settings
         self.vocabulary, self.settings = vocabulary, settings
+        self.recipe = Recipe(batch=s.batch, rate=s.rate)
         with seed_weights(seed):
             self.network = nn.ModuleDict(
                 {
@@ -152,12 +153,5 @@ def train_vae(
     examples = model.examples(texts)
     if not examples or len(vocabulary) <= UNKNOWN + 1:
         raise InputError(f"no word occurs {chosen.min_texts} times in the texts: a VAE has nothing to learn")
-    training = Training(
-        model,
-        Recipe(batch=chosen.batch, rate=chosen.rate),
-        seed=seed,
-        data=hash_texts(texts),
-        folder=None if checkpoint is None else Path(checkpoint),
-    )
-    train(training, examples, epochs=epochs)
+    train(Training(model, seed=seed, data=hash_texts(texts), folder=checkpoint), examples, epochs=epochs)
     return model
