@@ -6,7 +6,7 @@ paper's text) and `code` (angles and the root of energy, its authors' code), on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,8 +25,6 @@ from textgauge.core import Floats, Row, drop_nonfinite_values
 from textgauge.metrics import Metric, get_corpus_metrics, get_metric
 from textgauge.stats import is_ahead
 from textgauge_papers.ledger import (
-    NOT_RUN,
-    UNKNOWN,
     Claim,
     MeasuredDifference,
     Outcome,
@@ -35,6 +33,7 @@ from textgauge_papers.ledger import (
     estimate_from_draws,
     estimate_mean,
     ledger,
+    look_up,
     on_side,
     subtract_paired,
 )
@@ -156,7 +155,7 @@ def claims(request: Request) -> list[Claim[AckermanEvidence]]:
             "PR and DC are not very similar to either baseline",
             *(_weak(rule, key) for rule in request.variants for key in _ball_keys()),
         ),
-        *about("IRPR rises before FID, low k before high k", *_illustration()),
+        *about("IRPR rises before FID, low k before high k", *(_rises_before(*of) for of in _EARLY_AND_LATE)),
         *about("FID rises slowly at first", _slow_start()),
         *about("distributional metrics are less sensitive to dimensions", _dimensions()),
         *about("distances rise and fall over ℓ, and are lowest at ℓ = K but for IRPR and AHD", *_hump()),
@@ -177,10 +176,7 @@ def _ball_keys() -> list[str]:
 _WAYS = {
     "own": ("by prototypes on a metric's own ground", "prototypes on the metric's own ground"),
     "paper": ("by the text's cosine prototypes", "cosine prototypes, as in the text"),
-    "code": (
-        "by the authors' code",
-        "angular prototypes and the root of energy, as in the authors' code",
-    ),
+    "code": ("by the authors' code", "angular prototypes and the root of energy, as in the authors' code"),
 }
 
 
@@ -188,12 +184,11 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
     side = _published(key)
 
     def test(evidence: AckermanEvidence) -> Outcome:
-        item = evidence.classes[rule].get(key)
-        verdict = None if item is None else item["distributionality"]
-        score = UNKNOWN if verdict is None else MeasuredDifference(verdict.value, verdict.low, verdict.high)
+        (verdicts,) = look_up(evidence.classes[rule], key)
+        verdict = verdicts["distributionality"]
+        score = MeasuredDifference(verdict.value, verdict.low, verdict.high)
         found = on_side("score", score, below=side == "ahd")
-        undefined = found.holds is None and verdict is not None and verdict.reason
-        return replace(found, why=undefined) if undefined else found
+        return replace(found, why=verdict.reason) if found.holds is None and verdict.reason else found
 
     criterion = f"the 95 % interval of the score over samples of pairs is {'above' if side == 'energy' else 'below'} 0"
     claim = f"{key} is nearer to {side}, by prototypes={rule}"
@@ -202,10 +197,7 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
 
 def _weak(rule: str, key: str) -> Claim[AckermanEvidence]:
     def test(evidence: AckermanEvidence) -> Outcome:
-        found = evidence.classes[rule]
-        if key not in found or "fid" not in found:
-            return Outcome(None, why=NOT_RUN)
-        own, fid = (_get_nearest(found[name]) for name in (key, "fid"))
+        own, fid = map(_get_nearest, look_up(evidence.classes[rule], key, "fid"))
         return above(f"deviation of {key}", "of fid", estimate_mean(own - fid))
 
     criterion = (
@@ -222,31 +214,25 @@ def _get_nearest(verdicts: Verdicts) -> Floats:
 
 
 _BLOBS = "Gaussian blobs, n = 300, p = 0.1, 20 y* of one A and B"
-_LOW_HIGH = (("pr", 2, 15), ("dc", 2, 15))
+_EARLY_AND_LATE = (("irpr", "fid"), ("pr(k=2)", "pr(k=15)"), ("dc(k=2)", "dc(k=15)"))
 
 
-def _illustration() -> Iterator[Claim[AckermanEvidence]]:
-    pairs = [("irpr", "fid"), *((f"{name}(k={low})", f"{name}(k={high})") for name, low, high in _LOW_HIGH)]
-    for early, late in pairs:
+def _rises_before(early: str, late: str) -> Claim[AckermanEvidence]:
+    def test(evidence: AckermanEvidence) -> Outcome:
+        first, second = (verdicts["tenth_rise"] for verdicts in look_up(evidence.points, early, late))
+        return above(late, early, subtract_paired(second, first))
 
-        def test(evidence: AckermanEvidence, early: str = early, late: str = late) -> Outcome:
-            found = evidence.points
-            if early not in found or late not in found:
-                return Outcome(None, why=NOT_RUN)
-            return above(late, early, subtract_paired(found[late]["tenth_rise"], found[early]["tenth_rise"]))
-
-        rule = (
-            "the 95 % interval over y* of the difference of where a tenth of the largest rise is made (the later less "
-            "the earlier) is above 0"
-        )
-        yield Claim(f"{early} rises before {late}", "figures 1 and 2", _BLOBS, rule, test)
+    rule = (
+        "the 95 % interval over y* of the difference of where a tenth of the largest rise is made (the later less the "
+        "earlier) is above 0"
+    )
+    return Claim(f"{early} rises before {late}", "figures 1 and 2", _BLOBS, rule, test)
 
 
 def _slow_start() -> Claim[AckermanEvidence]:
     def test(evidence: AckermanEvidence) -> Outcome:
-        if "fid" not in evidence.points:
-            return Outcome(None, why=NOT_RUN)
-        rise = evidence.points["fid"]["tenth_rise"]
+        (verdicts,) = look_up(evidence.points, "fid")
+        rise = verdicts["tenth_rise"]
         return on_side("place − 0.1", MeasuredDifference(rise.value - 0.1, rise.low - 0.1, rise.high - 0.1))
 
     rule = "the 95 % interval over y* of where a tenth of the largest rise is made is above a tenth of the sweep of δ"
@@ -259,9 +245,8 @@ _DRAWS = 1_000
 
 def _dimensions() -> Claim[AckermanEvidence]:
     def test(evidence: AckermanEvidence) -> Outcome:
-        if any(name not in evidence.moved for name in (*_DISTRIBUTIONAL, *_NEAREST)):
-            return Outcome(None, why=NOT_RUN)
-        rises = {name: _list_rises(evidence.moved[name]) for name in (*_DISTRIBUTIONAL, *_NEAREST)}
+        names = (*_DISTRIBUTIONAL, *_NEAREST)
+        rises = dict(zip(names, map(_list_rises, look_up(evidence.moved, *names)), strict=True))
         few = len(next(iter(rises.values()))[0])
         rows = np.random.default_rng(0).integers(few, size=(2, _DRAWS, few))
         rows = np.concatenate([np.broadcast_to(np.arange(few), (2, 1, few)), rows], axis=1)
@@ -292,37 +277,35 @@ def _list_rises(observed: Observations) -> tuple[Floats, Floats]:
 
 def _hump() -> Iterator[Claim[AckermanEvidence]]:
     """Yield the shape of figure 8: high in the middle, lowest at ℓ = K; IRPR and AHD high there."""
-    last = Distributionality.k
+    last = f"ℓ = {Distributionality.k}"
+    middle, ends = "the mean of ℓ = 6 to 10", "the higher of ℓ = 1 and K"
     for key in ("energy", "fid", "mauve", "pr@cosine", "dc@cosine"):
-
-        def rises(evidence: AckermanEvidence, key: str = key) -> Outcome:
-            if key not in evidence.values:
-                return Outcome(None, why=NOT_RUN)
-            means = _average_by_step(evidence.values[key])
-            middle = means[:, 5:10].mean(axis=1)
-            return above("ℓ = 6 to 10", "the higher of ℓ = 1 and K", estimate_mean(middle - means[:, [0, -1]].max(1)))
-
-        rule = "the 95 % interval over samples of the mean of ℓ = 6 to 10 less the higher of ℓ = 1 and K is above 0"
-        yield Claim(f"{key} rises and falls over ℓ", "figure 8", _DATA, rule, rises)
-
-        def lowest(evidence: AckermanEvidence, key: str = key) -> Outcome:
-            if key not in evidence.values:
-                return Outcome(None, why=NOT_RUN)
-            means = _average_by_step(evidence.values[key])
-            return above("the lowest other", f"ℓ = {last}", estimate_mean(means[:, :-1].min(axis=1) - means[:, -1]))
-
-        rule = f"the 95 % interval over samples of the lowest mean at another ℓ less that at ℓ = {last} is above 0"
-        yield Claim(f"{key} is lowest at ℓ = {last}", "figure 8", _DATA, rule, lowest)
+        yield _over_steps(
+            *(key, "rises and falls over ℓ", middle, ends),
+            lambda means: means[:, 5:10].mean(axis=1) - means[:, [0, -1]].max(axis=1),
+        )
+        yield _over_steps(
+            *(key, f"is lowest at {last}", "the lowest mean at another ℓ", f"that at {last}"),
+            lambda means: means[:, :-1].min(axis=1) - means[:, -1],
+        )
     for key in ("irpr", "ahd"):
+        yield _over_steps(
+            *(key, f"is high at {last}", f"the value at {last}", "the mean over ℓ"),
+            lambda means: means[:, -1] - means.mean(axis=1),
+        )
 
-        def high(evidence: AckermanEvidence, key: str = key) -> Outcome:
-            if key not in evidence.values:
-                return Outcome(None, why=NOT_RUN)
-            means = _average_by_step(evidence.values[key])
-            return above(f"ℓ = {last}", "the mean", estimate_mean(means[:, -1] - means.mean(axis=1)))
 
-        rule = f"the 95 % interval over samples of the value at ℓ = {last} less the mean over ℓ is above 0"
-        yield Claim(f"{key} is high at ℓ = {last}", "figure 8", _DATA, rule, high)
+def _over_steps(
+    key: str, claim: str, first: str, second: str, subtract: Callable[[Floats], Floats]
+) -> Claim[AckermanEvidence]:
+    """Return a claim that one number of the means at each ℓ is above another, over samples."""
+
+    def test(evidence: AckermanEvidence) -> Outcome:
+        (observed,) = look_up(evidence.values, key)
+        return above(first, second, estimate_mean(subtract(_average_by_step(observed))))
+
+    rule = f"the 95 % interval over samples of {first} less {second} is above 0"
+    return Claim(f"{key} {claim}", "figure 8", _DATA, rule, test)
 
 
 def _average_by_step(observed: Observations) -> Floats:
@@ -339,9 +322,7 @@ def _spread() -> Iterator[Claim[AckermanEvidence]]:
 
             def test(evidence: AckermanEvidence, name: str = name, part: str = part, k: int = k) -> Outcome:
                 keys = [get_metric(f"{name}.{part}(k={number})@cosine").key for number in (3, k)]
-                if any(key not in evidence.values for key in keys):
-                    return Outcome(None, why=NOT_RUN)
-                wide, narrow = (_get_spreads(evidence.values[key]) for key in keys)
+                wide, narrow = map(_get_spreads, look_up(evidence.values, *keys))
                 return above("spread at k = 3", f"at k = {k}", estimate_mean(wide - narrow))
 
             rule = f"the 95 % interval over samples of the standard deviation within ℓ at k = 3 less k = {k} is above 0"
@@ -366,9 +347,8 @@ def _dense() -> Iterator[Claim[AckermanEvidence]]:
         metric = get_metric(f"dc.density(k={k})@cosine")
 
         def test(evidence: AckermanEvidence, metric: Metric = metric) -> Outcome:
-            if metric.key not in evidence.values:
-                return Outcome(None, why=NOT_RUN)
-            distances = _average_by_step(evidence.values[metric.key])[:, 5:]
+            (observed,) = look_up(evidence.values, metric.key)
+            distances = _average_by_step(observed)[:, 5:]
             found = estimate_mean(metric.orient(distances).mean(axis=1) - 1.0)
             holds = is_ahead(found.low + _NEAR_ONE) and is_ahead(_NEAR_ONE - found.high)
             return Outcome(holds, f"mean − 1 = {found.value:+.3g}", found.interval, "" if holds else "farther off")

@@ -185,10 +185,7 @@ def _read_records(dataset: str, file: str) -> list[list[str]]:
 
 
 def _register_task_data() -> None:
-    register_task_data(
-        "summeval",
-        rated=partial(_summeval, "summeval", "source"),
-    )
+    register_task_data("summeval", rated=partial(_summeval, "summeval", "source"))
     register_task_data("summeval_reference", rated=partial(_summeval, "summeval_reference", "cnndm_reference"))
     register_task_data("cnndm_chaganty", rated=_chaganty)
     register_task_data("openai_summary_comparisons", comparisons=_openai)

@@ -30,7 +30,6 @@ from textgauge_papers.kour2022_tables import (
 from textgauge_papers.ledger import (
     NOT_RUN,
     OPPOSITE,
-    UNKNOWN,
     Claim,
     MeasuredDifference,
     Outcome,
@@ -39,6 +38,7 @@ from textgauge_papers.ledger import (
     above_all,
     estimate_mean,
     ledger,
+    look_up,
     on_side,
     sort_failures_first,
     subtract_paired,
@@ -85,21 +85,20 @@ class KourEvidence:
 
     def gap(self, place: Place, first: str, second: str, measure: str) -> MeasuredDifference:
         """Return first less second of two metrics in one measure."""
-        found = self.measures.get(place, {})
-        if first not in found or second not in found:
-            return UNKNOWN
-        return subtract_paired(found[first][measure], found[second][measure])
+        own, other = look_up(self.measures.get(place, {}), first, second)
+        return subtract_paired(own[measure], other[measure])
 
     def overall_gap(self, place: Place, first: str, second: str) -> MeasuredDifference:
         """Return first less second in the mean of seven measures: five of mixtures, two of samples."""
-        mixed, sized = self.measures.get(place, {}), self.measures.get((*place[:2], None), {})
-        if any(name not in of for name in (first, second) for of in (mixed, sized)):
-            return UNKNOWN
-        parts = [
-            np.sum([np.subtract(of[first][m].values, of[second][m].values) for m in measures], axis=0)
-            for of, measures in ((mixed, MIXED), (sized, SIZED))
-        ]
+        parts = []
+        for at, names in ((place, MIXED), ((*place[:2], None), SIZED)):
+            own, other = look_up(self.measures.get(at, {}), first, second)
+            parts.append(np.sum([np.subtract(own[name].values, other[name].values) for name in names], axis=0))
         return welch(parts[0] / len(SEVEN), -parts[1] / len(SEVEN))
+
+    def get_samples(self, variant: str, theirs: tuple[str, str], *metrics: str) -> list[Observations]:
+        """Return the distances of samples by some metrics."""
+        return look_up(self.samples.get((variant, OUR_DATA[theirs]), {}), *metrics)
 
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
@@ -200,9 +199,7 @@ def _rank(variant: str, theirs: tuple[str, str], k: int, measure: str, place: in
 
 def _weighted(variant: str, theirs: tuple[str, str], k: int) -> Claim[KourEvidence]:
     def test(evidence: KourEvidence) -> Outcome:
-        found = evidence.measures.get((variant, OUR_DATA[theirs], k), {})
-        if not found:
-            return Outcome(None, why=NOT_RUN)
+        (found,) = look_up(evidence.measures, (variant, OUR_DATA[theirs], k))
         below = [name for name, of in found.items() if of["weighted_accuracy"].value < of["accuracy"].value]
         p = sum(comb(len(found), count) for count in range(len(below), len(found) + 1)) / 2 ** len(found)
         why = "" if is_different(p) else f"not for {', '.join(sorted(found.keys() - set(below)))}"
@@ -252,12 +249,8 @@ def _alike(variant: str, theirs: tuple[str, str], k: int) -> Iterator[Claim[Kour
 
 def _settling(theirs: tuple[str, str], share: float) -> Claim[KourEvidence]:
     def test(evidence: KourEvidence) -> Outcome:
-        found = {
-            name: _first_within(observed, share)
-            for name, observed in evidence.samples.get(("definition", OUR_DATA[theirs]), {}).items()
-        }
-        if not found:
-            return Outcome(None, why=NOT_RUN)
+        (samples,) = look_up(evidence.samples, ("definition", OUR_DATA[theirs]))
+        found = {name: _first_within(observed, share) for name, observed in samples.items()}
         still = [name for name, size in found.items() if size > 450]
         late = [name for name, size in found.items() if size > 1_050]
         shown = ", ".join(f"{name} {f'{size:g}' if size < np.inf else 'never'}" for name, size in found.items())
@@ -292,9 +285,8 @@ def _imbalance(variant: str, theirs: tuple[str, str]) -> Iterator[Claim[KourEvid
             continue
 
         def test(evidence: KourEvidence, name: str = name, below: bool = word == "under") -> Outcome:
-            observed = evidence.samples.get((variant, OUR_DATA[theirs]), {}).get(name)
-            gap = UNKNOWN if observed is None else _deviation(observed)
-            return on_side("2,850 against 50 texts − large samples", gap, below=below)
+            (observed,) = evidence.get_samples(variant, theirs, name)
+            return on_side("2,850 against 50 texts − large samples", _deviation(observed), below=below)
 
         claim = f"{name} {word}estimates the distance of a large reference on {', '.join(theirs)}"
         rule = "95 % interval of the distance of 2,850 and 50 texts less that of large samples is on that side of 0"
@@ -303,11 +295,8 @@ def _imbalance(variant: str, theirs: tuple[str, str]) -> Iterator[Claim[KourEvid
 
 def _diverges(variant: str, theirs: tuple[str, str]) -> Claim[KourEvidence]:
     def test(evidence: KourEvidence) -> Outcome:
-        found = evidence.samples.get((variant, OUR_DATA[theirs]), {})
-        if "PR" not in found or "DC" not in found:
-            return Outcome(None, why=NOT_RUN)
         errors = []
-        for observed in (found["PR"], found["DC"]):
+        for observed in evidence.get_samples(variant, theirs, "PR", "DC"):
             large = float(observed.of("kind", "asymptote").value.mean())
             errors.append(np.abs(_get_largest_reference(observed) - large) / large)
         return above("error of PR", "error of DC", estimate_mean(errors[0] - errors[1]))

@@ -14,15 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.bench import (
-    Observations,
-    Plan,
-    Results,
-    Sources,
-    Store,
-    make_plans,
-    run,
-)
+from textgauge.bench import Observations, Plan, Results, Sources, Store, make_plans, run
 from textgauge.core import Floats, InputError, ResourceError, Row, UnknownName, tell_note, write_table
 from textgauge.data import Corpus, load_corpus, load_published_texts
 from textgauge.metrics import get_corpus_metrics
@@ -132,12 +124,7 @@ class Kour2022Ifc:
         return [_row(study, name, of) for study in chosen for name, of in found.by_study[study.name].items()]
 
 
-def write_steps(
-    study: FineTuning,
-    folder: Path,
-    steps: int,
-    seed: int,
-) -> Path:
+def write_steps(study: FineTuning, folder: Path, steps: int, seed: int) -> Path:
     """Return the folder of the corpora, after writing those that are missing."""
     texts, labels = study.read()
     settings = f"{_LEARNED} {_PASSES} {study.written} {_MODEL} {_CANDIDATES} {seed}"

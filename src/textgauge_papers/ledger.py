@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Holds = Literal["does not hold", "holds", "not testable here"]
 OUTCOMES: tuple[Holds, ...] = ("does not hold", "holds", "not testable here")  # in the order of a ledger
 Evidence = TypeVar("Evidence")
+Key = TypeVar("Key")
+Found = TypeVar("Found")
+NOT_RUN = "the run has no results for it"
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,17 @@ class Claim(Generic[Evidence]):
     way: str = ""
 
 
+class NotRun(Exception):
+    """A claim cannot be decided, because the run has no results for it."""
+
+
+def look_up(results: Mapping[Key, Found], *keys: Key, why: str = NOT_RUN) -> list[Found]:
+    """Return the results under some keys; raise NotRun where one is missing."""
+    if any(key not in results for key in keys):
+        raise NotRun(why)
+    return [results[key] for key in keys]
+
+
 def about(finding: str, *claims: Claim[Evidence]) -> list[Claim[Evidence]]:
     """Claims on one finding of the paper."""
     return [replace(claim, finding=finding) for claim in claims]
@@ -68,7 +82,14 @@ def about(finding: str, *claims: Claim[Evidence]) -> list[Claim[Evidence]]:
 
 def ledger(claims: Iterable[Claim[Evidence]], evidence: Evidence) -> list[Row]:
     """Return the rows of a ledger: what does not hold first, then what does, then what cannot be tested here."""
-    return sort_failures_first(_row(claim, claim.test(evidence) if claim.test else Outcome(None)) for claim in claims)
+    return sort_failures_first(_row(claim, _decide(claim, evidence)) for claim in claims)
+
+
+def _decide(claim: Claim[Evidence], evidence: Evidence) -> Outcome:
+    try:
+        return claim.test(evidence) if claim.test else Outcome(None)
+    except NotRun as error:
+        return Outcome(None, why=str(error))
 
 
 def sort_failures_first(rows: Iterable[Row]) -> list[Row]:
@@ -183,7 +204,6 @@ def _ends(interval: str | None) -> str:
 
 
 _NAMED = 3  # failures of one finding that a summary names
-NOT_RUN = "the run has no results for it"
 INCLUDES_ZERO, OPPOSITE = "the interval includes 0", "the other way round"
 
 

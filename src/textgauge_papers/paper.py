@@ -79,11 +79,6 @@ class Paper:
         return read
 
 
-def bind_suite(suite: Callable[[None, int], list[Plan]]) -> Callable[[Request], list[Plan]]:
-    """Return a suite with its own metrics and the seed of a request."""
-    return lambda request: suite(None, request.seed)
-
-
 def load_published(name: str) -> pl.DataFrame:
     """Return a published table, as shipped with the package."""
     import polars as pl

@@ -40,8 +40,7 @@ def reproduce(
         Path | None, option(help="Also draw the paper's figures, and write them to this folder.")
     ] = None,
     variant: Annotated[
-        str,
-        option(help="ackerman2023: definition (the rules as written), paper (what the authors computed), or both."),
+        str, option(help="ackerman2023: definition (the rules as written), paper (what the authors computed), or both.")
     ] = "both",
     out: Annotated[
         Path | None,

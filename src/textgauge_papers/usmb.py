@@ -36,7 +36,6 @@ from textgauge.metrics import get_pair_metrics
 from textgauge.stats import is_ahead
 from textgauge_papers.ledger import (
     NOT_RUN,
-    UNKNOWN,
     Claim,
     MeasuredDifference,
     Outcome,
@@ -45,6 +44,7 @@ from textgauge_papers.ledger import (
     below_all,
     estimate_from_draws,
     ledger,
+    look_up,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request, load_published, make_row
 
@@ -267,21 +267,17 @@ class UsmbEvidence:
 
     def gaps(self, name: str, others: Sequence[str], measures: Sequence[str]) -> dict[str, MeasuredDifference]:
         """Return first less each other in the mean of several measures, units of every data set resampled."""
-        return {other: self._gap(name, other, measures) for other in others}
+        value, draws, units = self.average(name, measures)
+        found = {other: self.average(other, measures) for other in others}
+        return {
+            other: estimate_from_draws(value - theirs, draws - drawn, min(units, fewest))
+            for other, (theirs, drawn, fewest) in found.items()
+        }
 
-    def average(self, name: str, measures: Sequence[str]) -> tuple[float, Floats, int] | None:
-        """Return the mean of several measures, on every resample, and the fewest units; None where one is missing."""
-        parts = [self.found[name][measure] for measure in measures if measure in self.found.get(name, {})]
-        if len(parts) < len(measures):
-            return None
-        values, draws, units = zip(*parts, strict=True)
+    def average(self, name: str, measures: Sequence[str]) -> tuple[float, Floats, int]:
+        """Return the mean of several measures, on every resample, and the fewest units."""
+        values, draws, units = zip(*look_up(self.found.get(name, {}), *measures), strict=True)
         return float(np.mean(values)), np.mean(draws, axis=0), min(units)
-
-    def _gap(self, name: str, other: str, measures: Sequence[str]) -> MeasuredDifference:
-        one, two = (self.average(of, measures) for of in (name, other))
-        if one is None or two is None:
-            return UNKNOWN
-        return estimate_from_draws(one[0] - two[0], one[1] - two[1], min(one[2], two[2]))
 
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
@@ -400,12 +396,9 @@ def _lead(name: str, others: Sequence[str]) -> Claim[UsmbEvidence]:
     printed = _published("4")[name]["overall"] / max(_published("4")[one]["overall"] for one in others) - 1
 
     def test(evidence: UsmbEvidence) -> Outcome:
-        every = {one: evidence.average(one, measures) for one in (name, *others)}
-        if any(found is None for found in every.values()):
-            return Outcome(None, why=NOT_RUN)
-        known = {one: found for one, found in every.items() if found is not None}
-        rival = max(others, key=lambda one: known[one][0])
-        own, other = known[name], known[rival]
+        own, theirs = evidence.average(name, measures), {one: evidence.average(one, measures) for one in others}
+        rival = max(others, key=lambda one: theirs[one][0])
+        other = theirs[rival]
         found = estimate_from_draws(own[0] / other[0] - 1, own[1] / other[1] - 1, min(own[2], other[2]))
         holds = found.low <= printed <= found.high
         why = "" if holds else "less" if found.high < printed else "more"
@@ -450,10 +443,8 @@ def _similar_orders(singles: Sequence[str]) -> Iterator[Claim[UsmbEvidence]]:
     for ideal in ("quadratic", "root", "straight"):
 
         def test(evidence: UsmbEvidence, ideal: str = ideal) -> Outcome:
-            bent = evidence.ideals.get(ideal, {})
-            line = {name: found["sensitivity"][0] for name, found in evidence.found.items() if "sensitivity" in found}
-            if any(name not in bent or name not in line for name in singles):
-                return Outcome(None, why=NOT_RUN)
+            bent = dict(zip(singles, look_up(evidence.ideals.get(ideal, {}), *singles), strict=True))
+            line = {name: evidence.average(name, ["sensitivity"])[0] for name in singles}
             pairs = list(combinations(singles, 2))
             signs = [np.sign(line[a] - line[b]) * np.sign(bent[a] - bent[b]) for a, b in pairs]
             tau = float(np.mean(signs))

@@ -22,7 +22,6 @@ from textgauge.core import Floats, Row
 from textgauge.stats import orders, resample_sums, spearman
 from textgauge_papers.ledger import (
     NOT_RUN,
-    UNKNOWN,
     Claim,
     MeasuredDifference,
     Outcome,
@@ -31,6 +30,7 @@ from textgauge_papers.ledger import (
     below_all,
     estimate_from_draws,
     ledger,
+    look_up,
     on_side,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request
@@ -83,8 +83,7 @@ class YamshchikovEvidence:
 
     def of_resamples(self, measure: Callable[[str, Numbers], float], name: str) -> MeasuredDifference:
         """Return a measure of one metric with its interval over resampled pairs."""
-        if name not in self.drawn or HUMAN not in self.drawn:
-            return UNKNOWN
+        look_up(self.drawn, name, HUMAN)
         return estimate_from_draws(measure(name, self.ours), self.resampled(measure, name), _PAIRS)
 
     def resampled(self, measure: Callable[[str, Numbers], float], name: str) -> Floats:
@@ -199,8 +198,7 @@ def _correlations(names: list[str], request: Request) -> tuple[list[Claim[Yamshc
 def _gaps(
     evidence: YamshchikovEvidence, value: Callable[[str, Numbers], float], name: str, others: list[str]
 ) -> dict[str, MeasuredDifference]:
-    if any(one not in evidence.drawn for one in (name, HUMAN, *others)):
-        return {"": UNKNOWN}
+    look_up(evidence.drawn, name, HUMAN, *others)
     own, drawn = value(name, evidence.ours), evidence.resampled(value, name)
     return {
         other: estimate_from_draws(own - value(other, evidence.ours), drawn - evidence.resampled(value, other), _PAIRS)
@@ -236,8 +234,7 @@ def _least_aligned(names: list[str], request: Request) -> Claim[YamshchikovEvide
     worst = [name for name in names if name == "pos_distance" or name.startswith("cosine")]
 
     def test(evidence: YamshchikovEvidence) -> Outcome:
-        if any(name not in evidence.drawn for name in (*names, HUMAN)):
-            return Outcome(None, why=NOT_RUN)
+        look_up(evidence.drawn, *names, HUMAN)
         own = {
             n: np.array([order_correlation(n, evidence.ours), *evidence.resampled(order_correlation, n)]) for n in names
         }
@@ -256,9 +253,9 @@ _ALIKE = 0.9  # of the order correlation that the paper prints as .96
 
 def _wmd_and_elmo(request: Request) -> Claim[YamshchikovEvidence]:
     def test(evidence: YamshchikovEvidence) -> Outcome:
-        if any(name not in evidence.drawn for name in ("wmd", "elmo_l2")):
-            return Outcome(None, why=NOT_RUN)
-        means = [np.vstack([evidence.ours.means[n], evidence.drawn[n]]) for n in ("wmd", "elmo_l2")]
+        names = ("wmd", "elmo_l2")
+        drawn = look_up(evidence.drawn, *names)
+        means = [np.vstack([evidence.ours.means[name], of]) for name, of in zip(names, drawn, strict=True)]
         own = np.array([spearman(one, other) for one, other in zip(*means, strict=True)])
         return on_side(f"ρ − {_ALIKE:g}", estimate_from_draws(own[0] - _ALIKE, own[1:] - _ALIKE, _PAIRS))
 
@@ -282,9 +279,7 @@ def _sentiment() -> Claim[YamshchikovEvidence]:
     at, random = list(SETS).index("yelp_rewrite"), mark_random_sets()
 
     def test(evidence: YamshchikovEvidence) -> Outcome:
-        if HUMAN not in evidence.drawn:
-            return Outcome(None, why=NOT_RUN)
-        means, drawn = evidence.ours.means[HUMAN], evidence.drawn[HUMAN]
+        (drawn,), means = look_up(evidence.drawn, HUMAN), evidence.ours.means[HUMAN]
         gaps = {
             name: estimate_from_draws(float(means[at] - means[place]), drawn[:, at] - drawn[:, place], _PAIRS)
             for place, name in enumerate(SETS)
@@ -301,8 +296,7 @@ def _variability_order(names: list[str]) -> Claim[YamshchikovEvidence]:
     measure, value = TABLE4["variability"]
 
     def test(evidence: YamshchikovEvidence) -> Outcome:
-        if any(name not in evidence.drawn for name in names):
-            return Outcome(None, why=NOT_RUN)
+        look_up(evidence.drawn, *names)
         said = np.array([get_printed_value(name, measure) for name in names])
         own = np.array([[value(name, evidence.ours), *evidence.resampled(value, name)] for name in names])
         found = estimate_from_draws(spearman(said, own[:, 0]), np.array([spearman(said, o) for o in own.T[1:]]), _PAIRS)

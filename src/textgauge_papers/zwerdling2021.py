@@ -26,6 +26,7 @@ from textgauge_papers.ledger import (
     below_all,
     judge_order,
     ledger,
+    look_up,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request, load_published, make_row
 from textgauge_papers.zwerdling_suite import Described, Zwerdling2021, choose_grammar
@@ -237,10 +238,8 @@ def _order(
     shown = ", ".join(f"{model} {printed[model, name]:g}" for model, name in [first, *others])
 
     def test(evidence: Intervals) -> Outcome:
-        values = evidence.get(_OUR_CORPUS[corpus], {})
-        if any(key not in values for key in (first, *others)):
-            return Outcome(None, why=_WHY.get(first[1], NOT_RUN))
-        gaps = {_named(other): values[first].less(values[other]) for other in others}
+        own, *theirs = look_up(_get_values(evidence, corpus), first, *others, why=_WHY.get(first[1], NOT_RUN))
+        gaps = {_named(key): own.less(other) for key, other in zip(others, theirs, strict=True)}
         return below_all(_named(first), gaps) if below else above_all(_named(first), gaps)
 
     resampled = " over draws at the size of test" if first[1].startswith("drawn") else ""
@@ -250,6 +249,10 @@ def _order(
     harper = "; Harper in place of LanguageTool" if choose_grammar() == "harper" else ""
     more = {_LM: _JUDGE, "grammar": harper}.get(first[1], "")
     return replace(made, deviation=made.deviation + more)
+
+
+def _get_values(evidence: Intervals, corpus: str) -> Mapping[tuple[str, str], Ends]:
+    return evidence.get(_OUR_CORPUS[corpus], {})
 
 
 def _named(key: tuple[str, str]) -> str:
@@ -265,7 +268,7 @@ def _if_fit(corpus: str, test: Callable[[Intervals], Outcome]) -> Callable[[Inte
     """Return a test that is made only where the VAE's texts are about as near to test as train is."""
 
     def gated(evidence: Intervals) -> Outcome:
-        values = evidence.get(_OUR_CORPUS[corpus], {})
+        values = _get_values(evidence, corpus)
         vae, train = (values.get((model, "drawn.semantic_f1")) for model in ("vae", "train"))
         if vae is not None and train is not None and vae.value < _FIT * train.value:
             why = f"the VAE is too weak to be compared: semantic F1 {vae.value:.2f}, train {train.value:.2f}"
@@ -288,11 +291,8 @@ def _claim(
 
 def _new_terms(corpus: str) -> Claim[Intervals]:
     def test(evidence: Intervals) -> Outcome:
-        values = evidence.get(_OUR_CORPUS[corpus], {})
-        counted = [values.get((model, "vocab")) for model in _GENERATED]
-        if any(one is None for one in counted):
-            return Outcome(None, why=NOT_RUN)
-        eda, vae, lm = (one.value for one in counted if one is not None)
+        counted = look_up(_get_values(evidence, corpus), *_all("vocab", *_GENERATED))
+        eda, vae, lm = (one.value for one in counted)
         shown = f"eda {eda:g}, vae {vae:g}, gpt-2 {lm:g}"
         return Outcome(vae == 0 and min(eda, lm) > 0, shown, "counted")
 
@@ -305,13 +305,10 @@ def _new_terms(corpus: str) -> Claim[Intervals]:
 
 def _falls(corpus: str, model: str) -> Claim[Intervals]:
     """Return what becomes of the share of unique texts with their number: the VAE's falls, the others' is kept."""
-    keys = [(model, "drawn.unique"), (model, "unique")]
 
     def test(evidence: Intervals) -> Outcome:
-        values = evidence.get(_OUR_CORPUS[corpus], {})
-        if any(key not in values for key in keys):
-            return Outcome(None, why=NOT_RUN)
-        gap = values[keys[0]].less(values[keys[1]])
+        at_test, whole = look_up(_get_values(evidence, corpus), (model, "drawn.unique"), (model, "unique"))
+        gap = at_test.less(whole)
         found = above("at the size of test", "of all texts", gap)
         kept = is_ahead(_KEPT - gap.high)
         return found if model == "vae" else replace(found, holds=kept, why="" if kept else "it may fall by more")
@@ -332,13 +329,11 @@ _KEPT = 0.1
 
 def _follows(corpus: str) -> Claim[Intervals]:
     def test(evidence: Intervals) -> Outcome:
-        values = evidence.get(_OUR_CORPUS[corpus], {})
-        orders = [
-            sorted((m for m in _GENERATED if (m, name) in values), key=lambda m: values[m, name].value)
-            for name in ("grammar", _LM)
-        ]
-        if len(orders[0]) < len(_GENERATED) or len(orders[1]) < len(_GENERATED):
-            return Outcome(None, why=_WHY[_LM])
+        values, orders = _get_values(evidence, corpus), []
+        for name in ("grammar", _LM):
+            found = look_up(values, *_all(name, *_GENERATED), why=_WHY[_LM])
+            numbers = {model: one.value for model, one in zip(_GENERATED, found, strict=True)}
+            orders.append(sorted(_GENERATED, key=numbers.__getitem__))
         return Outcome(orders[0] == orders[1], f"errors {' < '.join(orders[0])}, perplexity {' < '.join(orders[1])}")
 
     criterion = "the same order of the three by grammatical errors and by perplexity"

@@ -99,13 +99,7 @@ def describe_corpora(name: str, corpora: Corpora, backends: Backends, folder: Pa
     return found, True
 
 
-def _describe(
-    corpora: Corpora,
-    backends: Backends,
-    *,
-    ci: bool = True,
-    **changed: Any,
-) -> Any:
+def _describe(corpora: Corpora, backends: Backends, *, ci: bool = True, **changed: Any) -> Any:
     from textgauge.measure import describe
 
     asked = {"embedder": backends.embedder, "grammar": backends.grammar, "plausibility": backends.plausibility}
