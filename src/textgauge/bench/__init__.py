@@ -3,16 +3,7 @@
 from textgauge.bench.contrasts import get_pair_columns, select_rated_groups
 from textgauge.bench.ensembles import Contribution, group_by_embedders
 from textgauge.bench.inputs import DataKind, read_paraphrases, read_rated, read_two
-from textgauge.bench.plan import (
-    Cell,
-    Metrics,
-    Plan,
-    Program,
-    list_suites,
-    make_plans,
-    make_task_plans,
-    register_suite,
-)
+from textgauge.bench.plan import Cell, Metrics, Plan, Program, list_suites, make_plans, make_task_plans, register_suite
 from textgauge.bench.protocols.agreement import Agreement
 from textgauge.bench.protocols.base import (
     CORPUS_METRICS,

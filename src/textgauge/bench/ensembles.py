@@ -68,11 +68,7 @@ class KeptEnsembles(NamedTuple):
 
 
 def train_ensembles(
-    store: Store,
-    groups: Sequence[Group],
-    *,
-    seeds: int = SEEDS,
-    executor: Executor | None = None,
+    store: Store, groups: Sequence[Group], *, seeds: int = SEEDS, executor: Executor | None = None
 ) -> None:
     """Train the ensembles of tasks that the store lacks, here or by the executor, and keep them in it."""
     jobs = {name: job for name, job in _list_jobs(groups, seeds).items() if store.read_extra(name) is None}

@@ -614,15 +614,7 @@ def find_best_metric(rated: RatedFeatures) -> int:
 
 
 def contrast_ensemble(
-    gold: Floats,
-    learned: Floats,
-    name: str,
-    column: Floats,
-    sources: Ints,
-    texts: Ints,
-    *,
-    resamples: int,
-    seed: int,
+    gold: Floats, learned: Floats, name: str, column: Floats, sources: Ints, texts: Ints, *, resamples: int, seed: int
 ) -> StackRow:
     """Compare the learned metric with another one by ρ over all pairs."""
 

@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.ensembles import (
-    KeptEnsembles,
-    average_verdicts,
-    format_place,
-    group_by_embedders,
-    read_ensembles,
-)
+from textgauge.bench.ensembles import KeptEnsembles, average_verdicts, format_place, group_by_embedders, read_ensembles
 from textgauge.bench.plan import Cell
 from textgauge.bench.protocols.base import Observations, Protocol, Verdict, list_protocols
 from textgauge.bench.store import Store

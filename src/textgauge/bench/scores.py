@@ -29,13 +29,7 @@ from textgauge.data.tables import TextTable, format_column_names, parse_number
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.measure.dependence import find_repeating_column
 from textgauge.stats.decisions import TIED_WITH, format_board, format_sign, join_codes
-from textgauge.stats.rankings import (
-    Ranking,
-    compute_student_interval,
-    moderate_variances,
-    pair_p_values,
-    rank_values,
-)
+from textgauge.stats.rankings import Ranking, compute_student_interval, moderate_variances, pair_p_values, rank_values
 
 if TYPE_CHECKING:
     import altair as alt

@@ -232,12 +232,7 @@ class CorpusBatch(Batch):
 
     @classmethod
     def of_rows(
-        cls,
-        number: int,
-        joint: Corpus,
-        rows: Ints,
-        sides: Iterable[tuple[Ints, Ints]],
-        columns: Mapping[str, Column],
+        cls, number: int, joint: Corpus, rows: Ints, sides: Iterable[tuple[Ints, Ints]], columns: Mapping[str, Column]
     ) -> CorpusBatch:
         """Return trials over some rows of a corpus; `sides` are those of each trial, reference and candidate."""
         place = np.full(len(joint), -1)

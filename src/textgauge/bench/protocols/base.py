@@ -287,11 +287,7 @@ def explain_undefined(observations: Observations) -> str | None:
 
 
 def summarise_repetitions(
-    measure: str,
-    values: Sequence[float],
-    reasons: Sequence[str | None] = (),
-    *,
-    error: float = 0.0,
+    measure: str, values: Sequence[float], reasons: Sequence[str | None] = (), *, error: float = 0.0
 ) -> Verdict:
     """Return a verdict from the values of single repetitions.
 

@@ -489,11 +489,7 @@ class Retrieval(Task):
     judging = ("top",)
     measures = (
         Measure("retrieval", about="share of ideal documents at the top with altered copies, over that without"),
-        Measure(
-            "found_before",
-            detail=True,
-            about="ideal documents at the top, of the most possible, without copies",
-        ),
+        Measure("found_before", detail=True, about="ideal documents at the top, of the most possible, without copies"),
         Measure("found_after", detail=True, about="the same with copies"),
     )
 
