@@ -118,6 +118,9 @@ def main() -> None:
         sys.exit(0)
 
     gc.set_threshold(100_000)  # what is loaded at the start stays: looking through it again and again is a tenth of it
+    from argparse import ArgumentError as UsageError
+    from argparse import ArgumentParser
+
     from cyclopts import CycloptsError
 
     from textgauge.cli.output import DETAIL, get_option_name, note, say
@@ -131,22 +134,26 @@ def main() -> None:
     _open_streams()
     signal.signal(signal.SIGINT, _interrupt)
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
+    everywhere = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    for letter, name in ("-q", "--quiet"), ("-v", "--verbose"):
+        everywhere.add_argument(letter, name, action="store_true")
+    everywhere.add_argument("--digits")
+    everywhere.add_argument("--encoding")
     tokens = sys.argv[1:]
     options = tokens[: tokens.index("--")] if "--" in tokens else tokens
-    DETAIL.quiet = bool({"-q", "--quiet"} & set(options))
-    DETAIL.verbose = bool({"-v", "--verbose"} & set(options))
-    words = [word for word in options if word not in ("-q", "--quiet", "-v", "--verbose")] + tokens[len(options) :]
-    words = [STDIN if word == "-" else word for word in words]
     try:
-        words, digits = _take_value(words, "--digits")
-        if digits is not None and not digits.isdecimal():
-            raise InputError(f"--digits takes a number, not {digits!r}")
-        words, encoding = _take_value(words, "--encoding")
-        os.environ.update({ENCODING: encoding} if encoding else {})
+        given, left = everywhere.parse_known_args(options)
+        DETAIL.quiet, DETAIL.verbose = given.quiet, given.verbose
+        if given.digits is not None and not given.digits.isdecimal():
+            raise InputError(f"--digits takes a number, not {given.digits!r}")
+        os.environ.update({ENCODING: given.encoding} if given.encoding else {})
+        words = [STDIN if word == "-" else word for word in (*left, *tokens[len(options) :])]
         app = make_app(plugins=not words or words[0] not in {*COMMANDS, "-V", "--version"})
         app.config = read_config(app, Path.cwd(), next(iter(words), ""))
-        with use_digits(None if digits is None else int(digits)):
+        with use_digits(None if given.digits is None else int(given.digits)):
             code = app(words, exit_on_error=False, print_error=False, verbose=False)
+    except UsageError as error:
+        fail(f"{error.argument_name}: {error.message}", 2)
     except CycloptsError as error:
         fail(_advise(error), 2)
     except TextgaugeError as error:
@@ -160,16 +167,6 @@ def main() -> None:
     except KeyboardInterrupt:  # before or after the work of a command, which says itself what is kept
         fail("interrupted", 130)
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _take_value(words: list[str], option: str) -> tuple[list[str], str | None]:
-    """Return the words without an option of every command and its value, and the value."""
-    place = next((n for n, word in enumerate(words) if word.partition("=")[0] == option), None)
-    if place is None:
-        return words, None
-    _, equals, value = words[place].partition("=")
-    end = place + (1 if equals else 2)
-    return words[:place] + words[end:], value if equals else "".join(words[place + 1 : end])
 
 
 def _advise(error: CycloptsError) -> str:

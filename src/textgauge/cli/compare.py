@@ -31,7 +31,7 @@ from textgauge.measure.compare_report import COLUMNS, IN_PARTS, CompareReport
 from textgauge.measure.comparing import DEFAULT_METRICS
 from textgauge.measure.comparing import compare as run_compare
 from textgauge.measure.single_texts import ADDS
-from textgauge.metrics import Score, get_corpus_metrics
+from textgauge.metrics import get_corpus_metrics
 from textgauge.metrics.registry import list_explained_metrics
 
 _WIDTH = 56
@@ -71,14 +71,9 @@ def compare(
         check_table_path(atlas)
         given["explain"] = True
     is_alone = len(candidates) == 1 and given["by"] is None
-    finished: list[Score] = []
-    with progress(lambda: _print_finished(finished, given["metrics"] or [DEFAULT_METRICS], form)) as watch:
-
-        def keep(score: Score) -> None:
-            finished.append(score)
-            watch.rows += show_rows([score.to_dict()], COLUMNS)
-
-        report = run_compare(reference, candidates[0] if is_alone else name_sources(candidates), **given, on_score=keep)
+    with progress(lambda: _print_finished(watch.rows, given["metrics"] or [DEFAULT_METRICS], form)) as watch:
+        given["on_score"] = lambda score: watch.rows.extend(show_rows([score.to_dict()], COLUMNS))
+        report = run_compare(reference, candidates[0] if is_alone else name_sources(candidates), **given)
     print_result(report if is_printed else replace(report, explanations={}, texts=None), form, output)
     if is_printed and form.for_people:
         _name_unexplained(report)
@@ -100,10 +95,10 @@ def compare(
         raise SystemExit(1)
 
 
-def _print_finished(finished: Sequence[Score], metrics: Sequence[str], form: Format) -> None:
+def _print_finished(finished: Sequence[Row], metrics: Sequence[str], form: Format) -> None:
     """Print what Ctrl-C leaves: the metrics that are finished, and how to go on with the others."""
     if form.for_people:
-        print_table(show_rows([score.to_dict() for score in finished], COLUMNS), form)
+        print_table(finished, form)
     left = [metric.key for metric in get_corpus_metrics(metrics)][len(finished) :]
     done = f"{format_count(len(finished), 'metric')} finished, p-values not adjusted"
     note(f"interrupted: {done}; for the others, run again with -m {','.join(left)}")

@@ -15,7 +15,6 @@ from textgauge.cli.output import (
     format_this_command,
     name_sources,
     print_next,
-    print_notes,
     print_result,
     print_table,
     print_titled,
@@ -182,7 +181,7 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
     print_result(found, form)
     if not form.for_people:
         return
-    print_notes(found.notes, form)
+    print_table([], form, found.notes)
     say("")
     if found.train is not None:
         print_table(found.marks.to_dicts(), form)

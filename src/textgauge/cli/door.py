@@ -58,7 +58,7 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
     The fields of a last parameter that is a dataclass are options of their own.
     """
     own, pack = _get_own_parameters(function)
-    return _make_command(function, own, lambda values: function(**pack(values)))
+    return _make_command(function, own, pack)
 
 
 def calling(
@@ -112,14 +112,9 @@ def calling(
                 if str(parameter.annotation).startswith("Mapping["):
                     maps.add(name)
 
-        def run(values: dict[str, Any]) -> Any:
-            given = {p.name: values.pop(p.name) for p in taken if p.name in values}
-            given |= {name: parse_settings(given[name]) for name in maps & set(given) if given[name] is not None}
-            return terminal(given, **pack(values))
-
         if not terminal.__doc__:
             terminal.__doc__ = function.__doc__
-        return _make_command(terminal, [*taken, *own[1:]], run)
+        return _make_command(terminal, own[1:], pack, taken, maps)
 
     return make
 
@@ -251,16 +246,30 @@ def _name_value(parameter: inspect.Parameter) -> inspect.Parameter:
 
 
 def _make_command(
-    function: Callable[..., Any], parameters: Sequence[inspect.Parameter], call: Callable[[dict[str, Any]], Any]
+    function: Callable[..., Any],
+    own: Sequence[inspect.Parameter],
+    pack: Callable[[dict[str, Any]], dict[str, Any]],
+    taken: Sequence[inspect.Parameter] | None = None,
+    maps: Iterable[str] = (),
 ) -> Callable[..., Any]:
-    parameters = list(map(_name_value, parameters))
+    """Return a command that calls a function: with what is `taken` from another one as a dict, then its own values."""
+    parameters = list(map(_name_value, [*(taken or ()), *own]))
     positional = [one for one in parameters if one.kind is one.POSITIONAL_ONLY]
     signature = inspect.Signature([*positional, *(one for one in parameters if one not in positional)])
 
-    def run(*args: Any, **given: Any) -> Any:
-        bound = signature.bind(*args, **given)
+    def run(*args: Any, **named: Any) -> Any:
+        bound = signature.bind(*args, **named)
         bound.apply_defaults()
-        return call({name: _restore_stdin(value) for name, value in bound.arguments.items()})
+        values = dict[str, Any]()
+        for name, value in bound.arguments.items():
+            several = value if isinstance(value, list) else [value]
+            restored = [type(one)("-") if str(one) == STDIN else one for one in several]
+            values[name] = restored if isinstance(value, list) else restored[0]
+        if taken is None:
+            return function(**pack(values))
+        given = {one.name: values.pop(one.name) for one in taken}
+        given |= {name: parse_settings(given[name]) for name in maps if given[name] is not None}
+        return function(given, **pack(values))
 
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -272,9 +281,3 @@ def _strip_sections(function: Callable[..., Any]) -> str:
     """Return the docstring down to its first section; what follows is for readers of Python."""
     text = inspect.getdoc(function) or ""
     return text.partition("\nParameters\n")[0].partition("\n>>> ")[0].strip()
-
-
-def _restore_stdin(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_restore_stdin(item) for item in value]
-    return type(value)("-") if isinstance(value, str | Path) and str(value) == STDIN else value

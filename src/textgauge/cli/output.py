@@ -78,21 +78,8 @@ def print_result(result: Result, form: Format, output: Path | None = None) -> No
         print_data(_render_csv(result.to_dicts()))
     else:
         print_answer(result.answer, form)
-        print_table(result.readable(), form)
-        print_notes([result.footnote] if result.footnote else [], form)
-    print_warnings(result.warnings)
-
-
-def print_warnings(warnings: Iterable[str]) -> None:
-    """Print what to beware of, on standard error."""
-    for text in warnings:
-        note(f"warning: {text}")
-
-
-def print_notes(notes: Iterable[str], form: Format) -> None:
-    """Print what a table for people rests on, beneath it."""
-    for text in notes if form in (Format.table, Format.markdown) else ():
-        say(fill_line(f"note: {text}"))
+        print_table(result.readable(), form, [result.footnote] if result.footnote else [])
+    note(*result.warnings, start="warning: ")
 
 
 def print_answer(answer: str | None, form: Format) -> None:
@@ -113,21 +100,21 @@ def fill_line(text: str, *, err: bool = False) -> str:
     return "\n".join(wrap(text, show.get_table_width(), break_long_words=False)) if is_terminal else text
 
 
-def print_table(rows: Sequence[Row], form: Format) -> None:
-    """Rows as a table for people."""
-    if not rows:
-        return
-    if form in (Format.markdown, Format.latex):
+def print_table(rows: Sequence[Row], form: Format, notes: Iterable[str] = ()) -> None:
+    """Print rows as a table for people, and beneath it the notes on what it rests on."""
+    if rows and form in (Format.markdown, Format.latex):
         say((show.render_markdown if form is Format.markdown else show.render_latex)(rows))
-        return
-    from rich.console import Console
+    elif rows:
+        from rich.console import Console
 
-    width = show.get_table_width()
-    table, hidden = show.build_table(rows, width)
-    Console(width=width).print(table)
-    if hidden:
-        say(fill_line(show.format_hidden_columns(hidden)))
-    say("")
+        width = show.get_table_width()
+        table, hidden = show.build_table(rows, width)
+        Console(width=width).print(table)
+        if hidden:
+            say(fill_line(show.format_hidden_columns(hidden)))
+        say("")
+    for text in notes if form is not Format.latex else ():
+        say(fill_line(f"note: {text}"))
 
 
 def print_titled(title: str, rows: Sequence[Row], form: Format, *, width: int = 60) -> None:
@@ -182,10 +169,10 @@ def name_sources(sources: Sequence[str]) -> dict[str, str]:
 DETAIL = SimpleNamespace(quiet=False, verbose=False)
 
 
-def note(text: str) -> None:
-    """One line on standard error."""
-    if not DETAIL.quiet:
-        say(fill_line(text, err=True), err=True)
+def note(*texts: str, start: str = "") -> None:
+    """Print lines on standard error, each with the same start."""
+    for text in texts if not DETAIL.quiet else ():
+        say(fill_line(start + text, err=True), err=True)
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:

@@ -33,11 +33,9 @@ from textgauge.cli.output import (
     note,
     print_answer,
     print_next,
-    print_notes,
     print_result,
     print_table,
     print_titled,
-    print_warnings,
     say,
 )
 from textgauge.cli.progress import progress
@@ -110,7 +108,7 @@ def run(
         return
     total = finished.found + finished.computed
     note(f"{total} results: {finished.found} were there, {finished.computed} computed, kept in {finished.folder}")
-    print_warnings(finished.failures)
+    note(*finished.failures, start="warning: ")
     _print_boards(finished, form)
     folder = shlex.quote(str(out))
     print_next([f"textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"], form)
@@ -133,7 +131,7 @@ def _run(what: str, given: dict[str, Any]) -> Run:
             note(f"interrupted: {kept}; run the same command again to resume")
             raise SystemExit(130) from None
     said = dict.fromkeys(str(one.message) for one in warned)
-    print_warnings([text for text in said if text not in (*finished.notes, *finished.failures)])
+    note(*(text for text in said if text not in (*finished.notes, *finished.failures)), start="warning: ")
     return finished
 
 
@@ -234,9 +232,8 @@ def _print_boards(result: BoardsResult, form: Format) -> None:
     for number, (title, board) in enumerate(result.leaderboards.items()):
         say("\n" * bool(number), nl=False)
         print_answer(format_titled(title, board.answer), form)
-        print_table(board.readable(), form)
-        print_notes(board.notes, form)
-    print_warnings(result.warnings)
+        print_table(board.readable(), form, board.notes)
+    note(*result.warnings, start="warning: ")
 
 
 def _parse_weights(given: Mapping[str, str]) -> dict[str, float]:
@@ -385,7 +382,8 @@ def figures(
     results = Results(Store.open(folder))
     found = draw.select_latest_groups(results.groups())
     missing = sum(sum(group.missing.values()) for group in found)
-    print_warnings([*([format_missing_results(missing, results.count)] if missing else []), *results.warnings])
+    warned = [*([format_missing_results(missing, results.count)] if missing else []), *results.warnings]
+    note(*warned, start="warning: ")
     chosen = draw.choose_metrics(found, metrics)
     drawn = 0
     for figure in draw.draw_figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
