@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 MOST_TEXTS = 10_000  # that a result is saved with, and a page shows
-NO_CELL = object()  # stands where a row has no cell of a column
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ class Column:
         A field, or a test of a row. Rows without a value there, or that fail the test, have no such cell, and a table
         without such cells has no such column.
 
-    >>> Column("interval", "low high", "{:.1f} to {:.1f}".format, when="low").write_cell({"low": 0.25, "high": 1.0})
-    '0.2 to 1.0'
+    >>> show_rows([{"low": 0.25, "high": 1.0}], [Column("interval", "low high", "{:.1f} to {:.1f}".format, when="low")])
+    [{'interval': '0.2 to 1.0'}]
     """
 
     heading: str
@@ -54,24 +53,18 @@ class Column:
     form: Callable[..., Any] | None = None
     when: str | Callable[[Row], Any] | None = None
 
-    def write_cell(self, row: Row) -> Any:
-        """Return the cell of a row, `NO_CELL` where it has none."""
-        when = self.when
-        if when is not None and (row.get(when) is None if isinstance(when, str) else not when(row)):
-            return NO_CELL
-        names = (self.fields or self.heading).split(" ")
-        values = [row if name == "*" else row.get(name) for name in names]
-        return values[0] if self.form is None else self.form(*values)
-
 
 def show_rows(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
     """Return rows as tables for people have them, by the headings of their columns."""
     shown: list[Row] = [{} for _ in rows]
     for column in columns:
-        cells = [column.write_cell(row) for row in rows]
-        if any(cell is not NO_CELL for cell in cells):
-            for row, cell in zip(shown, cells, strict=True):
-                row[column.heading] = None if cell is NO_CELL else cell
+        names, when, cells = (column.fields or column.heading).split(" "), column.when, {}
+        for place, row in enumerate(rows):
+            if when is None or (row.get(when) is not None if isinstance(when, str) else when(row)):
+                values = [row if name == "*" else row.get(name) for name in names]
+                cells[place] = values[0] if column.form is None else column.form(*values)
+        for place, line in enumerate(shown if cells else ()):
+            line[column.heading] = cells.get(place)
     return shown
 
 

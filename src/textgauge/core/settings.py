@@ -73,16 +73,12 @@ EDIT_CELLS = Limit("TEXTGAUGE_MAX_EDIT_CELLS", 10**11, "pairs of characters or w
 ANSWER_BYTES = Limit("TEXTGAUGE_MAX_ANSWER_BYTES", 2**26, "bytes")
 
 
-def check_level(level: float) -> None:
-    """Refuse what is no confidence level."""
-    if not 0.5 <= level < 1:
-        raise InputError(f"the level of an interval lies between 0.5 and 1, not {level}")
-
-
-def check_seed(seed: object) -> None:
-    """Refuse what no random numbers can begin with."""
+def check_seed_and_level(seed: object, level: float) -> None:
+    """Refuse what no random numbers can begin with, and what is no confidence level."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed is a whole number of at least 0, not {seed!r}")
+    if not 0.5 <= level < 1:
+        raise InputError(f"the level of an interval lies between 0.5 and 1, not {level}")
 
 
 def open_at_once(name: str, flags: int) -> int:

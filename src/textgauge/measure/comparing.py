@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError, warn
 from textgauge.core.parallel import open_dask_executor, use_one_blas_thread
 from textgauge.core.progress import begin_step, name_counts
-from textgauge.core.settings import check_level, check_seed
+from textgauge.core.settings import check_seed_and_level
 from textgauge.core.show import join_words
 from textgauge.data import Comparison, LabelledTexts, load_corpus
 from textgauge.data.large import load_comparison, sample_comparison
@@ -76,8 +76,7 @@ class Asked:
     seed: int
 
     def __post_init__(self) -> None:
-        check_seed(self.seed)
-        check_level(self.level)
+        check_seed_and_level(self.seed, self.level)
         if self.permutations < 1:
             raise InputError(f"a permutation test needs at least 1 permutation, not {self.permutations}")
         if self.permutations > _MOST_PERMUTATIONS:

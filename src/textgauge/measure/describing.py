@@ -17,7 +17,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.parallel import map_parts, open_dask_executor, use_one_blas_thread
 from textgauge.core.progress import begin_step, name_counts
-from textgauge.core.settings import check_level, check_seed, split_into_blocks
+from textgauge.core.settings import check_seed_and_level, split_into_blocks
 from textgauge.data import Corpus, load_corpus
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
@@ -423,8 +423,7 @@ def describe(
     >>> describe(["A red dog.", "a cat", "A cat!"], embedder=None, grammar=None, plausibility=None)["unique"].value
     0.3333
     """
-    check_seed(seed)
-    check_level(level)
+    check_seed_and_level(seed, level)
     if train is None:
         needing = {"held_out": held_out, "validation": validation, "ratings": ratings}
         named = next((name for name, value in needing.items() if value is not None), None)

@@ -15,7 +15,7 @@ from textgauge.core.charts import draw_without_network
 from textgauge.core.errors import InputError
 from textgauge.core.registry import parse
 from textgauge.core.result import Column, Result, show_rows
-from textgauge.core.settings import check_level, check_seed
+from textgauge.core.settings import check_seed_and_level
 from textgauge.core.show import (
     ARROWS,
     BLUE,
@@ -51,8 +51,7 @@ class Bootstrap:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_level(self.level)
-        check_seed(self.seed)
+        check_seed_and_level(self.seed, self.level)
         if self.resamples < 100:
             raise InputError(f"a bootstrap needs at least 100 resamples, not {self.resamples}")
 
