@@ -19,7 +19,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -32,8 +32,9 @@ from textgauge.core.show import Row
 from textgauge.data.datasets import list_published
 from textgauge.encode.embedders import Embedder, get_embedder
 
+T = TypeVar("T")
 Removable = Literal["embeddings", "models", "all"]
-_SEAL = 8  # bytes of a checksum
+_DIGEST = 8  # bytes of a key, and of a checksum
 _CHUNK = 1_024  # texts computed between two writes: what a killed process loses
 _WAIT = 60  # seconds, for another process that writes
 _UNUSABLE = {  # what is wrong with a folder rather than with the file in it
@@ -58,9 +59,10 @@ def encode_cached(
     """
     if not len(texts):
         return np.empty((0, embedder.dimension), dtype=np.float32)
-    different = list(dict.fromkeys(texts))
-    with_store = is_kept and keeps_cache() and not getattr(embedder, "cheap", False)
-    store = EmbeddingStore.of(embedder, cache_dir) if with_store else None
+    different, store = list(dict.fromkeys(texts)), None
+    if is_kept and keeps_cache() and not getattr(embedder, "cheap", False):
+        name = hashlib.blake2b(embedder.identity.encode(), digest_size=12).hexdigest()
+        store = EmbeddingStore((cache_dir or get_cache_root() / "embeddings") / name)
     vectors = store.read(different) if store else {}
     # Neighbours in length share batches without padding.
     missing = sorted((text for text in different if text not in vectors), key=len)
@@ -98,65 +100,53 @@ class EmbeddingStore:
     def __init__(self, folder: Path) -> None:
         self.file, self.is_usable = folder / "vectors.sqlite", True
 
-    @classmethod
-    def of(cls, embedder: Embedder, cache_dir: Path | None = None) -> EmbeddingStore:
-        """Return the store of an embedder, in `cache_dir` or in textgauge's cache."""
-        root = get_cache_root() / "embeddings" if cache_dir is None else cache_dir
-        return cls(root / hashlib.blake2b(embedder.identity.encode(), digest_size=12).hexdigest())
-
     def read(self, texts: Sequence[str]) -> dict[str, Floats32]:
         """Return the vectors of the texts that have one."""
+        query = "SELECT vector FROM vectors WHERE key = ? AND typeof(vector) = 'blob'"
+        keys = [int.from_bytes(_compute_digest(text), "little", signed=True) for text in texts]
+        rows = self._use(lambda file: [file.execute(query, (key,)).fetchone() for key in keys])
         vectors = {}
-
-        def find(file: sqlite3.Connection) -> None:
-            for text in texts:
-                query = "SELECT vector FROM vectors WHERE key = ? AND typeof(vector) = 'blob'"
-                for (stored,) in file.execute(query, (_compute_key(text),)):
-                    if _seal(text, stored[:-_SEAL]) == stored:
-                        vectors[text] = np.frombuffer(stored[:-_SEAL], dtype="<f4")
-
-        self._use(find)
+        for text, (stored,) in ((text, row) for text, row in zip(texts, rows or (), strict=False) if row):
+            vector = memoryview(stored)[:-_DIGEST]
+            if not len(vector) % 4 and _compute_digest(text, vector) == stored[-_DIGEST:]:
+                vectors[text] = np.frombuffer(vector, dtype="<f4")
         return vectors
 
     def write(self, texts: Sequence[str], vectors: Floats32) -> None:
         """Keep the vectors of texts; those that are not finite are not kept."""
-        finite = np.flatnonzero(np.isfinite(vectors).all(axis=1)).tolist()
-        stored = {texts[row]: np.asarray(vectors[row], dtype="<f4").tobytes() for row in finite}
-        rows = [(_compute_key(text), _seal(text, vector)) for text, vector in stored.items()]
+        rows = []
+        for place in np.flatnonzero(np.isfinite(vectors).all(axis=1)).tolist():
+            text, vector = texts[place], np.asarray(vectors[place], dtype="<f4").tobytes()
+            key = int.from_bytes(_compute_digest(text), "little", signed=True)
+            rows.append((key, vector + _compute_digest(text, vector)))
         self._use(lambda file: file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows))
 
-    def _use(self, work: Callable[[sqlite3.Connection], object]) -> None:
+    def _use(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Do this with the file, in one transaction; where that is not possible, say so and do without."""
         if not self.is_usable:
-            return
+            return None
         try:
             make_cache_folder(self.file.parent)
             if self.file.is_symlink() or (self.file.exists() and not self.file.is_file()):
                 raise sqlite3.DatabaseError
             with contextlib.closing(sqlite3.connect(self.file, timeout=_WAIT)) as file, file:
                 file.execute("CREATE TABLE IF NOT EXISTS vectors (key INT PRIMARY KEY, vector BLOB)")
-                work(file)
+                return work(file)
         except (OSError, ValueError, sqlite3.Error) as error:  # a message of a damaged file need not be UTF-8
             if isinstance(error, OSError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNUSABLE:
                 self.is_usable, reason = False, getattr(error, "strerror", None) or error
                 message = f"cannot use the embedding cache {self.file.parents[1]} ({reason}); continuing without it"
                 warn(message, RuntimeWarning)
-                return
+                return None
             warn(f"the embedding cache has a damaged file, {self.file}: it is removed, and texts are embedded again")
             with contextlib.suppress(OSError):
                 self.file.unlink()
+            return None
 
 
-def _compute_key(text: str) -> int:
-    """Return a key of the content of a text, lone surrogates included."""
-    content = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
-
-
-def _seal(text: str, vector: bytes) -> bytes:
-    """Return the bytes of a vector with a checksum that another text, or other bytes, would not have."""
-    content = text.encode("utf-8", "surrogatepass")
-    return vector + hashlib.blake2b(content + vector, digest_size=_SEAL).digest()
+def _compute_digest(text: str, vector: bytes | memoryview = b"") -> bytes:
+    """Return a digest of a text, lone surrogates included, which is its key; with its vector the checksum of both."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass") + vector, digest_size=_DIGEST).digest()
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.formats import find_table, is_table, read_table
 from textgauge.data.packing import format_path, read_text
 from textgauge.data.samples import FOLDER
-from textgauge.data.tables import TextTable, check_same_length, format_column_names, parse_number, take
+from textgauge.data.tables import TextTable, format_column_names, parse_number, take
 from textgauge.data.tasks import (
     check_unique,
     drop_invalid,
@@ -60,8 +60,8 @@ class RetrievalSet:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_same_length(self.name, {"documents": self.documents, "texts": self.texts})
-        check_same_length(self.name, {"query_ids": self.query_ids, "queries": self.queries})
+        if len(self.documents) != len(self.texts) or len(self.query_ids) != len(self.queries):
+            raise InputError(f"{self.name}: each document and each query needs one id and one text")
         known = set(self.documents)
         for query in self.query_ids:
             wanted = self.relevant.get(query, frozenset())

@@ -93,7 +93,14 @@ def load_texts(
         found = load_published_texts(name)
     else:
         path, column = split_column(name, column)
-        found = _load_table(path).drop_blanks(column, labels)
+        table = load_table(path)
+        texts = table.get_texts(column)
+        rows = find_filled_rows(texts, table.name)
+        if not rows:
+            raise InputError(f"{table.name}: no texts, every {table.unit} is blank ({len(texts)} of {len(texts)})")
+        marks = None if labels is None else tuple(map(str, table.columns[table.find_column(labels)]))
+        found = LabelledTexts(tuple(text or "" for text in texts), marks, table.name)
+        found = found if len(rows) == len(texts) else found.take(rows)
     return found if limit is None else found.draw(limit, seed)
 
 
@@ -101,15 +108,35 @@ def load_columns(source: object) -> Mapping[str, Sequence[Any]]:
     """Return the columns of a file of a table, or of a frame, by name; none for other sources."""
     if isinstance(source, str | os.PathLike):
         path, _ = split_column(os.fspath(source))
-        return _load_table(path).columns if os.path.isfile(path) and is_table(path) else {}
+        return load_table(path).columns if os.path.isfile(path) and is_table(path) else {}
     return get_columns(source) if is_frame(source) else {}
 
 
 def load_table(source: object) -> TextTable:
-    """Return the table of a file, a folder or a log by its path or name, or of a frame or records in memory."""
-    if isinstance(source, str | os.PathLike):
-        return _load_table(os.fspath(source))
-    return TextTable.of("the table", get_columns(source))
+    """Return the table of a file, a folder or a log by its path or name, or of a frame or records in memory.
+
+    A bare word that is no file raises an error with the nearest names.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return TextTable.of("the table", get_columns(source))
+    name = os.fspath(source)
+    if name.startswith(HUB_PREFIX):
+        return read_hub_table(name)
+    if name.startswith(("http://", "https://")):
+        raise InputError(
+            f"{format_path(name)}: addresses are not read; fetch the file, or name a file of the hub, {HUB_PREFIX}…"
+        )
+    if is_path(name):
+        return read_table(name)
+    files = find_similar_files(name)
+    if files:
+        raise InputError(f"{format_path(name)}: no such file; did you mean {', '.join(map(format_path, files))}?")
+    if " " in name:
+        raise InputError(f"expected a file, a dataset or a list of texts, not one text: {shorten_line(repr(name), 80)}")
+    known = [card.name for card in list_published()]
+    known += [PREFIX + card.name for card in list_samples("texts")]
+    near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:4]
+    raise InputError(f"{format_path(name)}: no such file or dataset; did you mean {', '.join(near)}?")
 
 
 def load_aligned(source: Source, *, column: str | None = None) -> TextsLike:
@@ -126,7 +153,7 @@ def load_aligned(source: Source, *, column: str | None = None) -> TextsLike:
     if get_format(source).holds == "embeddings":
         return read_embeddings(source)
     path, column = split_column(os.fspath(source), column)
-    return tuple(_load_table(path).get_filled(column))
+    return tuple(load_table(path).get_filled(column))
 
 
 def load_references(sources: Sequence[Source], *, column: str | None = None) -> Any:
@@ -169,7 +196,7 @@ def load_pairs(
     found = (
         load_published_pairs(name)
         if has_builtin_columns(name)
-        else _make_pairs(_load_table(name), left, right, rating, scores)
+        else _make_pairs(load_table(name), left, right, rating, scores)
     )
     return found if limit is None else found.draw(limit, seed)
 
@@ -278,24 +305,3 @@ def _make_pairs(table: TextTable, left: str, right: str, rating: str | None, sco
     grade = None if rating is None else tuple(table.get_numbers(rating))
     columns = {name: tuple(column) for name, column in table.get_scores(scores).items()}
     return TextPairs(tuple(table.get_filled(left)), tuple(table.get_filled(right)), table.name, grade, scores=columns)
-
-
-def _load_table(name: str) -> TextTable:
-    """Return the table of a file or of the hub; a bare word that is neither raises an error with the nearest names."""
-    if name.startswith(HUB_PREFIX):
-        return read_hub_table(name)
-    if name.startswith(("http://", "https://")):
-        raise InputError(
-            f"{format_path(name)}: addresses are not read; fetch the file, or name a file of the hub, {HUB_PREFIX}…"
-        )
-    if is_path(name):
-        return read_table(name)
-    files = find_similar_files(name)
-    if files:
-        raise InputError(f"{format_path(name)}: no such file; did you mean {', '.join(map(format_path, files))}?")
-    if " " in name:
-        raise InputError(f"expected a file, a dataset or a list of texts, not one text: {shorten_line(repr(name), 80)}")
-    known = [card.name for card in list_published()]
-    known += [PREFIX + card.name for card in list_samples("texts")]
-    near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:4]
-    raise InputError(f"{format_path(name)}: no such file or dataset; did you mean {', '.join(near)}?")

@@ -33,29 +33,29 @@ class AlignedColumns:
     """
 
     def __post_init__(self) -> None:
-        tables = [columns for columns in vars(self).values() if isinstance(columns, Mapping)]
-        columns = {key: cells for table in (self._get_columns(), *tables) for key, cells in table.items()}
-        check_same_length(vars(self)["name"], columns)
+        columns = {name: cells for name, cells in vars(self).items() if isinstance(cells, tuple) and name != "notes"}
+        for table in vars(self).values():
+            columns |= table if isinstance(table, Mapping) else {}
+        lengths = {name: len(cells) for name, cells in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise InputError(f"{vars(self)['name']}: columns differ in length: {lengths}")
 
     def __len__(self) -> int:
-        return len(next(iter(self._get_columns().values())))
+        return len(next(cells for cells in vars(self).values() if isinstance(cells, tuple)))
 
     def take(self, rows: Sequence[int]) -> Self:
         """Return the rows at these places."""
-        fields: dict[str, Any] = {name: take(cells, rows) for name, cells in self._get_columns().items()}
-        if "rows" in vars(self):
-            fields.setdefault("rows", tuple(rows))
-        for name, columns in vars(self).items():
-            if isinstance(columns, Mapping):
-                fields[name] = {key: take(cells, rows) for key, cells in columns.items()}
+        fields: dict[str, Any] = {"rows": tuple(rows)} if "rows" in vars(self) else {}
+        for name, cells in vars(self).items():
+            if isinstance(cells, Mapping):
+                fields[name] = {key: take(column, rows) for key, column in cells.items()}
+            elif isinstance(cells, tuple) and name != "notes":
+                fields[name] = take(cells, rows)
         return replace(self, **fields)  # type: ignore[type-var]
 
     def draw(self, n: int, seed: int = 0) -> Self:
         """Draw at most `n` of the rows without replacement; keep their order."""
         return self.take(draw_rows(len(self), n, f"{vars(self)['name']}:{seed}"))
-
-    def _get_columns(self) -> dict[str, tuple[Any, ...]]:
-        return {name: cells for name, cells in vars(self).items() if isinstance(cells, tuple) and name != "notes"}
 
 
 @dataclass(frozen=True)
@@ -102,13 +102,6 @@ def draw_rows(total: int, n: int, seed: str) -> list[int]:
 def take(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:
     """Return the values at some rows."""
     return tuple(values[row] for row in rows)
-
-
-def check_same_length(name: str, columns: Mapping[str, Sequence[object]]) -> None:
-    """Refuse columns of different lengths."""
-    lengths = {key: len(column) for key, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise InputError(f"{name}: columns differ in length: {lengths}")
 
 
 @dataclass(frozen=True)
@@ -220,19 +213,6 @@ class TextTable:
         if None in texts:
             raise InputError(f"{self._place(self.rows[texts.index(None)], self.find_column(column))} is missing")
         return [text or "" for text in texts]
-
-    def drop_blanks(self, column: str | None, labels: str | None) -> LabelledTexts:
-        """Return the texts of a column that are not blank and, where `labels` names a column, their labels.
-
-        A warning counts those left out.
-        """
-        texts = self.get_texts(column)
-        rows = find_filled_rows(texts, self.name)
-        if not rows:
-            raise InputError(f"{self.name}: no texts, every {self.unit} is blank ({len(texts)} of {len(texts)})")
-        marks = None if labels is None else tuple(map(str, self.columns[self.find_column(labels)]))
-        corpus = LabelledTexts(tuple(text or "" for text in texts), marks, self.name)
-        return corpus if len(rows) == len(texts) else corpus.take(rows)
 
     def get_numbers(self, column: str, *, blank: bool = False) -> list[float]:
         """Return the numbers of a column; others are refused, and blank cells too, which are NaN where allowed."""

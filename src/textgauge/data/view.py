@@ -30,9 +30,7 @@ T = TypeVar("T")
 class _View:
     """What remembers the statistics that are computed of it."""
 
-    @cached_property
-    def _remembered(self) -> dict[tuple[Any, ...], Any]:
-        return {}
+    _remembered: dict[tuple[Any, ...], Any]
 
     def derive(self, statistic: Callable[..., T], *args: Any) -> T:
         """`statistic(self, *args)`, computed once and remembered by this view."""
@@ -54,8 +52,10 @@ class Corpus(_View):
         if rows.size and (rows.min() < 0 or rows.max() >= pool.size):
             raise InputError(f"row {int(rows.max())} is outside a pool of {pool.size}")
         rows.flags.writeable = False
-        self.pool = pool
-        self.index = rows
+        first, size = int(rows[0]) if rows.size else 0, rows.size
+        # The rows of the pool: a slice, which copies nothing, where they follow each other.
+        self._rows = slice(first, first + size) if np.array_equal(rows, np.arange(first, first + size)) else rows
+        self.pool, self.index, self._remembered = pool, rows, {}
 
     @classmethod
     def of(
@@ -120,12 +120,6 @@ class Corpus(_View):
         """Embedding rows of this corpus; not to be written to."""
         return self.pool.embeddings(embedder)[self._rows]
 
-    @cached_property
-    def _rows(self) -> slice | Ints:
-        """The rows of the pool; a slice, which copies nothing, where they follow each other."""
-        first, size = int(self.index[0]) if len(self.index) else 0, len(self.index)
-        return slice(first, first + size) if np.array_equal(self.index, np.arange(first, first + size)) else self.index
-
     def tokens(self, tokenizer: str) -> Tokens:
         """Token ids of this corpus."""
         return self.pool.tokens(tokenizer).take(self._rows)
@@ -156,7 +150,7 @@ class Comparison(_View):
     ) -> None:
         self.reference, self.candidate = self.sides = join_pools(Corpus.of(reference), Corpus.of(candidate))
         self.smaller = min(map(len, self.sides))
-        self.groups, self.blocks, self.dealt = groups, blocks, dealt
+        self.groups, self.blocks, self.dealt, self._remembered = groups, blocks, dealt, {}
 
     @cached_property
     def units(self) -> Units:
@@ -172,11 +166,6 @@ class Comparison(_View):
         """Return the same two corpora with their roles exchanged."""
         groups, blocks = (None if of is None else (of[1], of[0]) for of in (self.groups, self.blocks))
         return Comparison(self.candidate, self.reference, groups=groups, blocks=blocks, dealt=self.dealt)
-
-    def as_draw(self) -> Draws:
-        """Return the comparison as the one draw of its joint corpus, each side a group."""
-        sides = np.repeat([0, 1], [len(side) for side in self.sides])
-        return Draws(np.array([[True, False]]), np.array([[False, True]]), sides)
 
 
 @dataclass(frozen=True, eq=False)

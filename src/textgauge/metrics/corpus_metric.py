@@ -79,7 +79,9 @@ class CorpusMetric(Metric):
         """
         if type(self).compute_many is CorpusMetric.compute_many:
             raise NotImplementedError
-        return take_single(self.compute_draws(comparison.joint, comparison.as_draw()))
+        sides = np.repeat([0, 1], [len(side) for side in comparison.sides])
+        draw = Draws(np.array([[True, False]]), np.array([[False, True]]), sides)  # the one draw, each side a group
+        return take_single(self.compute_draws(comparison.joint, draw))
 
     @property
     def is_sum(self) -> bool:
