@@ -105,7 +105,6 @@ def open_dask_executor(address: str | None) -> Iterator[Executor | None]:
     try:
         import dask
         from distributed import Client, KilledWorker
-        from distributed.comm.core import CommClosedError
     except ImportError:
         raise MissingExtra.named("a Dask scheduler", "dask") from None
     # Tasks carry their texts with them: data that one worker alone holds would be lost with it.
@@ -127,7 +126,9 @@ def open_dask_executor(address: str | None) -> Iterator[Executor | None]:
         stack.enter_context(_say_what_is_awaited(client, address))
         try:
             yield _open_workers(client, address)
-        except (CancelledError, CommClosedError, KilledWorker) as error:
+        except (CancelledError, OSError, KilledWorker) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # of the disk
+                raise
             reason = f"the scheduler or its workers are gone ({type(error).__name__})"
             if isinstance(error, KilledWorker):
                 reason = "workers ended one after the other at the same task; they may need more memory"

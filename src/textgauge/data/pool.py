@@ -189,8 +189,7 @@ class Pool:
             rows = (row.tobytes() for part in parts for row in part)
         else:  # lone surrogates are part of the content
             rows = (text.encode("utf-8", "surrogatepass") for text in self._texts)
-        digests = b"".join([hashlib.blake2b(row, digest_size=8).digest() for row in rows])
-        return np.frombuffer(digests, dtype=np.uint64)
+        return np.fromiter((hashlib.blake2b(row, digest_size=8).digest() for row in rows), dtype="S8").view(np.uint64)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -250,9 +249,10 @@ def _open_scratch() -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile(dir=folder) as file:
             yield file
     except OSError as error:
+        if error.errno is None:  # of a cluster
+            raise
         raise ResourceError(
-            f"cannot write {folder}: {error.strerror or error}; vectors that are finished are kept, and the same "
-            "command resumes"
+            f"cannot write {folder}: {error.strerror}; vectors that are finished are kept, and the same command resumes"
         ) from None
 
 
