@@ -86,9 +86,9 @@ def compare(
         hint = f"textgauge score {'--reference ' if report.candidates else ''}{files}"
         hints = [f"{hint}  (if line i of one file answers line i of the other)"]
     in_parts = any(text.startswith(IN_PARTS) for text in report.warnings)  # explaining would hold all texts
-    page = format_this_command("-o", "found.json") if output is None else f"textgauge report {output} -o report.html"
-    texts = format_this_command("--explain", *(() if output else ("-o", "found.json")))
-    print_next([*([] if is_printed or in_parts else [texts]), page, *hints], form)
+    more = [*([] if is_printed or in_parts else ["--explain"]), *([] if output else ["-o", "found.json"])]
+    page = shlex.join(["textgauge", "report", str(output or "found.json")])
+    print_next([*([format_this_command(*more)] if more else []), page, *hints], form)
     if atlas is not None:
         _write_atlas(report, atlas)
     if all(score.reason for score in report.rows):

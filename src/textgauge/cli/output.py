@@ -95,9 +95,11 @@ def print_answer(answer: str | None, form: Format) -> None:
 
 
 def fill_line(text: str, *, err: bool = False) -> str:
-    """Return a sentence for standard output or error; on a terminal it is broken between words."""
-    is_terminal = (sys.stderr if err else sys.stdout).isatty()
-    return "\n".join(wrap(text, show.get_table_width(), break_long_words=False)) if is_terminal else text
+    """Return a sentence for standard output or error; on a terminal it is broken between words, not before a %."""
+    if not (sys.stderr if err else sys.stdout).isatty():
+        return text
+    lines = wrap(text.replace(" %", "\xa0%"), show.get_table_width(), break_long_words=False)
+    return "\n".join(lines).replace("\xa0%", " %")
 
 
 def print_table(rows: Sequence[Row], form: Format, notes: Iterable[str] = ()) -> None:
