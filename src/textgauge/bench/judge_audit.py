@@ -113,9 +113,10 @@ class JudgeAudit(Result):
     def answer(self) -> str:
         """Whether the judge may take the place of a person, how it agrees with people, and the mean human score."""
         rows = {(row.measure, row.of): row for row in self.rows}
+        whose = HELPED if ("mean score", HELPED) in rows else "people alone"
         ours, theirs, mean = (
             f"{format_cell(row.value)} ({format_interval(row.low, row.high)})" if row else ""
-            for row in map(rows.get, [("kappa", "judge and people"), ("kappa", "people"), ("mean score", HELPED)])
+            for row in map(rows.get, [("kappa", "judge and people"), ("kappa", "people"), ("mean score", whose)])
         )
         among = f", people among themselves {theirs}" if theirs else ""
         said = [f"Cohen's κ with people {ours}{among} ({self.scale} scale)."]
@@ -411,7 +412,8 @@ class _Audit:
             helped = estimate_prediction_powered_mean(human, own, level=self.level)
             added = f"{helped.unrated} more items by the judge, weight {helped.weight:.2g}"
             for of, found, note in (("people alone", alone, None), (HELPED, helped, added)):
-                yield AuditRow(measure, of, found.value, found.low, found.high, found.rated, note)
+                if found.unrated or of != HELPED:  # without more items it is the same
+                    yield AuditRow(measure, of, found.value, found.low, found.high, found.rated, note)
 
     def measure_position_bias(self, swapped: Floats) -> Iterator[AuditRow]:
         """Yield what exchanging both texts changes: the mean difference, and how often the score is another one."""

@@ -54,7 +54,7 @@ What = Literal[
 
 @command
 def ls(
-    what: Annotated[What, argument(help="What to list.")],
+    what: Annotated[What, argument(help="What to list.")] = "metrics",
     words: Annotated[
         list[str] | None, argument(help="Only rows that contain all these words, such as `pairs embeddings`.")
     ] = None,

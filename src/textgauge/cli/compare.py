@@ -150,4 +150,4 @@ def _name_unexplained(report: CompareReport) -> None:
     left = list(dict.fromkeys(score.metric for score in report if score.reason is None and score.metric not in known))
     if left:
         explained = join_words(list_explained_metrics())
-        note(f"not explained, because they have no per-text contributions: {', '.join(left)}; {explained} have")
+        note(f"texts add nothing of their own to {join_words(left)}, which are not explained; {explained} are")

@@ -188,9 +188,10 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
         print_table(found.links.to_dicts(), form)
         if len(found.generated) > 1:
             print_table(show_rows(found.differences.to_dicts(), _DIFFERENCES), form)
+    alone = ["corpus"] if len(found.generated) == 1 else []
     for name, kind in list_kinds(found.generated).items():
         is_asked = kind.title and (name != "near_copies" or near_copies is not None)
         if is_asked and len(frame := found.list_texts(name)):
             first = f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""
             said = f"{kind.title[0].upper()}{kind.title[1:]} ({len(frame):,}{first}):"
-            print_titled(said, frame.head(_EXAMPLES).to_dicts(), form)
+            print_titled(said, frame.head(_EXAMPLES).drop(alone, strict=False).to_dicts(), form)

@@ -266,7 +266,8 @@ class CompareReport(Result):
     def readable(self) -> list[Row]:
         """Return the rows formatted for display; of several candidates one row each, with a column for each metric."""
         if self.candidates and not self.is_sliced and self.columns is COLUMNS:
-            return spread_metrics(self.to_dicts(), "candidate")
+            named = [row | {"metric": name_metric(row["metric"])} for row in self.to_dicts()]
+            return spread_metrics(named, "candidate")
         is_named = len(self.candidates) > 1
         return [{name: row[name] for name in row if is_named or name != "candidate"} for row in super().readable()]
 

@@ -62,7 +62,7 @@ def format_answer_alone(measured: MeasuredCorpus, values: Mapping[str, Any]) -> 
     equal, near = n - round(values["unique"] * n), round(values["near_duplicates"] * n)
     text = f"{format_count(n, 'text')} of {format_count(int(middle), 'word')} (median; 90 % have {low} to {high}): "
     text += f"{count(equal)} equal another one, {count(near)} are near duplicates."
-    if values["vendi"] is not None:
+    if values["vendi"] is not None and n > 1:
         text += f" They are as diverse as {values['vendi']:.3g} texts with nothing in common."
     if measured.against is not None:
         text += f" {count(round(values['shared'] * n))} have a near duplicate in the other file."

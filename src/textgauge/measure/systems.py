@@ -75,9 +75,9 @@ class ContrastReport(Result):
     columns: ClassVar[tuple[Column, ...]] = (
         *(Column(name, form=format_cell) for name in ("metric", "of", "value", "baseline", "difference")),
         Column("interval", "low high", format_interval),
+        Column("adjusted p", "p_adjusted", format_p),
         Column("p bootstrap", "p_bootstrap", format_p),
         Column("p randomisation", "p_randomisation", format_p),
-        Column("adjusted p", "p_adjusted", format_p),
     )
 
     rows: tuple[Contrast, ...]

@@ -268,7 +268,7 @@ def compute_pair_reach(draws: Floats, *, freedom: float, level: float) -> float:
     return float(-stdtrit(freedom, bound))
 
 
-RANKS_IN_CELLS = "in brackets the ranks that may be, for all pairs and metrics together; shared ranks are ties"
+RANKS_IN_CELLS = "in brackets the ranks that each may have; all hold together, and shared ranks are ties"
 
 
 def spread_metrics(rows: Sequence[Mapping[str, Any]], named: str) -> list[dict[str, Any]]:
