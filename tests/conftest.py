@@ -17,7 +17,7 @@ settings.register_profile("mutation", deadline=None, derandomize=True, phases=[P
 def _no_progress(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr("textgauge.core.errors.get_install_source", lambda: ("pip", None))
-    monkeypatch.setattr("textgauge.cli.progress.QUIET_SECONDS", float("inf"))  # machines may be slow
+    monkeypatch.setattr("textgauge.cli.output.QUIET_SECONDS", float("inf"))  # machines may be slow
 
 
 @pytest.fixture

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
         print_answer,
         print_result,
         print_table,
+        show_progress,
     )
-    from textgauge.cli.progress import progress as show_progress
 else:
     __getattr__ = export_lazily(__name__)
 

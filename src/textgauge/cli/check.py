@@ -10,8 +10,16 @@ from typing import Annotated, Any
 from cyclopts import App
 
 from textgauge.cli.door import argument, calling, check_writable, option, parse_parameter_texts, parse_settings
-from textgauge.cli.output import Format, FormatOption, OutputOption, fill_line, print_answer, print_result, say
-from textgauge.cli.progress import progress
+from textgauge.cli.output import (
+    Format,
+    FormatOption,
+    OutputOption,
+    fill_line,
+    print_answer,
+    print_result,
+    say,
+    show_progress,
+)
 from textgauge.core.files import write_atomically
 from textgauge.data.source import describe_accepted, load_references
 from textgauge.measure.check import KINDS, Check, Outcome
@@ -78,7 +86,7 @@ def file(
 def _run(
     checks: Sequence[Check], given: dict[str, Any], junit: Path | None, markdown: Path | None, form: Format
 ) -> None:
-    with progress():
+    with show_progress():
         report = run_checks(checks, **given)
     if junit is not None:
         write_atomically(junit, report.to_junit())
@@ -143,7 +151,7 @@ def watch(given: dict[str, Any], output: OutputOption = None, form: FormatOption
     Run it again whenever texts were added at its end: at most 5 % false alarms over all looks together. Exit code 0: no
     alarm, 1: alarm, 3: the reference is used up, 2: wrong use. Example: textgauge watch reference.txt stream.txt
     """
-    with progress():
+    with show_progress():
         found = run_watch(**given)
     print_result(found, form, output)
     if code := EXIT_CODES[Outcome(found.details["outcome"])]:

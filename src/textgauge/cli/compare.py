@@ -20,8 +20,8 @@ from textgauge.cli.output import (
     print_result,
     print_table,
     print_titled,
+    show_progress,
 )
-from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import show_rows
@@ -71,7 +71,7 @@ def compare(
         check_table_path(atlas)
         given["explain"] = True
     is_alone = len(candidates) == 1 and given["by"] is None
-    with progress(lambda: _print_finished(watch.rows, given["metrics"] or [DEFAULT_METRICS], form)) as watch:
+    with show_progress(lambda: _print_finished(watch.rows, given["metrics"] or [DEFAULT_METRICS], form)) as watch:
         given["on_score"] = lambda score: watch.rows.extend(show_rows([score.to_dict()], COLUMNS))
         report = run_compare(reference, candidates[0] if is_alone else name_sources(candidates), **given)
     print_result(report if is_printed else replace(report, explanations={}, texts=None), form, output)

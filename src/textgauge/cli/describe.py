@@ -19,8 +19,8 @@ from textgauge.cli.output import (
     print_table,
     print_titled,
     say,
+    show_progress,
 )
-from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import Column, show_rows
@@ -115,7 +115,7 @@ def describe(
         _check_clean(clean_to, generated, given)
     if near_copies is not None:
         given["near_copy"] = near_copies
-    with progress():
+    with show_progress():
         description = run_describe(generated[0] if len(generated) == 1 else name_sources(generated), **given)
     description = replace(description, explain=explain)
     if output is not None:

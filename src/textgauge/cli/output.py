@@ -1,4 +1,7 @@
-"""Print results: answer, table and next commands for people; JSON, JSON lines, CSV, Markdown or LaTeX for the rest."""
+"""Print results: answer, table and next commands for people; JSON, JSON lines, CSV, Markdown or LaTeX for the rest.
+
+While they are computed: counts and time left on a terminal, a line per stage elsewhere, and what Ctrl-C leaves.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,15 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from textwrap import wrap
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts.validators import Path as PathCheck
 
@@ -21,11 +27,16 @@ from textgauge.cli.door import OUTPUT, check_writable, option
 from textgauge.core import show
 from textgauge.core.errors import InputError
 from textgauge.core.files import escape_formula
+from textgauge.core.progress import NOTE, Stage, listen
 from textgauge.core.show import Row
 from textgauge.stats.decisions import VERDICTS
 
 if TYPE_CHECKING:
+    from rich.progress import TaskID
+
     from textgauge.core.result import Result
+
+QUIET_SECONDS = 3.0  # a command that is this quick says nothing on a pipe
 
 
 class Format(StrEnum):
@@ -192,3 +203,98 @@ def _render_csv(rows: Sequence[Row]) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerows(map(escape_formula, line) for line in [names, *([row.get(n, "") for n in names] for row in rows)])
     return buffer.getvalue().removesuffix("\n")
+
+
+@dataclass(eq=False)
+class Watch:
+    """Called with every step; `rows` are those of the result that are known already."""
+
+    start: float = field(default_factory=time.perf_counter)
+    doing: str = ""
+    rows: list[Row] = field(default_factory=list)
+
+    def __call__(self, step: Stage) -> None:
+        """Say what is being done from now on; counts within a step are for terminals."""
+        if step.part:
+            return
+        kind, spent = step.kind or step, time.perf_counter() - self.start
+        if DETAIL.verbose:
+            note(f"{spent:8.2f} s  {step}")
+        elif kind != self.doing and spent >= QUIET_SECONDS:
+            note(f"{kind} …")
+        self.doing = kind
+
+
+@dataclass(eq=False)
+class _Terminal(Watch):
+    """Bars with counts and time left, of the steps and of the work within one, below finished rows; gone at the end."""
+
+    def __post_init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[count]}"),
+            TimeRemainingColumn(),
+        )
+        self.bar = Progress(*columns)
+        self.task = self.bar.add_task("reading", total=None, count="")
+        self.part = self.bar.add_task("", total=None, count="", visible=False)
+        self.counted = ""  # within the step
+        self.console = Console(stderr=True)
+        self.live = Live(get_renderable=self._shown, console=self.console, transient=True)
+
+    def __call__(self, step: Stage) -> None:
+        if step.part:
+            if step.kind != self.counted:
+                self.bar.reset(self.part)  # another time left
+            self.counted = step.kind
+            self._show(self.part, f"  {step}", step)
+            return
+        self.bar.update(self.part, visible=False)
+        self.counted = ""
+        kind = step.kind or step
+        if kind != self.doing:
+            self.bar.reset(self.task, total=None, count="")
+        self.doing = kind
+        self._show(self.task, step, step)
+
+    def _show(self, task: TaskID, text: str, step: Stage) -> None:
+        self.bar.update(task, description=show.make_printable(text), visible=True)
+        if step.total:
+            count = "" if step.kind.startswith("downloading") else f"{step.done:,} of {step.total:,}"
+            self.bar.update(task, completed=step.done, total=step.total, count=count)
+
+    def _shown(self) -> Any:
+        from rich.console import Group
+
+        return Group(show.build_table(self.rows, self.console.width)[0], self.bar) if self.rows else self.bar
+
+
+@contextmanager
+def show_progress(on_interrupt: Callable[[], None] | None = None, *, is_left: bool = False) -> Iterator[Watch]:
+    """Show steps; at Ctrl-C `on_interrupt`, or one line, says what is left, and the exit code is 130.
+
+    Where that `is_left` to the command, the interrupt is raised again.
+    """
+    watch = Watch() if DETAIL.quiet or DETAIL.verbose or not sys.stderr.isatty() else _Terminal()
+    try:
+        with ExitStack() as stack:
+            if isinstance(watch, _Terminal):
+                stack.enter_context(watch.live)
+            elif DETAIL.verbose:
+                stack.callback(lambda: note(f"{time.perf_counter() - watch.start:8.2f} s  done"))
+            stack.enter_context(listen(lambda stage: note(stage) if stage.kind == NOTE else watch(stage)))
+            yield watch
+    except KeyboardInterrupt:
+        if is_left:
+            raise
+        if on_interrupt is None:
+            spent = show.format_duration(time.perf_counter() - watch.start)
+            note(f"interrupted after {spent}{f' while {watch.doing}' if watch.doing else ''}; nothing was kept")
+        else:
+            on_interrupt()
+        raise SystemExit(130) from None

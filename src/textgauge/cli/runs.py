@@ -37,8 +37,8 @@ from textgauge.cli.output import (
     print_table,
     print_titled,
     say,
+    show_progress,
 )
-from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
 from textgauge.core.result import TableResult
@@ -121,7 +121,7 @@ def _run(what: str, given: dict[str, Any]) -> Run:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            with progress(is_left=True):
+            with show_progress(is_left=True):
                 finished = run_protocol(what, **given)
         except KeyboardInterrupt:
             cells = run_protocol(what, **{**given, "dry_run": True}).cells()
@@ -141,7 +141,7 @@ def _run_program(suite: str, parameters: dict[str, Any], given: dict[str, Any], 
     if any(value for name, value in given.items() if name not in plain):
         raise InputError(f"the suite {suite} sets its own data and has no metrics; it takes -n and -p")
     kept = f"interrupted: what is finished is kept in {out}; run the same command again to resume"
-    with progress(on_interrupt=lambda: note(kept)):
+    with show_progress(on_interrupt=lambda: note(kept)):
         rows = make_program(suite, parameters).run_rows(out, seed=given["seed"])
     shown = [{name: format_cell(value) for name, value in row.items()} for row in rows]
     print_result(TableResult("run", rows, shown=shown), form)
@@ -269,7 +269,7 @@ def recommend(
     """
     if output is not None and output.suffix not in _ANSWERS:
         raise InputError(f"{output}: the answer is written to a file that ends in {', '.join(_ANSWERS)}")
-    with progress():
+    with show_progress():
         answer = run_recommend(**given)
     if output is not None:
         _write_recommendation(answer, output)

@@ -20,8 +20,8 @@ from textgauge.cli.output import (
     print_table,
     print_titled,
     say,
+    show_progress,
 )
-from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_table
 from textgauge.core.result import TableResult
@@ -109,7 +109,7 @@ def score(
     else:
         labels = find_labels(given["group"], tables)
         given["group"] = [labels[row] for row in texts.source_rows] if limit else labels
-    with progress() as step:
+    with show_progress() as step:
 
         def keep(scores: PairScores) -> None:
             mean = float(scores.defined.mean()) if len(scores.defined) else None
@@ -155,12 +155,12 @@ def diff(
     """
     if reference:
         right = load_references(reference, column=given["column"])
-        with progress():
+        with show_progress():
             chosen = metrics or DEFAULT_METRICS
             found = run_score(new, right, baseline=old, metrics=chosen, explain=True, **given)
         _print_contrast(found, form, output)
         return
-    with progress():
+    with show_progress():
         report = run_score(new, old, metrics=metrics or _CHANGED, explain=True, **given)
         rows = [row.to_dict() for row in report.summary()]
     names = {"reference": "text.old", "text.candidate": "text.new"}
@@ -260,7 +260,7 @@ def _print_systems(
         if segments.suffix.lower() == ".txt":
             raise InputError(f"{segments}: values go to a .csv, .jsonl or .parquet file")
     right = load_references(list(references), column=given["column"])
-    with progress():
+    with show_progress():
         if given["group"] is not None:
             given["group"] = find_labels(given["group"], [*sources.values(), *references])
         report = score_systems(sources, right, **given)

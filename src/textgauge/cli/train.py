@@ -10,8 +10,7 @@ from cyclopts import App
 from textgauge.bench.inputs import read_rated
 from textgauge.bench.learned import ensemble as stack
 from textgauge.cli.door import calling, check_writable, option
-from textgauge.cli.output import Format, FormatOption, note, print_result
-from textgauge.cli.progress import progress
+from textgauge.cli.output import Format, FormatOption, note, print_result, show_progress
 from textgauge.core.errors import InputError
 from textgauge.core.show import format_count
 from textgauge.data.source import has_builtin_columns
@@ -83,7 +82,7 @@ def ensemble(
         )
         given |= dict(zip(("left", "right", "target", "groups", "sources"), first, strict=True))
         given |= {"also": others, "columns": own.scores, "names": [Path(data.name).name for data in (own, *more)]}
-    with progress():
+    with show_progress():
         found = stack(**given)
     found.trained.save(out)
     print_result(found, form)

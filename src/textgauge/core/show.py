@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
-from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -215,10 +214,22 @@ def build_table(rows: Sequence[Row], width: int) -> tuple[Table, list[str]]:
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    names = list_columns(rows)
-    columns = [_lay_out_column(name, [row.get(name) for row in rows], name == names[-1]) for name in names]
-    needed = accumulate(least + _GAP for _, _, least, *_ in columns)
-    columns = columns[: max(sum(end - _GAP <= width for end in needed), _COLUMNS_KEPT)]
+    names, columns, end = list_columns(rows), list[tuple[str, list[str], int, bool, bool]](), -_GAP
+    for name in names:
+        values = [row.get(name) for row in rows]
+        header, cells = make_printable(name.replace("_", " ")), [format_cell(value) for value in values]
+        aligned = _align_numbers(cells)
+        cells = aligned or cells
+        is_prose = not aligned and any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
+        widest = max(map(len, cells), default=0)
+        # Prose of the last column takes about two lines.
+        text = max(min(widest, _TEXT_LEAST), (widest + 1) // 2 if name == names[-1] else 0)
+        least = max(text if is_prose else widest, *map(len, header.split()), 1)
+        end += _GAP + least
+        if end > width and len(columns) >= _COLUMNS_KEPT:
+            break
+        is_number = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        columns.append((header, cells, least, is_prose, is_number or bool(aligned)))
     is_narrow = sum(max(len(header), *map(len, cells), 0) + _GAP for header, cells, *_ in columns) - _GAP > width
     shown = []
     for header, cells, least, is_prose, is_number in columns:
@@ -231,22 +242,6 @@ def build_table(rows: Sequence[Row], width: int) -> tuple[Table, list[str]]:
     for line in zip(*shown, strict=True):
         table.add_row(*map(Text, line))
     return table, names[len(columns) :]
-
-
-def _lay_out_column(name: str, values: Sequence[Any], is_last: bool) -> tuple[str, list[str], int, bool, bool]:
-    """Return header and cells of a column, its least width, and whether it holds prose, or numbers.
-
-    Prose of the last column takes about two lines.
-    """
-    header, cells = make_printable(name.replace("_", " ")), [format_cell(value) for value in values]
-    aligned = _align_numbers(cells)
-    cells = aligned or cells
-    is_prose = not aligned and any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
-    widest = max(map(len, cells), default=0)
-    text = max(min(widest, _TEXT_LEAST), (widest + 1) // 2 if is_last else 0)
-    least = max(text if is_prose else widest, *map(len, header.split()), 1)
-    is_number = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return header, cells, least, is_prose, is_number or bool(aligned)
 
 
 def _align_numbers(cells: Sequence[str]) -> list[str]:

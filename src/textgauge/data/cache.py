@@ -94,11 +94,12 @@ def encode_rows(given: Embedder | str, texts: Sequence[str]) -> Floats32:
     return vectors
 
 
+@dataclass
 class EmbeddingStore:
     """The vectors of one embedder identity, in a file of this folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.file, self.is_usable = folder / "vectors.sqlite", True
+    folder: Path
+    is_usable: bool = True
 
     def read(self, texts: Sequence[str]) -> dict[str, Floats32]:
         """Return the vectors of the texts that have one."""
@@ -125,22 +126,23 @@ class EmbeddingStore:
         """Do this with the file, in one transaction; where that is not possible, say so and do without."""
         if not self.is_usable:
             return None
+        path = self.folder / "vectors.sqlite"
         try:
-            make_cache_folder(self.file.parent)
-            if self.file.is_symlink() or (self.file.exists() and not self.file.is_file()):
+            make_cache_folder(self.folder)
+            if path.is_symlink() or (path.exists() and not path.is_file()):
                 raise sqlite3.DatabaseError
-            with contextlib.closing(sqlite3.connect(self.file, timeout=_WAIT)) as file, file:
+            with contextlib.closing(sqlite3.connect(path, timeout=_WAIT)) as file, file:
                 file.execute("CREATE TABLE IF NOT EXISTS vectors (key INT PRIMARY KEY, vector BLOB)")
                 return work(file)
         except (OSError, ValueError, sqlite3.Error) as error:  # a message of a damaged file need not be UTF-8
             if isinstance(error, OSError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNUSABLE:
                 self.is_usable, reason = False, getattr(error, "strerror", None) or error
-                message = f"cannot use the embedding cache {self.file.parents[1]} ({reason}); continuing without it"
+                message = f"cannot use the embedding cache {self.folder.parent} ({reason}); continuing without it"
                 warn(message, RuntimeWarning)
                 return None
-            warn(f"the embedding cache has a damaged file, {self.file}: it is removed, and texts are embedded again")
+            warn(f"the embedding cache has a damaged file, {path}: it is removed, and texts are embedded again")
             with contextlib.suppress(OSError):
-                self.file.unlink()
+                path.unlink()
             return None
 
 

@@ -6,7 +6,7 @@ import types
 import pytest
 
 from textgauge import cli
-from textgauge.cli import progress as shown
+from textgauge.cli import output as shown
 from textgauge.cli.output import DETAIL
 from textgauge.core import progress
 from textgauge.core.progress import DownloadBar, Stage
@@ -60,7 +60,7 @@ def test_a_terminal_shows_counts_rows_and_is_cleared(monkeypatch):
     monkeypatch.setattr(DETAIL, "quiet", False)
     monkeypatch.setattr(DETAIL, "verbose", False)
     monkeypatch.setenv("TERM", "xterm")
-    with shown.progress() as watch:
+    with shown.show_progress() as watch:
         watch(Stage("energy", 3, 12, "measuring"))
         watch.rows.append({"metric": "mauve", "value": "0.5"})
         watch(Stage("energy: permutations", 250, 1_000, "permutations", part=True))
