@@ -55,9 +55,6 @@ class _Listener:
     last: float = 0.0
 
 
-_listener: ContextVar[_Listener | None] = ContextVar("listener", default=None)
-
-
 @contextmanager
 def listen(callback: ProgressCallback) -> Iterator[None]:
     """Within this block, call `callback` with every step that begins and, at most ten times a second, with counts."""
@@ -70,8 +67,7 @@ def listen(callback: ProgressCallback) -> Iterator[None]:
 
 def begin_step(what: str, done: int = 0, total: int = 0, kind: str = "") -> None:
     """Tell that a step begins, the one after `done` of `total` of its `kind`."""
-    listener = _listener.get()
-    (listener.callback if listener is not None else show_in_notebook)(Stage(what, done, total, kind))
+    _listener.get().callback(Stage(what, done, total, kind))
 
 
 def tell_note(what: str) -> None:
@@ -82,37 +78,33 @@ def tell_note(what: str) -> None:
 def advance(done: int, total: int, what: str = "") -> None:
     """Tell how far a loop within the present step is; called as often as is convenient."""
     listener = _listener.get()
-    if listener is not None and (now := time.perf_counter()) - listener.last >= SECONDS_BETWEEN:
+    if (now := time.perf_counter()) - listener.last >= SECONDS_BETWEEN:
         listener.last = now
         listener.callback(Stage(what, done, total, what, part=True))
 
 
 def name_counts(what: str) -> AbstractContextManager[None]:
     """Within this block, tell counts under one name."""
-    return _change_counts(lambda stage: Stage(what, stage.done, stage.total, what, part=True))
+    tell = _listener.get().callback
+    return listen(lambda stage: tell(Stage(what, stage.done, stage.total, what, part=True) if stage.part else stage))
 
 
 def count_part(before: int, count: int, total: int) -> AbstractContextManager[None]:
     """Within this block, tell counts as the share that is done of `count` of `total` things, `before` others done."""
-    return _change_counts(lambda stage: Stage(stage, before + round(stage.share * count), total, stage.kind, part=True))
+    tell = _listener.get().callback
 
+    def change(stage: Stage) -> None:
+        done = before + round(stage.share * count)
+        tell(Stage(stage, done, total, stage.kind, part=True) if stage.part else stage)
 
-@contextmanager
-def _change_counts(change: Callable[[Stage], Stage]) -> Iterator[None]:
-    listener = _listener.get()
-    if listener is None:
-        yield
-        return
-    tell = listener.callback
-    with listen(lambda stage: tell(change(stage) if stage.part else stage)):
-        yield
+    return listen(change)
 
 
 def show_in_notebook(step: Stage) -> None:
     """Show in one line below the cell of a notebook what is being done; elsewhere nothing."""
     shell = sys.modules.get("IPython")
     running = shell.get_ipython() if shell is not None else None
-    if running is None or not hasattr(running, "kernel"):
+    if step.part or running is None or not hasattr(running, "kernel"):
         return
     from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
 
@@ -122,6 +114,9 @@ def show_in_notebook(step: Stage) -> None:
         _handles["step"].display(shown, raw=True, update=True)
     else:
         _handles["step"] = display(shown, raw=True, display_id=True)
+
+
+_listener = ContextVar("listener", default=_Listener(show_in_notebook))  # noqa: B039, its time of the last count is all
 
 
 class DownloadBar:

@@ -45,7 +45,8 @@ class Pool:
     `is_stored` says that texts (`StoredTexts`) or embeddings (checked ones) are on disk, and that embeddings of texts
     shall be. `source_sizes` are the texts of each source where several follow each other; `source_rows` says where each
     row stood in the file or list it was read from, from 0: blank texts and those not drawn leave gaps. `has_texts` says
-    that the pool holds texts, `has_given` that it holds ready-made embeddings.
+    that the pool holds texts, `has_given` that it holds ready-made embeddings. Rows of `parents`, whose texts follow
+    each other here, are stacked and not computed again.
 
     >>> Pool(["a cat", "a dog"]).size
     2
@@ -59,6 +60,7 @@ class Pool:
         source_rows: Sequence[int] | NDArray[np.int64] | None = None,
         source_sizes: Sequence[int] = (),
         is_stored: bool = False,
+        parents: Sequence[Pool] = (),
     ) -> None:
         if texts is None and embeddings is None:
             raise InputError("a pool needs texts or embeddings")
@@ -73,8 +75,7 @@ class Pool:
         self._texts = texts
         self.has_texts, self.has_given = texts is not None, embeddings is not None
         self._rows: dict[tuple[str, str], Any] = {}
-        self._parents: tuple[Pool, ...] = ()
-        self.is_stored = is_stored
+        self._parents, self.is_stored = tuple(parents), is_stored
         if embeddings is not None:
             given = embeddings if is_stored else check_embeddings(embeddings)
             if self._texts is not None and len(given) != len(self._texts):
@@ -83,21 +84,6 @@ class Pool:
         self.size = len(self._texts) if self._texts is not None else len(self._rows["embeddings", GIVEN])
         self.source_rows = np.arange(self.size) if source_rows is None else np.array(source_rows, dtype=np.int64)
         self.source_sizes = tuple(source_sizes) or (self.size,)
-
-    @classmethod
-    def joined(cls, *pools: Pool) -> Pool:
-        """Return one pool of the texts of several; rows their pools already have are stacked, not computed again."""
-        with_texts = all(pool.has_texts for pool in pools)
-        with_given = all(pool.has_given for pool in pools)
-        if not with_texts and not with_given:
-            raise InputError("cannot join texts with embeddings: give both corpora as texts, or both as embeddings")
-        texts = [text for pool in pools for text in pool.texts] if with_texts else None
-        given = _stack_rows([pool.embeddings(GIVEN) for pool in pools]) if with_given else None
-        rows = np.concatenate([pool.source_rows for pool in pools])
-        sizes = [size for pool in pools for size in pool.source_sizes]
-        joint = cls(texts, embeddings=given, source_rows=rows, source_sizes=sizes)
-        joint._parents = pools
-        return joint
 
     @property
     def texts(self) -> Sequence[str]:
@@ -114,7 +100,7 @@ class Pool:
         if embedder == GIVEN:
             raise InputError("no ready-made embeddings were given with these texts")
         if any(key in pool._rows for pool in self._parents):
-            self._rows[key] = _stack_rows([pool.embeddings(embedder) for pool in self._parents])
+            self._rows[key] = stack_rows([pool.embeddings(embedder) for pool in self._parents])
             return self._rows[key]  # type: ignore[no-any-return]
         from textgauge.data.cache import encode_cached
         from textgauge.encode.embedders import get_embedder
@@ -233,7 +219,8 @@ def check_embeddings(embeddings: Embeddings, *, first: int = 0) -> Embeddings:
     return rows
 
 
-def _stack_rows(rows: list[Embeddings]) -> Embeddings:
+def stack_rows(rows: list[Embeddings]) -> Embeddings:
+    """Return the embeddings of several pools, one after the other; those of different dimensions are refused."""
     dimensions = sorted({block.shape[1] for block in rows})
     if len(dimensions) > 1:
         raise InputError(f"embeddings of different dimensions cannot be compared: {dimensions[0]} and {dimensions[-1]}")

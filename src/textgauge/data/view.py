@@ -14,7 +14,7 @@ from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.progress import advance
 from textgauge.core.settings import split_into_blocks
-from textgauge.data.pool import Pool
+from textgauge.data.pool import GIVEN, Pool, stack_rows
 from textgauge.data.tables import get_cells
 from textgauge.data.units import Labels, Units, find_units
 
@@ -349,5 +349,15 @@ def join_pools(first: Corpus, second: Corpus) -> tuple[Corpus, Corpus]:
     """Return both corpora as views of one pool, joined if need be."""
     if first.pool is second.pool:
         return first, second
-    pool = Pool.joined(first.pool, second.pool)
+    pools = first.pool, second.pool
+    with_texts, with_given = all(pool.has_texts for pool in pools), all(pool.has_given for pool in pools)
+    if not with_texts and not with_given:
+        raise InputError("cannot join texts with embeddings: give both corpora as texts, or both as embeddings")
+    pool = Pool(
+        [text for pool in pools for text in pool.texts] if with_texts else None,
+        embeddings=stack_rows([pool.embeddings(GIVEN) for pool in pools]) if with_given else None,
+        source_rows=np.concatenate([pool.source_rows for pool in pools]),
+        source_sizes=[size for pool in pools for size in pool.source_sizes],
+        parents=pools,
+    )
     return Corpus(pool, first.index), Corpus(pool, second.index + first.pool.size)
