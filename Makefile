@@ -85,6 +85,7 @@ wheel: ## source archive and the wheel, checked, and a list of what is installed
 	@ls dist/*-none-any.whl
 	rm -rf build/sbom-venv && $(PYTHON) -m venv build/sbom-venv && build/sbom-venv/bin/python -m pip install -q dist/*.whl
 	build/wheel-venv/bin/python -m pip install -q cyclonedx-bom
+	find build/sbom-venv -name direct_url.json -delete  # it has a path of this machine
 	build/wheel-venv/bin/cyclonedx-py environment --output-reproducible -o build/textgauge.cdx.json build/sbom-venv/bin/python
 
 # Every lower bound of pyproject.toml as the version that is installed, those of the extras that tests use too. What these versions

@@ -276,8 +276,8 @@ def _align_numbers(cells: Sequence[str]) -> list[str]:
 def format_cell(value: Any) -> str:
     """Return a value for people: three digits of a number, or all before its point, and a dash for nothing.
 
-    >>> format_cell(0.0034567), format_cell(12345.6), format_cell(None), format_cell(True)
-    ('0.00346', '12,346', '–', 'yes')
+    >>> format_cell(0.0034567), format_cell(12345.6), format_cell(None), format_cell(True), format_cell("two\\nlines")
+    ('0.00346', '12,346', '–', 'yes', 'two lines')
     """
     if value is None:
         return "–"
