@@ -376,10 +376,14 @@ def compute_ratio(value: Measured, score: Score, tail: float) -> Measured:
     Values of corpora from one source are skewed, so that the low end of an interval can lie above their mean by luck. A
     value that exchanged texts reach with a chance above `tail` therefore never excludes 1.
     """
+    what = f"{value.what} over its mean if same source"
+    if score.null == 0:
+        nothing: Any = dict.fromkeys(("value", "low", "high"), math.nan)
+        return replace(value, what=what, reason="corpora from one source have no distance here", **nothing)
     low = score.low / score.null
     return replace(
         value,
-        what=f"{value.what} over its mean if same source",
+        what=what,
         value=score.value / score.null,
         low=low if is_different(score.p_value, tail) else min(low, 1.0),
         high=score.high / score.null,

@@ -178,7 +178,7 @@ def find_smallest_share(metric: CorpusMetric, comparison: Comparison, null: Null
     if not (farthest > 0 and null.mean > 0):
         return math.nan
     # x = q + z·√(V₀·(1 + 2x/E₀)): the variance of a squared length grows with it (see `invert_interval`).
-    q = float(np.quantile(null.permuted, 0.95, method="weibull")) - null.mean
+    q = max(float(np.quantile(null.permuted, 0.95, method="weibull")) - null.mean, 0.0)
     chance = 0.8416 * null.deviation
     middle = q + chance**2 / null.mean
     return min(math.sqrt((middle + math.sqrt(middle**2 - q**2 + chance**2)) / farthest), 1.0)

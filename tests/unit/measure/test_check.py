@@ -192,7 +192,8 @@ def test_items_of_documents_are_resampled_by_document(tmp_path):
 
 def test_an_undecided_run_says_why():
     few = Check("drift", reference=REFERENCE[:20], candidate=SAME[:20], metric="jsd@words", max=0.5)
-    for check, note in ((drift(max_ratio=1), "would not decide"), (few, "no interval below")):
+    alike = Check("drift", reference=["a", "A"] * 60, candidate=["A", "a"] * 60, metric="jsd@words", max_ratio=1)
+    for check, note in ((drift(max_ratio=1), "would not decide"), (few, "no interval below"), (alike, "no distance")):
         found = run_checks([check])
         assert found.exit_code == 3
         assert note in found[0].note

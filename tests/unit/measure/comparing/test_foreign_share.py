@@ -6,7 +6,8 @@ import pytest
 from textgauge import compare, get_metric
 from textgauge.core.errors import InputError
 from textgauge.data import Comparison, Corpus
-from textgauge.measure.foreign_share import estimate_share
+from textgauge.measure.foreign_share import estimate_share, find_smallest_share
+from textgauge.metrics.uncertainty import NullValues
 
 METRICS = ["energy", "fid", "medoid"]
 
@@ -59,6 +60,12 @@ def test_the_order_of_texts_does_not_matter_and_the_seed_does():
     ]
     assert shares[0].share == pytest.approx(shares[1].share)
     assert shares[0].share != shares[2].share
+
+
+def test_equal_null_values_whose_mean_is_rounded_give_a_share():
+    null = NullValues(0.9, np.full(199, 0.9), "permutation")
+    comparison, foreign = Comparison(rows(0, 9), rows(1, 9)), Corpus.of(rows(3, 9, shift=1.0))
+    assert 0 <= find_smallest_share(get_metric("energy@given"), comparison, null, foreign) < 1e-6
 
 
 def test_compare_gives_the_share_beside_the_distance():
