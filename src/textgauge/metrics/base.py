@@ -212,7 +212,10 @@ def _describe_kind(kind: Any) -> str:
 
 
 def _format_parameter(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    """Return the shortest text that gives this value to a parameter."""
+    if isinstance(value, float):
+        return short if float(short := f"{value:g}") == value else repr(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def take_single(values: Mapping[str, NDArray[np.float64]]) -> dict[str, float]:

@@ -64,5 +64,11 @@ def test_a_negative_seed_is_refused(metric):
         type(metric)(seed=-1)
 
 
+@pytest.mark.parametrize("alpha", ["0.12345678", "1234567.5", "1e-07", "2.0"])
+def test_a_name_has_all_digits_of_a_number(alpha):
+    metric = get_metric(f"kl(alpha={alpha})")
+    assert get_metric(metric.key) == metric == get_metric(metric.signature.partition("|")[0])
+
+
 def test_a_whole_number_may_be_larger_than_any_float():
     assert get_metric(f"pr(k={10**400})").k == 10**400
