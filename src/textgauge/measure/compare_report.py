@@ -250,18 +250,13 @@ class CompareReport(Result):
             sentence = format_equivalence(self.within, share, self.foreign.texts, **decided)
         else:
             missed = "" if self.missed is None else format_missed(*self.missed)
-            sentence = format_comparison(tested, self.sign, size=self._format_size(), missed=missed)
+            farther = [score for score in self.rows if score.times > 0 and is_different(score.p_adjusted)]
+            farther.sort(key=lambda score: not score.metric.startswith("energy"))
+            size = format_times(farther[0].metric, farther[0].times) if farther else ""
+            if self.foreign is not None and not math.isnan(self.foreign.share):
+                size = format_share(self.foreign.share, self.foreign.low, self.foreign.high)
+            sentence = format_comparison(tested, self.sign, size=size, missed=missed)
         return f"{sentence} {self._list_typical_words()}".rstrip() if is_rejected else sentence
-
-    def _format_size(self) -> str:
-        """Return how far the corpora are: as a share of foreign texts, or times the value for one source."""
-        if self.foreign is not None and not math.isnan(self.foreign.share):
-            return format_share(self.foreign.share, self.foreign.low, self.foreign.high)
-        ratios = {
-            score.metric: score.times for score in self.rows if score.times > 0 and is_different(score.p_adjusted)
-        }
-        name = next((name for name in ratios if name.startswith("energy")), next(iter(ratios), ""))
-        return format_times(name, ratios[name]) if ratios else ""
 
     def readable(self) -> list[Row]:
         """Return the rows formatted for display; of several candidates one row each, with a column for each metric."""

@@ -353,10 +353,6 @@ class Views:
         """Some texts of each corpus, chosen by content and seed."""
         return sample_comparison(self.comparison, self.approx or SAMPLE, seed=self.seed)
 
-    def of(self, metric: CorpusMetric) -> Comparison:
-        """Return the comparison that a metric sees."""
-        return self.sample if self.is_sampled(metric) else self.comparison
-
     def drop_slow(self, metrics: Sequence[CorpusMetric]) -> tuple[list[CorpusMetric], list[str]]:
         """Leave out metrics of all pairs of many texts, and say so: for metrics that nobody chose."""
         slow = [metric for metric in metrics if metric.grows == "blocks" and not self.is_sampled(metric)]
@@ -414,11 +410,12 @@ def prepare_rows(views: Views, metrics: Sequence[CorpusMetric], executor: Execut
     errors: dict[str, Missing] = {}
     tried: dict[tuple[str, bool], Missing] = {}  # by input, so that a model is not looked for again
     for metric in sorted(metrics, key=views.is_sampled):  # a sample takes its vectors from those of all texts
-        joint = views.of(metric).joint
+        is_sampled = views.is_sampled(metric)
+        joint = (views.sample if is_sampled else views.comparison).joint
         pool, ground = joint.pool, metric.pair_ground
         if metric.reads_texts and not pool.has_texts:
             raise InputError(f"{metric.key} needs texts, but the corpora were given as embeddings")
-        key = metric.on if metric.reads_texts else metric.embedder, views.is_sampled(metric)
+        key = metric.on if metric.reads_texts else metric.embedder, is_sampled
         try:
             if key in tried:
                 pass
@@ -479,7 +476,8 @@ def measure_one(
 
     `missing` says why there is no score: its model or package is not there.
     """
-    comparison, is_sampled = views.of(metric), views.is_sampled(metric)
+    is_sampled = views.is_sampled(metric)
+    comparison = views.sample if is_sampled else views.comparison
     if missing is not None:
         n, m = map(len, comparison.sides)
         named: Any = {

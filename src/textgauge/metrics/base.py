@@ -23,6 +23,7 @@ Scope = Literal["corpus", "pair"]  # two corpora, or two texts
 
 VALUE = "value"  # the headline number among a metric's values
 INFINITY, POSITIVE = math.inf, sys.float_info.min  # ends of ranges: no end, and above 0
+UNBOUNDED = (-INFINITY, INFINITY)
 PACKAGES = ("textgauge", "numpy", "scipy")  # whose versions every signature ends with
 
 
@@ -84,6 +85,11 @@ class Metric:
 
     part: str | None = None
     on: str = field(default="")
+    shown: Part = field(init=False, repr=False, compare=False)
+    """The part whose number is the metric's value."""
+    shown_label: str = field(init=False, repr=False, compare=False)
+    """What that number is, in words: the metric's label, or the part."""
+    _short_on: str | None = field(init=False, repr=False, compare=False)  # what names the input in the key
 
     def __post_init__(self) -> None:
         self._set_input(self.on or self.default_on)
@@ -91,11 +97,10 @@ class Metric:
             raise UnknownName.among(f"part of {self.name}", self.part, [part.name for part in self.parts] or ["(none)"])
         parameters = get_parameters(type(self))
         check_parameters(self, parameters, (*self.ranges, *([Range("seed", 0)] if "seed" in parameters else [])))
-
-    @property
-    def shown(self) -> Part:
-        """The part whose number is the metric's value."""
-        return next((part for part in self.parts if part.name == self.part), self.headline)
+        vars(self).update(
+            shown=next((part for part in self.parts if part.name == self.part), self.headline),
+            shown_label=f"{self.part.replace('_', ' ')} ({self.label})" if self.part else self.label,
+        )
 
     @property
     def value_names(self) -> tuple[str, ...]:
@@ -105,11 +110,6 @@ class Metric:
     def select(self, values: Mapping[str, Any]) -> Any:
         """Return the number this metric shows, out of headline and parts."""
         return values[self.part or VALUE]
-
-    @property
-    def shown_label(self) -> str:
-        """What the metric's number is, in words: its label, or the part that it shows."""
-        return self.label if self.part is None else f"{self.part.replace('_', ' ')} ({self.label})"
 
     @property
     def closer(self) -> Closer:
@@ -134,7 +134,7 @@ class Metric:
             for item in fields(self)
             if item.name in get_parameters(type(self)) and getattr(self, item.name) != item.default
         )
-        return str(Name(self.name, self.part, changed, self._short_on()))
+        return str(Name(self.name, self.part, changed, self._short_on))
 
     @property
     def signature(self) -> str:
@@ -165,10 +165,7 @@ class Metric:
         return value if self.closer == "smaller" else -value
 
     def _set_input(self, on: str) -> None:
-        object.__setattr__(self, "on", on)
-
-    def _short_on(self) -> str | None:
-        return None if self.on == self.default_on else self.on
+        vars(self).update(on=on, _short_on=None if on == self.default_on else on)
 
 
 _parameters: dict[type[Metric], dict[str, Any]] = {}
@@ -237,10 +234,10 @@ def list_versions(*packages: str) -> tuple[str, ...]:
     """Installed versions, as `package=version`; `none` for a package that is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
-    def found(package: str) -> str:
+    def get_version(package: str) -> str:
         try:
             return version(package)
         except PackageNotFoundError:
             return "none"
 
-    return tuple(f"{package}={found(package)}" for package in packages)
+    return tuple(f"{package}={get_version(package)}" for package in packages)

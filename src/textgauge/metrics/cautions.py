@@ -49,11 +49,6 @@ _UNKNOWN_PIECE = "[UNK]"
 MULTILINGUAL = "--embedder onnx:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 (of the hub)"
 
 
-def get_reader(metric: Metric) -> str:
-    """Return the embedder, token encoder or tokenizer of a metric, without the prefix of whole texts."""
-    return str(getattr(metric, "embedder", metric.on)).removeprefix("whole:")
-
-
 def get_unknown_shares(pool: Pool) -> Floats:
     """Return the share of unknown word pieces of every text; 0 for a text without pieces. Remembered by the pool."""
 
@@ -81,13 +76,13 @@ def find_unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:
 def get_scripts(pool: Pool) -> NDArray[np.str_]:
     """Return the script that most letters of each text have, empty where it has none. Remembered by the pool."""
     return pool.get_or_compute(
-        "script", "", lambda _: np.array([_detect_script(text) for text in pool.texts], dtype=np.str_)
+        "script",
+        "",
+        lambda _: np.array(["LATIN" if text.isascii() else _detect_script(text) for text in pool.texts], dtype=np.str_),
     )
 
 
 def _detect_script(text: str) -> str:
-    if text.isascii():
-        return "LATIN"
     found = Counter(_get_letter_script(sign) for sign in text if sign.isalpha())
     if found["HIRAGANA"] + found["KATAKANA"]:  # Japanese is written with ideographs among them
         found["HIRAGANA"] += found.pop("CJK", 0)
@@ -125,9 +120,10 @@ def list_script_warnings(metric: Metric, corpus: Corpus) -> list[str]:
     """Return what the script of the texts does to a metric, each one sentence."""
     if not len(corpus):
         return []
-    found, reader = get_scripts(corpus.pool)[corpus.index], get_reader(metric)
+    found = get_scripts(corpus.pool)[corpus.index]
+    reader = str(getattr(metric, "embedder", metric.on)).removeprefix("whole:")  # a token encoder, or a tokenizer
     if metric.needs == "tokens" and reader != PIECES:
-        return _is_unsplit(metric, found)
+        return _find_unsplit(metric, found)
     warnings, foreign = [], int((~np.isin(found, ["LATIN", ""])).sum())
     if reader in _ENGLISH and foreign >= MOST_UNREAD * len(found):
         warnings.append(
@@ -142,7 +138,7 @@ def list_script_warnings(metric: Metric, corpus: Corpus) -> list[str]:
     return warnings
 
 
-def _is_unsplit(metric: Metric, found: NDArray[np.str_]) -> list[str]:
+def _find_unsplit(metric: Metric, found: NDArray[np.str_]) -> list[str]:
     unsplit = [*_WITHOUT_SPACES] if metric.on in _BETWEEN_SPACES | _IDEOGRAPHS_APART else []
     unsplit += [*_CJK] if metric.on in _BETWEEN_SPACES else []
     count = int(np.isin(found, unsplit).sum())

@@ -15,7 +15,7 @@ from textgauge.data import GIVEN, Comparison, Corpus, Draws
 from textgauge.data.view import TextsLike
 from textgauge.metrics import uncertainty
 from textgauge.metrics.base import VALUE, Metric, Part, Undefined, identify_embedder, take_single
-from textgauge.metrics.cautions import find_unread, get_reader
+from textgauge.metrics.cautions import find_unread
 from textgauge.metrics.numerics.moments import GROUNDS
 from textgauge.metrics.pair_metric import to_distance
 from textgauge.metrics.registry import METRICS, get_metric, list_explained_metrics
@@ -49,6 +49,7 @@ class CorpusMetric(Metric):
         False  # whether the variance grows with the value as that of a squared length does
     )
     uses_ground_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
+    is_sum: ClassVar[bool] = False  # whether sums over texts decide; `compute_many` then takes draws of groups as such
 
     embedder: str = field(init=False, repr=False, compare=False)
     """The embedder's name, for metrics of embeddings."""
@@ -82,11 +83,6 @@ class CorpusMetric(Metric):
         sides = np.repeat([0, 1], [len(side) for side in comparison.sides])
         draw = Draws(np.array([[True, False]]), np.array([[False, True]]), sides)  # the one draw, each side a group
         return take_single(self.compute_draws(comparison.joint, draw))
-
-    @property
-    def is_sum(self) -> bool:
-        """Whether sums over texts decide the value; `compute_many` then takes draws of groups as such."""
-        return False
 
     @property
     def grows(self) -> Growth:
@@ -203,7 +199,7 @@ class CorpusMetric(Metric):
             if len(corpus) < self.min_texts:
                 count = f"{len(corpus)} text{'s' if len(corpus) != 1 else ''}"
                 raise Undefined(f"the {role} has {count}; {self.key} needs at least {self.min_texts}")
-            reader = get_reader(self)
+            reader = self.embedder.removeprefix("whole:")
             if len(corpus) and find_unread(corpus, reader).all():
                 raise Undefined(f"every text of the {role} consists of word pieces that {reader} does not know")
 
@@ -238,24 +234,17 @@ class CorpusMetric(Metric):
             if on in GROUNDS:
                 on = f"{default_embedder}:{on}"
         embedder, _, ground = on.rpartition(":")
-        is_pair = self.needs == "ground" and ground not in GROUNDS
+        is_pair, short = self.needs == "ground" and ground not in GROUNDS, on
+        if self.needs == "ground" and not is_pair:
+            short = ground if embedder == default_embedder else embedder if ground == default_ground else on
         vars(self).update(
             on=on,
+            _short_on=None if on == self.default_on else short,
             embedder=embedder if self.needs == "ground" else on,
             ground=ground,
             pair_ground=on if is_pair else None,
             reads_texts=is_pair or self.needs == "tokens",
         )
-
-    def _short_on(self) -> str | None:
-        if self.on == self.default_on:
-            return None
-        if self.needs != "ground" or self.pair_ground is not None:
-            return self.on
-        default_embedder, _, default_ground = self.default_on.rpartition(":")
-        if self.embedder == default_embedder:
-            return self.ground
-        return self.embedder if self.ground == default_ground else self.on
 
 
 def _pair_key(on: str, *, full: bool = False) -> str | None:

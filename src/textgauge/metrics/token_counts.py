@@ -1,58 +1,22 @@
-"""Sums of rows and counts of tokens over texts and over groups of texts, and metrics that are functions of them."""
+"""Counts of tokens over texts and over groups of texts, and metrics that are functions of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Embeddings, Floats, Ints
+from textgauge.core.arrays import Floats, Ints
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.data.pool import PADDED, PARTITION, iterate_rows
+from textgauge.data.pool import PADDED, PARTITION
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import VALUE, Undefined, take_single
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
-from textgauge.metrics.numerics.moments import Subsets
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-
-_AT_ONCE = 4_096  # rows in double precision
-
-
-def sum_by_group(rows: Embeddings, groups: Ints, total: Callable[[Embeddings], Floats]) -> Floats:
-    """Return `total` of the rows of each group, for a function that adds up over rows."""
-    sums: Floats | None = None
-    for found, group in _iterate_groups(rows, groups):
-        added = total(found)
-        sums = np.zeros((int(groups.max()) + 1, *added.shape)) if sums is None else sums
-        sums[group] += added
-    return np.empty((0, 0)) if sums is None else sums
-
-
-def sum_sides(rows: Embeddings, draws: Draws, features: Callable[[Embeddings], Floats]) -> tuple[Subsets, Floats]:
-    """Return the different sides of draws and the sum of the features of the rows of each."""
-    sides = Subsets.of(draws)
-    if draws.groups is None:
-        units = features(rows)
-    else:
-        units = sum_by_group(rows, draws.groups, lambda some: features(some).sum(axis=0))
-    return sides, sides.masks.astype(np.float64) @ units
-
-
-def _iterate_groups(rows: Embeddings, groups: Ints) -> Iterator[tuple[Embeddings, int]]:
-    """Yield the rows of each group, some thousand rows of all of them at a time."""
-    for some, block in iterate_rows(rows, _AT_ONCE):
-        order = np.argsort(groups[some], kind="stable")
-        numbers, first = np.unique(groups[some][order], return_index=True)
-        ordered = block[order]
-        for group, (start, stop) in zip(numbers.tolist(), pairwise([*first, len(order)]), strict=True):
-            yield ordered[start:stop], group
 
 
 def count_by_group(corpus: Corpus, tokenizer: str, groups: Ints | None = None, count: int = 1) -> csr_matrix:

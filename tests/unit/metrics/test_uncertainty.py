@@ -118,6 +118,12 @@ def test_intervals_do_not_depend_on_the_order_of_texts(metric):
     assert interval(metric, Comparison(P[::-1], Q[::-1]))[:2] == pytest.approx((low, high), abs=1e-9)
 
 
+def test_the_interval_of_a_biased_discrepancy_begins_at_0_at_least():
+    metric = get_metric("mmd(estimator=biased)@given")
+    comparison = Comparison(*np.random.default_rng(0).normal(size=(2, 40, 5)))
+    assert metric.interval(comparison, metric.measure(comparison), level=0.95, seed=0)[0] == 0
+
+
 def test_folded_interval_starts_at_0_until_the_difference_is_clear():
     assert compute_folded_interval(1.9, 1.0, 1.96)[0] == 0
     assert compute_folded_interval(2.0, 1.0, 1.96)[0] == pytest.approx(compute_folded_mean(2 - 1.96, 1.0))

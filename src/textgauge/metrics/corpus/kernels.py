@@ -15,23 +15,21 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Embeddings, Floats, Ints, Masks
+from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.parallel import map_threads
 from textgauge.core.progress import advance
 from textgauge.core.settings import split_into_blocks
-from textgauge.data import Comparison, Corpus, Draws, Pool
-from textgauge.metrics.base import DEFAULT_SEED, INFINITY, VALUE, Part, Range, Undefined, take_single
+from textgauge.data import Comparison, Corpus, Draws
+from textgauge.metrics.base import DEFAULT_SEED, INFINITY, UNBOUNDED, VALUE, Part, Range, Undefined, take_single
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, Interval, ManyValues, Values
 from textgauge.metrics.grounds import get_pair_distances, get_places
-from textgauge.metrics.numerics.moments import GROUNDS, move_near_zero, scale_to_units
+from textgauge.metrics.numerics.moments import GROUNDS, move_near_zero, scale_to_units, sum_sides
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Contributions, Score, SideTerms
-from textgauge.metrics.token_counts import sum_sides
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, compute_normal_reach
 
 Kernel = Callable[[Floats, Floats], Floats]
 
-UNBOUNDED = (-INFINITY, INFINITY)
 U_STATISTIC = "u-statistic"
 
 _ENERGY = "(mean distance to the other corpus − mean distance to its own) / number of texts in its own"
@@ -60,7 +58,7 @@ class RowSums:
     y_self: Floats
 
     def discrepancy(self, *, with_self: bool) -> float:
-        """Return a + B − 2C; the pairs of a row with itself are counted or left out."""
+        """Return A + B − 2C; the pairs of a row with itself are counted or left out."""
         n, m = len(self.xx), len(self.yy)
         across = self.xy.sum() / (n * m)
         if with_self:
@@ -178,9 +176,9 @@ def compute_discrepancy_interval(
     """
     n, m, estimate = len(X), len(Y), sums.discrepancy(with_self=False)
     A, B = (rows[:_MOMENT_ROWS].astype(np.float64, copy=False) for rows in (X, Y))
-    K, L = kernel(A, A), kernel(B, B)
-    xx, yy = (_compute_centred_square(one, True) for one in (K, L))
-    xy = _compute_centred_square(kernel(A, B))
+    (xx, largest_x), (yy, largest_y) = (_measure_variation(kernel(side, side)) for side in (A, B))
+    across = kernel(A, B)
+    xy = ((across - across.mean(axis=0) - across.mean(axis=1)[:, None] + across.mean()) ** 2).mean()
     second = 2.0 * xx / (n * (n - 1)) + 2.0 * yy / (m * (m - 1)) + 4.0 * xy / (n * m)
     g_x = sums.xx / (n - 1) - sums.xy / m
     g_y = sums.yy / (m - 1) - sums.yx / n
@@ -188,7 +186,7 @@ def compute_discrepancy_interval(
     # κ lies between its mean over all directions and the largest; equal samples have no distance to divide by.
     distance = sums.discrepancy(with_self=True)
     least = first / distance if distance > _NO_DISTANCE else 0.0
-    most = max(4.0 * (_compute_largest_variance(K) / n + _compute_largest_variance(L) / m), least)
+    most = max(4.0 * (largest_x / n + largest_y / m), least)
     kappa = float(np.clip((first - 2.0 * second) / estimate, least, most)) if estimate > 0 else most
     middle = estimate + reach**2 * kappa / 2.0
     width = np.sqrt(max(middle**2 - estimate**2 + reach**2 * second, 0.0))
@@ -197,24 +195,19 @@ def compute_discrepancy_interval(
     return float(low), float(middle + width if estimate > -alike else estimate + alike)
 
 
-def _compute_largest_variance(K: Floats) -> float:
-    """Largest variance of a sample along any one direction of the feature space of its kernel matrix."""
+def _measure_variation(K: Floats) -> tuple[float, float]:
+    """Return the mean square of the centred kernel of a sample without its diagonal, and the largest variance.
+
+    That is the variance of the sample along any one direction of the feature space of its kernel matrix.
+    """
+    n = len(K)
+    means = (K.sum(axis=1) - K.diagonal()) / (n - 1)
+    square = ((K - means - means[:, None] + means.mean())[~np.eye(n, dtype=bool)] ** 2).mean()
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     vector = K[:, np.argmax(K.diagonal())]
     for _ in range(_STEPS + 1):
         vector = K @ (vector / max(float(np.linalg.norm(vector)), 1e-300))
-    return float(np.linalg.norm(vector) / len(K))
-
-
-def _compute_centred_square(K: Floats, symmetric: bool = False) -> float:
-    """Mean square of the doubly centred kernel; of a sample with itself without the diagonal."""
-    if not symmetric:
-        return float(((K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()) ** 2).mean())
-    n = len(K)
-    off = ~np.eye(n, dtype=bool)
-    means = (K.sum(axis=1) - K.diagonal()) / (n - 1)
-    centred = K - means - means[:, None] + means.mean()
-    return float((centred[off] ** 2).mean())
+    return float(square), float(np.linalg.norm(vector) / n)
 
 
 def is_mostly_different(X: NDArray[np.floating[Any]]) -> bool:
@@ -233,34 +226,27 @@ class Discrepancy(CorpusMetric):
     counts_self_pairs: ClassVar[bool] = True  # whether A and B are means over all pairs, those with itself among them
 
     def compute(self, comparison: Comparison) -> Values:
-        X, Y, sums = self.sum_rows(comparison)
+        X, Y, _, sums = self.sum_rows(comparison)
         value = sums.discrepancy(with_self=self.counts_self_pairs)
-        return take_single(self._finish(np.array(value), sums.xy.sum() / (len(X) * len(Y))))
+        return take_single(self._make_values(np.array(value), sums.xy.sum() / (len(X) * len(Y))))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        return self._finish(*self.compute_discrepancies(joint, draws))
+        return self._make_values(*self.compute_discrepancies(joint, draws))
 
-    def _finish(self, values: Floats, across: Floats) -> ManyValues:
+    def _make_values(self, values: Floats, across: Floats) -> ManyValues:
         """Return headline and parts, given A + B − 2C and C."""
         return {VALUE: np.maximum(values, 0.0) if self.counts_self_pairs else values}
 
-    def kernel(self, joint: Corpus) -> Kernel:
-        """Return the kernel, with what it takes from the joint corpus."""
-        raise NotImplementedError
-
-    def rows(self, corpus: Corpus) -> Floats:
-        """Return rows as the kernel takes them; those that are to be compared must be prepared together."""
+    def prepare(self, corpus: Corpus) -> tuple[Floats, Kernel]:
+        """Return rows of texts that are to be compared, and the kernel: distances by the ground, unless overridden."""
         if self.pair_ground is not None:
-            return get_places(corpus, self.pair_ground)
-        X = corpus.embeddings(self.embedder)
-        return move_near_zero(np.asarray(X, dtype=np.float64)) if self.ground == "euclidean" else scale_to_units(X)
+            return get_places(corpus, self.pair_ground), get_pair_distances(corpus.pool, self.pair_ground)
+        X, is_straight = corpus.embeddings(self.embedder), self.ground == "euclidean"
+        rows = move_near_zero(np.asarray(X, dtype=np.float64)) if is_straight else scale_to_units(X)
+        return rows, GROUNDS[self.ground]
 
-    def distances(self, pool: Pool) -> Kernel:
-        """Return the distances of rows by the metric's ground."""
-        return GROUNDS[self.ground] if self.pair_ground is None else get_pair_distances(pool, self.pair_ground)
-
-    def sum_rows(self, comparison: Comparison) -> tuple[Floats, Floats, RowSums]:
-        """Return the rows of both corpora and the sums of the kernel over them, which are computed once."""
+    def sum_rows(self, comparison: Comparison) -> tuple[Floats, Floats, Kernel, RowSums]:
+        """Return the rows of both corpora, the kernel and its sums over them, which are computed once."""
         return comparison.derive(_sum_kernel_rows, replace(self, part=None))
 
     def compute_discrepancies(self, joint: Corpus, draws: Draws) -> tuple[Floats, Floats]:
@@ -272,10 +258,10 @@ class Discrepancy(CorpusMetric):
             members = np.flatnonzero((group.reshape(-1) == number) & (sizes >= self.min_texts))
             if len(members):
                 texts = np.flatnonzero(union)
-                corpus = joint.take(texts)
+                rows, kernel = self.prepare(joint.take(texts))
                 left, right = (side[np.ix_(members, texts)] for side in (draws.left, draws.right))
                 values[members], across[members] = compute_discrepancies(
-                    self.rows(corpus), left, right, self.kernel(corpus), with_self=self.counts_self_pairs
+                    rows, left, right, kernel, with_self=self.counts_self_pairs
                 )
         return values, across
 
@@ -288,26 +274,21 @@ class Discrepancy(CorpusMetric):
         is_apart = units.blocks is None and not units.dealt
         if self.part is not None or comparison.smaller < FEWEST_FOR_U_STATISTIC or not is_apart:
             return super().interval_ends(comparison, score, level=level, seed=seed)
-        X, Y, sums = self.sum_rows(comparison)
-        value, kernel, method = sums.discrepancy(with_self=self.counts_self_pairs), self.kernel(comparison.joint), ""
+        X, Y, kernel, sums = self.sum_rows(comparison)
+        value, method = sums.discrepancy(with_self=self.counts_self_pairs), ""
         if not units.has_few_repeated and units.groups is not None:
             rows = np.concatenate([side[order] for side, order in zip((X, Y), units.orders, strict=True)])
             X, Y, kernel = group_kernel(rows, len(X), units.groups, kernel, sums.means(units.orders))
             sums, method = compute_row_sums(X, Y, kernel), " of groups"
-        low, high = compute_discrepancy_interval(X, Y, kernel, sums, compute_normal_reach(level))
-        shift = value - sums.discrepancy(with_self=False)
-        return low + shift, high + shift, U_STATISTIC + method
+        ends = compute_discrepancy_interval(X, Y, kernel, sums, compute_normal_reach(level))
+        shifted = np.array(ends) + (value - sums.discrepancy(with_self=False))
+        low, high = self._make_values(shifted, np.full(2, np.nan))[VALUE].tolist()
+        return low, high, U_STATISTIC + method
 
 
-def _sum_kernel_rows(comparison: Comparison, metric: Discrepancy) -> tuple[Floats, Floats, RowSums]:
-    n, rows = len(comparison.reference), metric.rows(comparison.joint)
-    return rows[:n], rows[n:], compute_row_sums(rows[:n], rows[n:], metric.kernel(comparison.joint))
-
-
-def get_directions(X: Embeddings) -> Floats:
-    """Return rows at length one; those without a direction have one of their own."""
-    units = scale_to_units(X)
-    return units if units.shape[1] > X.shape[1] else np.column_stack([units, np.zeros(len(units))])
+def _sum_kernel_rows(comparison: Comparison, metric: Discrepancy) -> tuple[Floats, Floats, Kernel, RowSums]:
+    n, (rows, kernel) = len(comparison.reference), metric.prepare(comparison.joint)
+    return rows[:n], rows[n:], kernel, compute_row_sums(rows[:n], rows[n:], kernel)
 
 
 @register
@@ -327,14 +308,14 @@ class Energy(Discrepancy, GroundMetric):
     root: bool = False
 
     @property
-    def is_sum(self) -> bool:
+    def is_sum(self) -> bool:  # type: ignore[override]
         """With cosine, where sums of unit vectors decide."""
         return self.on.endswith(":cosine")
 
-    def kernel(self, joint: Corpus) -> Kernel:
-        """Return −δ, the kernel that turns A + B − 2C into the energy distance."""
-        distances = self.distances(joint.pool)
-        return lambda X, Y: np.negative(block := distances(X, Y), out=block)
+    def prepare(self, corpus: Corpus) -> tuple[Floats, Kernel]:
+        """Return rows, and −δ: the kernel that turns A + B − 2C into the energy distance."""
+        rows, distances = super().prepare(corpus)
+        return rows, lambda X, Y: np.negative(block := distances(X, Y), out=block)
 
     def compute(self, comparison: Comparison) -> Values:
         """Compute a closed form for cosine, blocks of distances for the other grounds."""
@@ -343,25 +324,17 @@ class Energy(Discrepancy, GroundMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         if not self.is_sum:
             return super().compute_many(joint, draws)
-        sides, sums = sum_sides(joint.embeddings(self.embedder), draws, get_directions)
+        sides, sums = sum_sides(joint.embeddings(self.embedder), draws, partial(scale_to_units, padded=True))
         with np.errstate(divide="ignore", invalid="ignore"):
             means = sums / sides.sizes[:, None]
         a, b = means[sides.left], means[sides.right]
-        return self._finish(((a - b) ** 2).sum(axis=1), (a * b).sum(axis=1) - 1.0)
+        return self._make_values(((a - b) ** 2).sum(axis=1), (a * b).sum(axis=1) - 1.0)
 
-    def _finish(self, values: Floats, across: Floats) -> ManyValues:
+    def _make_values(self, values: Floats, across: Floats) -> ManyValues:
         values = np.maximum(values, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             coefficient = np.where(across < 0, np.minimum(values / (-2.0 * across), 1.0), values * 0.0)
         return {VALUE: np.sqrt(values) if self.root else values, "coefficient": coefficient}
-
-    def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
-        """Return the ends of the base class, at least 0, and with `root` their roots."""
-        low, high, method = super().interval_ends(comparison, score, level=level, seed=seed)
-        if not method.startswith(U_STATISTIC):
-            return low, high, method
-        low, high = max(low, 0.0), max(high, 0.0)
-        return (low**0.5, high**0.5, method) if self.root else (low, high, method)
 
     def explain(self, comparison: Comparison) -> Contributions:
         """(mean δ to the other side − mean δ to the own side, itself included)/n, which sum to 2C − A − B.
@@ -369,11 +342,11 @@ class Energy(Discrepancy, GroundMetric):
         `root` divides each by the root of the sum, `coefficient` by 2·mean δ across, so that they sum to what is shown.
         """
         if self.is_sum:  # the means over texts are products with the mean unit vectors
-            rows, n = self.rows(comparison.joint), len(comparison.reference)
+            rows, n = self.prepare(comparison.joint)[0], len(comparison.reference)
             gap = rows[:n].mean(axis=0) - rows[n:].mean(axis=0)
             sides = rows[:n] @ gap / n, rows[n:] @ gap / -(len(rows) - n)
         else:
-            sides = self.sum_rows(comparison)[2].terms(with_self=True)
+            sides = self.sum_rows(comparison)[-1].terms(with_self=True)
         total = float(sides[0].sum() + sides[1].sum())
         scale, formula = 1.0, _ENERGY
         if self.root or self.part is not None:
@@ -403,8 +376,8 @@ def polynomial(degree: int, X: Floats, Y: Floats) -> Floats:
 def compute_bandwidth(joint: Corpus, metric: Discrepancy) -> float:
     """Return the median distance of the different texts of a corpus, of many the first in content order; 1 for none."""
     _, first = np.unique(joint.keys, return_index=True)
-    rows = metric.rows(joint.take(first[:_MEDIAN_ROWS]))
-    distances = metric.distances(joint.pool)(rows, rows)[np.triu_indices(len(rows), 1)]
+    rows, measure = Discrepancy.prepare(metric, joint.take(first[:_MEDIAN_ROWS]))
+    distances = measure(rows, rows)[np.triu_indices(len(rows), 1)]
     median = float(np.median(distances)) if len(distances) else 0.0
     return median if median > 0 else 1.0
 
@@ -426,7 +399,7 @@ class KernelDiscrepancy(Discrepancy):
 
     def explain(self, comparison: Comparison) -> Contributions:
         """(mean k with the own side − mean k with the other one)/n; unbiased: without the pair with itself."""
-        reference, candidate = self.sum_rows(comparison)[2].terms(with_self=self.counts_self_pairs)
+        reference, candidate = self.sum_rows(comparison)[-1].terms(with_self=self.counts_self_pairs)
         return Contributions(VALUE, _MMD, SideTerms(reference), SideTerms(candidate))
 
 
@@ -445,10 +418,10 @@ class Mmd(KernelDiscrepancy, GroundMetric):
 
     scale: float = 1.0
 
-    def kernel(self, joint: Corpus) -> Kernel:
-        """Return a Gaussian as wide as the median distance."""
-        width = self.scale * joint.derive(compute_bandwidth, self)
-        return partial(gaussian, self.distances(joint.pool), width)
+    def prepare(self, corpus: Corpus) -> tuple[Floats, Kernel]:
+        """Return rows, and a Gaussian as wide as the median distance."""
+        rows, distances = super().prepare(corpus)
+        return rows, partial(gaussian, distances, self.scale * corpus.derive(compute_bandwidth, self))
 
 
 @register
@@ -465,20 +438,17 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
     degree: int = 3
     ranges = (Range("degree", 1, 100),)
 
-    def rows(self, corpus: Corpus) -> Floats:
-        return corpus.embeddings(self.embedder).astype(np.float64)
+    def prepare(self, corpus: Corpus) -> tuple[Floats, Kernel]:
+        return corpus.embeddings(self.embedder).astype(np.float64), partial(polynomial, self.degree)
 
     def compute(self, comparison: Comparison) -> Values:
-        """Return a + B − 2C over blocks, refused where only rounding error remains."""
+        """Return A + B − 2C over blocks, refused where only rounding error remains."""
         values = super().compute(comparison)
-        rows = self.rows(comparison.joint)
+        rows, _ = self.prepare(comparison.joint)
         largest = (float(np.einsum("ij,ij->i", rows, rows).max()) / rows.shape[1] + 1.0) ** self.degree
         if largest > _LONG and abs(values[VALUE]) < _LOST * largest:
             raise Undefined("the vectors are so long that the difference of their kernels is lost in rounding")
         return values
-
-    def kernel(self, joint: Corpus) -> Kernel:
-        return partial(polynomial, self.degree)
 
 
 def plan_quantiles(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:

@@ -12,7 +12,7 @@ from textgauge.core.arrays import Embeddings, Floats
 from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import compute_mean_rows
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import UNBOUNDED, VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.numerics.moments import (
     Moments,
@@ -21,12 +21,12 @@ from textgauge.metrics.numerics.moments import (
     frechet,
     frechet_many,
     get_moments_of_scatter,
+    sum_by_group,
+    sum_sides,
 )
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import sum_by_group, sum_sides
 from textgauge.metrics.uncertainty import PERMUTATION, NullValues
 
-UNBOUNDED = (float("-inf"), float("inf"))
 _MOST_PERMUTATIONS = 399  # where each takes an eigenproblem of many dimensions
 _MANY_DIMENSIONS = 128
 _CELLS = 2**24  # of the embeddings, in double precision at once
@@ -81,33 +81,25 @@ class Frechet(EmbeddingMetric):
     variance_grows_with_value = True
     headline = Part(VALUE, bounds=(0.0, float("inf")))
     interval_trials: ClassVar[int] = 12
+    is_sum: ClassVar[bool] = True  # of coordinates and of their products
 
     correct: Literal["none", "extrapolate"] = "none"
 
-    @property
-    def min_texts(self) -> int:  # type: ignore[override]
-        """Two texts give a covariance; the extrapolation halves the corpora."""
-        return 2 if self.correct == "none" else 8
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """An extrapolated distance may fall below zero."""
-        return super().bounds if self.correct == "none" else UNBOUNDED
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.correct != "none":  # halves the corpora, needs the rows, and may give a distance below zero
+            vars(self).update(min_texts=8, is_sum=False, shown=replace(self.headline, bounds=UNBOUNDED))
 
     def compute(self, comparison: Comparison) -> Values:
         if self.correct == "none":
             X, Y = (side.embeddings(self.embedder) for side in comparison.sides)
-            return {VALUE: frechet(X, Y)}
+            return {VALUE: frechet(compute_moments(X), compute_moments(Y))}
         sides = comparison.reference.canonical(), comparison.candidate.canonical()
         X, Y = (side.embeddings(self.embedder) for side in sides)
-        values = [frechet(X[rows], Y[cols]) for rows, cols in _list_windows(len(X), len(Y))]
+        windows = _list_windows(len(X), len(Y))
+        values = [frechet(compute_moments(X[rows]), compute_moments(Y[others])) for rows, others in windows]
         inverse = [1 / size for size in _SUB_SIZES for _ in range(2)]
         return {VALUE: float(np.polynomial.polynomial.polyfit(inverse, values, 1)[0])}
-
-    @property
-    def is_sum(self) -> bool:
-        """Sums and products of coordinates decide; the extrapolation needs the rows."""
-        return self.correct == "none"
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         if self.correct != "none":

@@ -1,4 +1,4 @@
-"""Rows: distances between two of them, length one, principal components, and the Fréchet distance.
+"""Rows: distances between two of them, length one, sums by groups, principal components, and the Fréchet distance.
 
 tr((ΣX ΣY)^½) is the nuclear norm of F G^T for any factors with F^T F = ΣX and G^T G = ΣY: the centred rows themselves
 where there are fewer rows than dimensions, a Cholesky factor of the covariance otherwise.
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Ints, Masks
+from textgauge.core.arrays import Embeddings, Floats, Ints, Masks
 from textgauge.core.parallel import map_threads
 from textgauge.core.settings import split_into_blocks
 from textgauge.data.pool import compute_mean_rows, iterate_rows
@@ -26,17 +27,17 @@ _FAR = 1e3
 _SAME_DIRECTION = 1.0 - 1e-14
 
 
-def scale_to_units(X: NDArray[np.floating]) -> Floats:
+def scale_to_units(X: NDArray[np.floating], *, padded: bool = False) -> Floats:
     """Return rows scaled to length one, in float64; a zero row gets a direction of its own, shared by all zero rows.
 
     So zero vectors are at cosine distance 0 from each other and 1 from everything else. Rows that are to be compared
-    must be prepared together.
+    must be prepared together, or `padded`: with the column of that direction, whether there is a zero row or not.
     """
     X64 = np.asarray(X, dtype=np.float64)
     norms = np.linalg.norm(X64, axis=1)
     zero = norms == 0
     units: Floats = X64 / np.where(zero, 1.0, norms)[:, None]
-    return np.column_stack([units, zero.astype(np.float64)]) if zero.any() else units
+    return np.column_stack([units, zero.astype(np.float64)]) if padded or zero.any() else units
 
 
 def cosine(X: Floats, Y: Floats) -> Floats:
@@ -97,6 +98,7 @@ _FEW_SIDES = 64  # this many factors of 1 MB may be kept
 _MANY_ROWS = 4_000
 _MOST_ROWS = 50_000  # beyond, products are exact
 _FLOAT32_BLOCK = 512
+_AT_ONCE = 4_096  # rows in double precision whose groups are summed
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +121,30 @@ class Subsets:
         return cls(both[first], left, right, np.concatenate(draws.sizes)[first])
 
 
+def sum_sides(rows: Embeddings, draws: Draws, features: Callable[[Embeddings], Floats]) -> tuple[Subsets, Floats]:
+    """Return the different sides of draws and the sum of the features of the rows of each."""
+    sides = Subsets.of(draws)
+    if draws.groups is None:
+        units = features(rows)
+    else:
+        units = sum_by_group(rows, draws.groups, lambda some: features(some).sum(axis=0))
+    return sides, sides.masks.astype(np.float64) @ units
+
+
+def sum_by_group(rows: Embeddings, groups: Ints, total: Callable[[Embeddings], Floats]) -> Floats:
+    """Return `total` of the rows of each group, for a function that adds up over rows; some thousand rows at a time."""
+    sums: Floats | None = None
+    for some, block in iterate_rows(rows, _AT_ONCE):
+        order = np.argsort(groups[some], kind="stable")
+        numbers, first = np.unique(groups[some][order], return_index=True)
+        ordered = block[order]
+        for group, (start, stop) in zip(numbers, pairwise([*first, len(order)]), strict=True):
+            added = total(ordered[start:stop])
+            sums = np.zeros((int(groups.max()) + 1, *added.shape)) if sums is None else sums
+            sums[group] += added
+    return np.empty((0, 0)) if sums is None else sums
+
+
 def compute_components(X: Floats, weights: Floats, share: float) -> Floats:
     """Return scores of weighted rows on the fewest principal components that hold this share of the variance."""
     centred = X - (weights @ X) / weights.sum()
@@ -139,12 +165,8 @@ def to_unit(X: Vectors) -> Floats:
     return np.asarray(rows / np.where(lengths == 0, 1.0, lengths))
 
 
-def frechet(X: NDArray[np.floating], Y: NDArray[np.floating]) -> float:
+def frechet(first: Moments, second: Moments) -> float:
     """‖μX − μY‖² + tr(ΣX + ΣY − 2(ΣXΣY)^½)."""
-    return _compute_between(compute_moments(X), compute_moments(Y))
-
-
-def _compute_between(first: Moments, second: Moments) -> float:
     gap = float(((first.mean - second.mean) ** 2).sum())
     M, root = first.factor @ second.factor.T, 0.0
     if M.size:  # a constant sample has a factor without rows
@@ -162,7 +184,7 @@ def frechet_many(sides: Subsets, moments: Callable[[int], Moments]) -> Floats:
 
     def compute_one(draw: int) -> float:
         pair = int(sides.left[draw]), int(sides.right[draw])
-        return np.nan if sides.sizes[list(pair)].min() < 2 else _compute_between(*map(of_side, pair))
+        return np.nan if sides.sizes[list(pair)].min() < 2 else frechet(*map(of_side, pair))
 
     return map_threads(compute_one, len(sides.left))
 

@@ -22,14 +22,13 @@ from textgauge.core.settings import read_stored_bytes
 from textgauge.core.show import FlatRow
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import join_pools
-from textgauge.metrics.base import PACKAGES, VALUE, Part
+from textgauge.metrics.base import PACKAGES, UNBOUNDED, VALUE, Part
 from textgauge.metrics.cautions import TextSketch, parse_sketch
 from textgauge.metrics.pair_metric import BROUGHT, Columns, PairMetric, decide_easy_pairs
 from textgauge.metrics.registry import register
 
 FORMAT = "textgauge ensemble 2"
 _BUILT_IN = re.compile(r"[\w-]*")
-_INFINITE = (float("-inf"), float("inf"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,7 +315,7 @@ class PackagedBlend(LearnedMetric):
     features: ClassVar[str]  # that have weight, as the parts are named
 
     def __init_subclass__(cls) -> None:
-        cls.parts = tuple(Part(name, closer="larger", bounds=_INFINITE) for name in cls.features.split(","))
+        cls.parts = tuple(Part(name, closer="larger", bounds=UNBOUNDED) for name in cls.features.split(","))
 
     @classmethod
     def encoders(cls) -> list[str]:
