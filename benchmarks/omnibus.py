@@ -112,7 +112,7 @@ def simulate(setting: str, texts: dict[str, list[str]], number: int) -> dict[str
         values = null.farther * np.append(null.observed, null.permuted)
         spread = values[np.isfinite(values)].std()
         found.append(np.where(np.isfinite(values), (values - values.mean()) / (spread or 1.0), 0.0))
-        ranks.append(null.ranked())
+        ranks.append(null.compute_ranks())
     return {"smallest": float(adjust_by_max_t(np.column_stack(ranks)).min()), **test_together(found)}
 
 

@@ -279,7 +279,7 @@ def estimate_shared_level(metrics: Sequence[CorpusMetric], samples: Contaminated
     comparison = samples.sample(samples.count(_TOGETHER), 0)
     with use_one_blas_thread():
         nulls = [metric.null_values(comparison, permutations=_EXCHANGES, seed=samples.seed) for metric in metrics]
-    shared = [null.ranked() for null in nulls if null.shares_draws]
+    shared = [null.compute_ranks() for null in nulls if null.shares_draws]
     least = LEVEL / len(nulls)
     if not shared:
         return least

@@ -457,7 +457,7 @@ def _measure_score(check: Check, how: Bootstrap) -> dict[str, Measured]:
     scored = measure_systems({name: pairs}, [metric], None, labels, (*given.values(), check.reference), None)
     (system,), units = next(iter(scored.items.values())), scored.units
     summed = _get_summed(system)
-    low, high = summed.grouped(units).interval(how)
+    low, high = summed.sum_units(units).interval(how)
     value = Measured(
         what=system.metric.key,
         value=summed.value,
@@ -518,7 +518,7 @@ def _measure_drop(
     if len(rows) != len(mine.rows):
         raise InputError(f"the baseline has {len(rows)} items, the candidate {len(mine.rows)}")
     yours = replace(mine, rows=rows)
-    grouped = mine.grouped(units), yours.grouped(units)
+    grouped = mine.sum_units(units), yours.sum_units(units)
     draws = metric.orient(grouped[0].resample(how) - grouped[1].resample(how))  # farther from the references is larger
     low, high = compute_percentile_interval(draws, len(grouped[0].rows), how.level)
     lost = metric.orient(system.scores.values - values)

@@ -45,7 +45,6 @@ _ALONE = (
     Column("what it is", "value about reason", lambda value, about, reason: reason if value is None else about),
 )
 _COLOURS = {"generated": BLUE, "test": VERMILION, "train": GREY}
-NO_TEST = "no test texts were given"
 
 
 @dataclass(frozen=True, kw_only=True)

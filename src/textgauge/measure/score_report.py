@@ -85,7 +85,7 @@ class Summed:
         """The score of all items."""
         return float(self.score(self.rows.sum(axis=0, keepdims=True))[0])
 
-    def grouped(self, units: ItemUnits) -> Summed:
+    def sum_units(self, units: ItemUnits) -> Summed:
         """Return the sums over the items of each unit, in the order of units."""
         return replace(self, rows=np.add.reduceat(self.rows[units.order], units.starts))
 
@@ -151,10 +151,10 @@ def align_systems(systems: Sequence[ItemScores], units: ItemUnits) -> tuple[str,
     """
     wholes = [whole for one in systems if (whole := one.whole) is not None]
     if len(wholes) == len(systems):
-        return "whole set", [whole.grouped(units) for whole in wholes]
+        return "whole set", [whole.sum_units(units) for whole in wholes]
     means = [one.mean for one in systems]
     defined = np.prod([mean.rows[:, 1:] for mean in means], axis=0)
-    return "mean", [replace(mean, rows=mean.rows * defined).grouped(units) for mean in means]
+    return "mean", [replace(mean, rows=mean.rows * defined).sum_units(units) for mean in means]
 
 
 def find_item_units(*systems: Pairs, labels: Ints | None = None) -> ItemUnits:
@@ -258,8 +258,8 @@ class ScoreReport(Result):
 
     def _summarise(self, one: ItemScores, *, with_intervals: bool = True) -> Summary:
         scores, whole, nothing = one.scores, one.whole, (math.nan, math.nan)
-        low, high = one.mean.grouped(self.units).interval(self.bootstrap) if with_intervals else nothing
-        ends = whole.grouped(self.units).interval(self.bootstrap) if whole and with_intervals else nothing
+        low, high = one.mean.sum_units(self.units).interval(self.bootstrap) if with_intervals else nothing
+        ends = whole.sum_units(self.units).interval(self.bootstrap) if whole and with_intervals else nothing
         return Summary(
             metric=scores.metric,
             closer=one.metric.closer,

@@ -126,12 +126,12 @@ def find_nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[ne
     if metric.needs == "tokens":
         return comparison.derive(_find_nearest_counts, metric.on), f"cosine of {metric.on} counts"
     on = metric.on if metric.needs == "ground" else f"{metric.on}:cosine"
-    return nearest(comparison, on), on
+    return find_nearest(comparison, on), on
 
 
-def nearest(comparison: Comparison, on: str) -> neighbours.BothNearest:
+def find_nearest(comparison: Comparison, on: str) -> neighbours.BothNearest:
     """Return the nearest texts by a ground such as `minilm:cosine` or `levenshtein`; of equally near ones the first."""
-    return comparison.derive(_nearest, on)
+    return comparison.derive(_find_nearest, on)
 
 
 def harmonic_mean(a: Floats | float, b: Floats | float) -> Floats:
@@ -199,7 +199,7 @@ def _get_cloud(corpus: Corpus, embedder: str, ground: str) -> neighbours.Cloud:
     return corpus.derive(_get_cloud, embedder, "euclidean").of_directions()
 
 
-def _nearest(comparison: Comparison, on: str) -> neighbours.BothNearest:
+def _find_nearest(comparison: Comparison, on: str) -> neighbours.BothNearest:
     P, Q = _get_sides(on, *comparison.sides)
     ground = on.rpartition(":")[2]
     return neighbours.find_nearest(P, Q, ground if ground in GROUNDS else "euclidean")

@@ -83,7 +83,7 @@ class NullValues:
             shares_draws=self.method in _SHARED and bool(np.isfinite(self.observed)),
         )
 
-    def ranked(self) -> Floats:
+    def compute_ranks(self) -> Floats:
         """Observed and permuted values on a scale that metrics have in common: their rank, farther is larger.
 
         Equal ranks of two metrics are ordered by standard deviations from the mean, so that a value far beyond all
@@ -188,7 +188,7 @@ def adjust_p_values(nulls: Sequence[NullValues]) -> tuple[Floats, str | None]:
     alike = [[place for place, own in enumerate(groups) if own == group] for group in range(len(_SHARED))]
     for members in alike:
         if len(members):
-            p[members] = adjust_by_max_t(np.column_stack([nulls[place].ranked() for place in members]))
+            p[members] = adjust_by_max_t(np.column_stack([nulls[place].compute_ranks() for place in members]))
     names = [("max-T", any(len(members) > 1 for members in alike)), ("Holm", len(set(groups)) > 1)]
     return adjust_by_holm(p, groups), " and ".join(name for name, used in names if used) or None
 

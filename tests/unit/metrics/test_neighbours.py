@@ -18,7 +18,7 @@ from textgauge.metrics.corpus.nearest import (
     PrecisionRecall,
 )
 from textgauge.metrics.corpus_metric import CorpusMetric
-from textgauge.metrics.grounds import is_loop_cheaper, nearest
+from textgauge.metrics.grounds import find_nearest, is_loop_cheaper
 from textgauge.metrics.numerics import neighbours
 
 GROUNDS = ("euclidean", "cosine", "angular")
@@ -187,7 +187,7 @@ def test_shared_texts_tie_exactly_across_corpora():
 
 def test_nearest_gives_distance_and_first_position():
     X, Y = np.array([[0.0], [10.0], [0.0]]), np.array([[11.0], [1.0], [1.0]])
-    of_reference, of_candidate = nearest(Comparison(X, Y), "given:euclidean")
+    of_reference, of_candidate = find_nearest(Comparison(X, Y), "given:euclidean")
     assert of_reference.distances.tolist() == [1.0, 1.0, 1.0]
     assert of_reference.at.tolist() == [1, 0, 1]
     assert of_candidate.at.tolist() == [1, 0, 0]

@@ -57,7 +57,7 @@ def test_smaller_is_farther_for_a_share_of_covered_texts():
     null = NullValues(0.2, np.array([0.8, 0.9, 1.0]), PERMUTATION, farther=-1)
     assert null.p_value == 0.25
     assert null.effect == pytest.approx(7.0)
-    assert null.ranked().argmax() == 0
+    assert null.compute_ranks().argmax() == 0
 
 
 def test_undefined_values_never_make_a_p_value_smaller():
@@ -115,7 +115,7 @@ def test_shared_draws_are_adjusted_by_max_t_others_by_holm():
     shared, own = nulls(rng), nulls(rng, metrics=2, method=HELD_OUT)
     p, method = adjust_p_values(shared)
     assert method == "max-T"
-    assert p == pytest.approx(adjust_by_max_t(np.column_stack([null.ranked() for null in shared])))
+    assert p == pytest.approx(adjust_by_max_t(np.column_stack([null.compute_ranks() for null in shared])))
     p, method = adjust_p_values(own)
     assert method == "Holm"
     assert p == pytest.approx(adjust_by_holm(np.array([null.p_value for null in own])))

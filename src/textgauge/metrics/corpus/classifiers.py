@@ -153,7 +153,7 @@ class HeldOutMetric(EmbeddingMetric):
         return exchange_labels(outcome, self.part or self.score, permutations=permutations, seed=seed)
 
     def explain(self, comparison: Comparison) -> Contributions:
-        """Return a text classified correctly adds its share of the score of the splits that held it out.
+        """Return what each text adds: one classified right its share of the score of the splits that held it out.
 
         A text no split held out adds NaN. `decision` is the mean decision value, positive towards the candidate; copies
         of a text in one corpus share what they add.
@@ -165,7 +165,7 @@ class HeldOutMetric(EmbeddingMetric):
         shown = self.part or self.score
         held, right, adds, towards = sums = np.zeros((4, 2, len(rows)))
         for trial, decision in zip(trials, self.decide(rows, trials), strict=True):
-            outcome, own = trial.judged(decision), (-decision if trial.swapped else decision)[trial.place]
+            outcome, own = trial.judge(decision), (-decision if trial.swapped else decision)[trial.place]
             is_right = np.where(outcome.truth, outcome.predicted, 1.0 - outcome.predicted)
             at = trial.truth.astype(np.intp), trial.test[trial.place]
             added = np.ones(len(own)), is_right, _compute_shares(outcome, is_right, shown), own
@@ -189,7 +189,7 @@ class HeldOutMetric(EmbeddingMetric):
         """Return the outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
         trials = self._trials(sides)
         decisions = self.decide(rows, trials) if trials else []
-        outcomes = iter([trial.judged(decision) for trial, decision in zip(trials, decisions, strict=True)])
+        outcomes = iter([trial.judge(decision) for trial, decision in zip(trials, decisions, strict=True)])
         return [list(islice(outcomes, self.repeats)) for _ in sides]
 
     def _trials(self, sides: Sequence[tuple[Index, Index]]) -> list[Trial]:

@@ -231,7 +231,20 @@ class Discrepancy(CorpusMetric):
         return take_single(self._make_values(np.array(value), sums.xy.sum() / (len(X) * len(Y))))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        return self._make_values(*self.compute_discrepancies(joint, draws))
+        """`compute` for many draws; those of the same texts share one kernel matrix."""
+        values, across = np.full((2, len(draws)), np.nan)
+        unions, group = np.unique(draws.left | draws.right, axis=0, return_inverse=True)
+        sizes = draws.smaller
+        for number, union in enumerate(unions):
+            members = np.flatnonzero((group.reshape(-1) == number) & (sizes >= self.min_texts))
+            if len(members):
+                texts = np.flatnonzero(union)
+                rows, kernel = self.prepare(joint.take(texts))
+                left, right = (side[np.ix_(members, texts)] for side in (draws.left, draws.right))
+                values[members], across[members] = compute_discrepancies(
+                    rows, left, right, kernel, with_self=self.counts_self_pairs
+                )
+        return self._make_values(values, across)
 
     def _make_values(self, values: Floats, across: Floats) -> ManyValues:
         """Return headline and parts, given A + B − 2C and C."""
@@ -248,22 +261,6 @@ class Discrepancy(CorpusMetric):
     def sum_rows(self, comparison: Comparison) -> tuple[Floats, Floats, Kernel, RowSums]:
         """Return the rows of both corpora, the kernel and its sums over them, which are computed once."""
         return comparison.derive(_sum_kernel_rows, replace(self, part=None))
-
-    def compute_discrepancies(self, joint: Corpus, draws: Draws) -> tuple[Floats, Floats]:
-        """Return A + B − 2C and C of many draws; those of the same texts share one kernel matrix."""
-        values, across = np.full((2, len(draws)), np.nan)
-        unions, group = np.unique(draws.left | draws.right, axis=0, return_inverse=True)
-        sizes = draws.smaller
-        for number, union in enumerate(unions):
-            members = np.flatnonzero((group.reshape(-1) == number) & (sizes >= self.min_texts))
-            if len(members):
-                texts = np.flatnonzero(union)
-                rows, kernel = self.prepare(joint.take(texts))
-                left, right = (side[np.ix_(members, texts)] for side in (draws.left, draws.right))
-                values[members], across[members] = compute_discrepancies(
-                    rows, left, right, kernel, with_self=self.counts_self_pairs
-                )
-        return values, across
 
     def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """From the variance of the U-statistic, the kernel held fixed, moved by the known share of the self pairs.

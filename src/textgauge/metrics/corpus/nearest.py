@@ -12,7 +12,7 @@ from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison
 from textgauge.metrics.base import INFINITY, VALUE, Part, Range, Undefined, take_single
 from textgauge.metrics.corpus_metric import Ends, Interval, ManyValues, Values
-from textgauge.metrics.grounds import NeighbourMetric, count_in_balls, harmonic_mean, nearest
+from textgauge.metrics.grounds import NeighbourMetric, count_in_balls, find_nearest, harmonic_mean
 from textgauge.metrics.numerics.neighbours import (
     BallCounts,
     Held,
@@ -40,7 +40,7 @@ class _NearestMetric(NeighbourMetric):
 
     def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """None where one text is the nearest of many: other samples would lack it, which no part of this one shows."""
-        share = max(float(np.bincount(side.at).max() / len(side.at)) for side in nearest(comparison, self.on))
+        share = max(float(np.bincount(side.at).max() / len(side.at)) for side in find_nearest(comparison, self.on))
         if share > _HUB:
             raise Undefined(
                 f"{self.key} has no interval: one text is the nearest of {share:.0%} of the other corpus, "
@@ -54,7 +54,7 @@ class _NearestMetric(NeighbourMetric):
         return 0.0, _FARTHEST.get(self.ground, INFINITY)
 
     def compute(self, comparison: Comparison) -> Values:
-        of_reference, of_candidate = (side.distances[None] for side in nearest(comparison, self.on))
+        of_reference, of_candidate = (side.distances[None] for side in find_nearest(comparison, self.on))
         return take_single(self._of_distances(of_reference, of_candidate))
 
     def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
@@ -66,7 +66,7 @@ class _NearestMetric(NeighbourMetric):
         """Contributions of slope × nearest distance / size for each side; of a part, of its side alone."""
         if self.part is not None:
             formula, slopes = _PART, (1.0, 0.0) if self.part in ("recall", "forward") else (0.0, 1.0)
-        sides = zip(nearest(comparison, self.on), over, slopes, strict=True)
+        sides = zip(find_nearest(comparison, self.on), over, slopes, strict=True)
         reference, candidate = (SideTerms(slope * side.distances / size) for side, size, slope in sides)
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
@@ -197,7 +197,7 @@ class _BallMetric(NeighbourMetric):
         """Return which balls hold which texts, of reference and candidate."""
         return comparison.derive(count_in_balls, self.on, self.k, self.ties)
 
-    def _held(self, joint: Joint, own: Masks, other: Masks) -> Held:
+    def _count_held(self, joint: Joint, own: Masks, other: Masks) -> Held:
         return count_held_across(joint, own, other, self.k, closed=self.ties == "closed")
 
 
@@ -240,8 +240,8 @@ class PrecisionRecall(_BallMetric):
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
     def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
-        precision = self._held(joint, P, Q).held.sum(axis=1) / Q.sum(axis=1)
-        recall = self._held(joint, Q, P).held.sum(axis=1) / P.sum(axis=1)
+        precision = self._count_held(joint, P, Q).held.sum(axis=1) / Q.sum(axis=1)
+        recall = self._count_held(joint, Q, P).held.sum(axis=1) / P.sum(axis=1)
         return self._values(precision, recall)
 
     def _values(self, precision: Floats, recall: Floats) -> ManyValues:
@@ -299,7 +299,7 @@ class DensityCoverage(_BallMetric):
         return max(low, 0.0), min(high, 1.0)
 
     def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
-        held = self._held(joint, P, Q)
+        held = self._count_held(joint, P, Q)
         return self._values(held.total / (self.k * Q.sum(axis=1)), held.reached.sum(axis=1) / P.sum(axis=1))
 
     def _values(self, density: Floats, coverage: Floats) -> ManyValues:

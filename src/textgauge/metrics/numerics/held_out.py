@@ -105,7 +105,7 @@ class Trial(TrainTest):
         labels = np.where(later[train], 1, -1).astype(np.float32)
         return cls(texts[train], labels, distinct, place, later[test] ^ swapped, swapped)
 
-    def judged(self, decision: Floats) -> HeldOut:
+    def judge(self, decision: Floats) -> HeldOut:
         """Return what the decision values say about the held-out texts."""
         towards = -decision if self.swapped else decision
         predicted = np.where(np.abs(towards) <= _UNDECIDED, 0.5, towards > 0)

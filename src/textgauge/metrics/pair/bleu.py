@@ -132,7 +132,7 @@ class Bleu(NgramMetric):
         first = pairs.first_rows
         closest = find_closest_lengths(left[:, 0], right[:, 0], pairs.items)
         if pairs.several:
-            shared[first] = self._clipped(pairs, first, shared)
+            shared[first] = self._clip_matches(pairs, first, shared)
         return np.column_stack([left[first, 0], closest, shared[first], left[first]])
 
     def of_statistics(self, sums: Floats) -> Floats:
@@ -149,7 +149,7 @@ class Bleu(NgramMetric):
         kind: dict[str, Any] = {"smooth_method": self.smoothing, "smooth_value": value}
         return "BLEU", BLEU(lowercase=self.lowercase, tokenize=tokenizer, **kind)
 
-    def _clipped(self, pairs: Pairs, first: Ints, shared: Floats) -> Floats:
+    def _clip_matches(self, pairs: Pairs, first: Ints, shared: Floats) -> Floats:
         """Return the matches of each item: those of its one pair, or with any of its references."""
         found = shared[first]
         tokens, _ = self.streams(pairs.left.pool)[0]

@@ -100,7 +100,7 @@ def _make_slug(*words: str) -> str:
 
 
 _KINDS: dict[str, Draw] = {
-    "order": draw_each_group(pairs.order_figure),
+    "order": draw_each_group(pairs.draw_orders),
     "scatter": draw_each_group(pairs.draw_scatter),
     "trajectory": draw_each_group(distances.draw_trajectory),
     "density": distances.draw_densities,

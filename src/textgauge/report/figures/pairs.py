@@ -59,7 +59,7 @@ def set_orders(group: Group) -> tuple[list[str], dict[str, Floats]]:
     return labels, found
 
 
-def order_figure(group: Group) -> alt.ConcatChart | None:
+def draw_orders(group: Group) -> alt.ConcatChart | None:
     """Return one cell per two metrics, or metric and people: how alike they order the sets; None without sets.
 
     Spearman's ρ is not there where an order does not exist.
