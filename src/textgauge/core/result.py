@@ -13,8 +13,9 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from textgauge.core import show
 from textgauge.core.errors import InputError, UnknownName
@@ -121,9 +122,9 @@ class Result(Tabular):
 
     def __getitem__(self, name: Any) -> Any:
         """Return the row at a place, or of a name: the value of the first key, or a tuple of the values of several."""
-        if isinstance(name, int) and not -len(self) <= name < len(self):
+        if isinstance(name, SupportsIndex) and not -len(self) <= index(name) < len(self):
             raise IndexError(f"there is no row {name}: this result has {len(self)}, counted from 0")
-        if isinstance(name, int | slice):
+        if isinstance(name, SupportsIndex | slice):
             return self.rows[name]
         rows = self._named(name)
         if len(rows) == 1:

@@ -204,13 +204,18 @@ class CompareReport(Result):
     candidates: tuple[str, ...] = ()
     level: float = 0.95
     is_sliced: bool = False
-    columns: Sequence[Column] = COLUMNS  # type: ignore[misc]
+    with_parts: bool = False
     sign: str | None = None
     foreign: ForeignShare | None = None
     within: float | None = None
     missed: tuple[str, float] | None = None
     foreign_name: str = ""
     texts: pl.DataFrame | None = None
+
+    @property
+    def columns(self) -> Sequence[Column]:  # type: ignore[override]
+        """How rows are shown: with the parts of their values where these were asked for."""
+        return WITH_PARTS if self.with_parts else COLUMNS
 
     @property
     def scores(self) -> tuple[Score, ...]:
@@ -260,7 +265,7 @@ class CompareReport(Result):
 
     def readable(self) -> list[Row]:
         """Return the rows formatted for display; of several candidates one row each, with a column for each metric."""
-        if self.candidates and not self.is_sliced and self.columns is COLUMNS:
+        if self.candidates and not self.is_sliced and not self.with_parts:
             named = [row | {"metric": name_metric(row["metric"])} for row in self.to_dicts()]
             return spread_metrics(named, "candidate")
         is_named = len(self.candidates) > 1

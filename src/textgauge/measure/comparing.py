@@ -28,7 +28,7 @@ from textgauge.measure.candidates import (
     report_slices,
     split_into_slices,
 )
-from textgauge.measure.compare_report import IN_PARTS, WITH_PARTS, CompareReport, Terms, find_separating_terms
+from textgauge.measure.compare_report import IN_PARTS, CompareReport, Terms, find_separating_terms
 from textgauge.measure.dependence import find_repeating_column, find_signs, read_belonging
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
@@ -257,7 +257,7 @@ def compare(
             from textgauge.measure.single_texts import explain_pairings
 
             report = explain_pairings(report, pairings, whole, usable, asked)
-    return replace(report, columns=WITH_PARTS) if parts else report
+    return replace(report, with_parts=parts)
 
 
 def _read_pairings(asked: Asked) -> tuple[list[Pairing], Comparison, list[str]]:

@@ -4,6 +4,7 @@ import json
 from importlib.resources import files
 
 import jsonschema
+import numpy as np
 import pytest
 
 import textgauge
@@ -141,7 +142,7 @@ def test_rows_are_had_by_place_and_by_name():
     from textgauge.core.errors import UnknownName
 
     found = TableResult("ls", [{"metric": "energy", "value": 1}, {"metric": "fid", "value": 2}])
-    assert found[0] is found["energy"]
+    assert found[0] is found["energy"] is found[np.int64(0)]
     assert [row["value"] for row in found[:2]] == [1, 2]
     assert "fid" in found
     assert "jsd" not in found

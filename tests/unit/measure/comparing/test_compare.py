@@ -1,5 +1,6 @@
 """Seeds, and what is computed how often."""
 
+import pickle
 from unittest.mock import patch
 
 import numpy as np
@@ -52,6 +53,11 @@ def test_an_interval_does_not_compute_the_value_again(name):
         (score,) = compare(reference=rows[:200], candidate=rows[200:] + 0.5, metrics=name, ci=True)
     assert score.low <= score.high
     assert len(counted) == 1
+
+
+def test_a_report_can_be_sent_to_another_process():
+    report = compare(["a cat", "a dog"], ["a cow", "a hen"], metrics="jsd@words")
+    assert pickle.loads(pickle.dumps(report)).readable() == report.readable()
 
 
 def test_typical_words_are_words_not_punctuation_marks():
