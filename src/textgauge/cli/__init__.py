@@ -203,13 +203,16 @@ def read_config(app: App, folder: Path, command: str) -> list[Any]:
         from textgauge.cli.output import note
 
         try:
-            table: Any = tomllib.loads(path.read_text("utf-8"))
+            table: Any = tomllib.loads(path.read_text("utf-8-sig"))
         except (OSError, ValueError, RecursionError) as error:
             if name == "pyproject.toml":  # of another tool, which will say what is wrong with it
                 continue
             raise InputError(f"{name}: not TOML ({error})") from None
         if name == "pyproject.toml":
-            table = table.get("tool", {}).get("textgauge")
+            tools = table.get("tool")
+            table = tools.get("textgauge") if isinstance(tools, dict) else None
+        if table is not None and not isinstance(table, dict):
+            raise InputError(f"{name}: give the options of commands in tables, as [tool.textgauge.compare]")
         if table is not None:
             commands = {known for known in app if not known.startswith("-")}
             commands |= {plugin.name for plugin in entry_points(group=GROUP)}

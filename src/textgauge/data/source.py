@@ -120,6 +120,8 @@ def load_table(source: object) -> TextTable:
     if not isinstance(source, str | os.PathLike):
         return TextTable.of("the table", get_columns(source))
     name = os.fspath(source)
+    if not name:
+        raise InputError("the name of a file or dataset is empty")
     if name.startswith(HUB_PREFIX):
         return read_hub_table(name)
     if name.startswith(("http://", "https://")):

@@ -117,6 +117,9 @@ class TextTable:
     def of(cls, name: str, columns: Mapping[str, Iterable[object]]) -> TextTable:
         """Make a table of columns that are in memory."""
         lists = {key: list(cells) for key, cells in columns.items()}
+        lengths = {key: len(cells) for key, cells in lists.items()}
+        if len(set(lengths.values())) > 1:
+            raise InputError(f"{name}: columns differ in length: {lengths}")
         return cls(name, lists, range(1, len(next(iter(lists.values()))) + 1), "row")
 
     @classmethod
@@ -367,8 +370,8 @@ def _list_cells(values: Any) -> list[Any]:
     """Return the values as a list of Python's own; what is missing (NaN among texts, NA) is None."""
     method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(type(values), name)), None)
     cells = values if method is None else getattr(values, method)()
-    if isinstance(cells, int | float | None):
-        raise InputError(f"texts are a list, a file or a table, not {cells!r}")
+    if isinstance(cells, int | float | str | bytes | None):
+        raise InputError(f"texts are a list, a file or a table, not {shorten_line(repr(cells), _LONGEST_NAME)}")
     return [None if _is_missing(cell) else cell for cell in cells]
 
 
@@ -406,7 +409,14 @@ def parse_number(cell: object) -> float | None:
 
 def describe_cell(cell: object) -> str:
     """Say in words what a cell is."""
-    kinds = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    kinds = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+        bytes: "bytes",
+    }
     return kinds.get(type(cell), "null" if cell is None else f"a {type(cell).__name__}")
 
 

@@ -18,7 +18,7 @@ COMPARE = ("compare", "a.txt", "b.txt", "-f", "json")
 
 @pytest.mark.parametrize(("name", "above"), [("textgauge.toml", ""), ("pyproject.toml", "tool.textgauge.")])
 def test_a_table_per_command_gives_defaults(run, folder, name, above):
-    (folder / name).write_text(f'[{above}compare]\nmetrics = "jsd@words"\npermutations = 19\ntest = true\n')
+    (folder / name).write_text(f'\ufeff[{above}compare]\nmetrics = "jsd@words"\npermutations = 19\ntest = true\n')
     (row,) = json.loads(run(*COMPARE)[1])["rows"]
     assert (row["metric"], round(20 * row["p_value"], 9) % 1) == ("jsd@words", 0)
     assert f"defaults of compare are those of {name}" in run(*COMPARE)[2]
@@ -56,5 +56,8 @@ def test_a_mistake_is_one_line(run, folder, text, complaint):
 def test_the_pyproject_of_another_tool_is_left_alone(run, folder):
     (folder / "pyproject.toml").write_text('[project]\nname = "x"\n')
     assert run(*COMPARE, "-m", "jsd@words")[0] == 0
-    (folder / "pyproject.toml").write_text("[project")
-    assert run(*COMPARE, "-m", "jsd@words")[0] == 0
+    for text in ("[project", "tool = 3"):
+        (folder / "pyproject.toml").write_text(text)
+        assert run(*COMPARE, "-m", "jsd@words")[0] == 0
+    (folder / "pyproject.toml").write_text("[tool]\ntextgauge = 3")
+    assert "[tool.textgauge.compare]" in run(*COMPARE)[2]

@@ -48,10 +48,15 @@ def test_two_columns_of_one_name_are_refused(column):
         get_cells(pandas.DataFrame([["a", "b"], ["c", "d"]], columns=["text", "text"]), column)
 
 
-@pytest.mark.parametrize("texts", [3, 1.5, None])
-def test_a_number_is_no_corpus(texts):
+@pytest.mark.parametrize("texts", [3, 1.5, None, {"text": "a cat"}, b"a cat"])
+def test_a_number_or_one_text_is_no_corpus(texts):
     with pytest.raises(InputError, match="texts are a list, a file or a table"):
         get_cells(texts)
+
+
+def test_columns_have_one_length():
+    with pytest.raises(InputError, match="columns differ in length"):
+        get_cells({"text": ["a", "b"], "label": ["x"]})
 
 
 def test_a_column_of_another_library_is_its_cells():
