@@ -125,7 +125,7 @@ class Result(Tabular):
         if isinstance(name, SupportsIndex) and not -len(self) <= index(name) < len(self):
             raise IndexError(f"there is no row {name}: this result has {len(self)}, counted from 0")
         if isinstance(name, SupportsIndex | slice):
-            return self.rows[name]
+            return self.rows[name if isinstance(name, slice) else index(name)]
         rows = self._named(name)
         if len(rows) == 1:
             return rows[0]
