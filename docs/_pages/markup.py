@@ -54,8 +54,12 @@ def code(text: object) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; bars inside cells are kept apart from those of the table."""
-    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    """Return a table; bars inside cells are kept apart from those of the table, where they are no code."""
+
+    def escape(cell: str) -> str:
+        return "".join(part if _CODE.match(part) else part.replace("|", "\\|") for part in _CODE.split(cell))
+
+    lines = [head, ["---"] * len(head), *([escape(cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
