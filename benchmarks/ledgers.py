@@ -39,10 +39,15 @@ def table(columns: tuple[str, ...], rows: list[Row]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+_PAPER = "Which findings of this paper hold when textgauge runs its experiments again"
+_ABOUT = {"beyond": "What is seen of questions that the papers leave open"}
+
+
 def paper_page(name: str, rows: list[Row], seconds: float | None) -> str:
     """The ledger of one paper: what holds, one row a finding; then the claims with their criteria."""
     short = summary(rows)
-    parts = [f"# {name}\n\n{describe_outcomes(short)} {counts(rows)}."]
+    about = f"{_ABOUT.get(name, _PAPER)}; [results](../results.md) explains the words."
+    parts = [f"# {name}\n\n{about}\n\n{describe_outcomes(short)} {counts(rows)}."]
     parts[0] += f" The run took {seconds / 60:.1f} minutes of processor time." if seconds else ""
     parts += ["", table(("finding", "outcome", "claims", "seen"), short)]
     parts += ["\nCriteria:\n", *(f"- {rule}" for rule in dict.fromkeys(row["criterion"] for row in rows))]
@@ -79,7 +84,7 @@ def overview(pages: Path) -> str:
         if not path.is_file():
             rows.append({"paper": name, "findings": "not run", "took": None})
             continue
-        said, short = [*path.read_text(encoding="utf-8").strip().split("\n\n"), ""][1:3]
+        said, short = [*path.read_text(encoding="utf-8").strip().split("\n\n"), ""][2:4]
         said, _, took = said.partition(" The run took ")
         counted = said.rsplit(". ", 1)[-1].removesuffix(".")
         link = f"[{name}](results/{name}.md)"
@@ -102,7 +107,8 @@ def table3_page(rows: list[Row]) -> str:
     done = sorted({row["repetitions"] for row in mixed})
     count = f"{done[0]} to {done[-1]}" if len(done) > 1 else f"{done[0]}"
     parts = [
-        f"# Table 3 of kour2022\n\nWith the authors' variants, {len(core)} of the eight metrics come within {first} of "
+        "# Table 3 of kour2022\n\nThe numbers of that table next to those that textgauge measures.\n\n"
+        f"With the authors' variants, {len(core)} of the eight metrics come within {first} of "
         f"the published values: mean absolute difference of five measures of mixtures, {count} repetitions, CHI and "
         "ZIPF apart."
     ]

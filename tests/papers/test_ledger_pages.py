@@ -18,7 +18,7 @@ def docs(tmp_path, monkeypatch):
     (tmp_path / "docs" / "results").mkdir(parents=True)
     (tmp_path / "docs" / "results.md").write_text("# Results\n\n<!-- ledgers -->\nold\n<!-- /ledgers -->\n\nMore.\n")
     (tmp_path / "docs" / "results" / "second.md").write_text(
-        "# second\n\nHolds: a; b. 2 of 2 findings hold (3 claims).\n"
+        "# second\n\nWhat it is.\n\nHolds: a; b. 2 of 2 findings hold (3 claims).\n"
     )
     saved = {"rows": [{"source": "first", **row} for row in ROWS], "details": {"seconds": {"first": 130.0}}}
     (tmp_path / "ledgers.json").write_text(json.dumps(saved))
@@ -29,7 +29,8 @@ def docs(tmp_path, monkeypatch):
 def test_a_run_gives_a_page_with_failures_first(docs):
     page = (docs / "results" / "first.md").read_text()
     counted = "Holds: u. Does not hold: t. 1 of 2 findings holds, 1 does not hold (2 claims)"
-    assert page.startswith(f"# first\n\n{counted}. The run took 2.2 minutes of processor time.\n")
+    assert page.startswith("# first\n\nWhich findings")
+    assert f"\n\n{counted}. The run took 2.2 minutes of processor time.\n" in page
     assert "| t | does not hold | 0 of 1 | a \\| b: None (+1 to +2) |" in page
     assert page.index("## Claims: does not hold") < page.index("## Claims: holds")
     assert "| a \\| b | 1 |  | +1 to +2 |" in page
