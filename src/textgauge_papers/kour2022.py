@@ -30,6 +30,7 @@ from textgauge_papers.kour2022_tables import (
 from textgauge_papers.ledger import (
     NOT_RUN,
     OPPOSITE,
+    UNKNOWN,
     Claim,
     MeasuredDifference,
     Outcome,
@@ -93,6 +94,8 @@ class KourEvidence:
         parts = []
         for at, names in ((place, MIXED), ((*place[:2], None), SIZED)):
             own, other = look_up(self.measures.get(at, {}), first, second)
+            if any(len(own[name].values) != len(other[name].values) for name in names):
+                return UNKNOWN  # one of the two is not finished
             parts.append(np.sum([np.subtract(own[name].values, other[name].values) for name in names], axis=0))
         return welch(parts[0] / len(SEVEN), -parts[1] / len(SEVEN))
 

@@ -12,7 +12,9 @@ from textgauge.bench import Group, Ksc, Observations, Size, Sources, Speed, Stor
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge_papers import PAPERS, kour2022_tables
+from textgauge_papers.kour2022 import KourEvidence
 from textgauge_papers.kour2022_tables import KOUR_METRICS, VARIANT_METRICS
+from textgauge_papers.ledger import UNKNOWN
 from textgauge_papers.paper import Request
 
 KSC = partial(Ksc, n=100, repetitions=5, draw="disjoint")
@@ -122,6 +124,15 @@ def ledger_of(accuracy, samples=None):
     items += [Group("clinc150,banking77", Size(), 0, observed=samples)] if samples else []
     results = SimpleNamespace(groups=lambda options=None: items)
     return {row["claim"]: row for row in PAPERS["kour2022"].ledger(results, Request(("definition",)))}
+
+
+def test_a_metric_that_lacks_repetitions_of_another_is_not_compared_with_it():
+    def verdicts(protocol, count):
+        return {m.name: summarise_repetitions(m.name, [0.5] * count) for m in protocol.measures}
+
+    places = {("definition", "a,b", k): protocol for k, protocol in ((7, KSC(k=7)), (None, Size()))}
+    measures = {at: {"PR": verdicts(of, 3), "FID": verdicts(of, 2)} for at, of in places.items()}
+    assert KourEvidence(measures, {}).overall_gap(("definition", "a,b", 7), "PR", "FID") is UNKNOWN
 
 
 WHERE = "on clinc150, banking77"
