@@ -19,7 +19,7 @@ import numpy as np
 from textgauge.core.show import Row
 from textgauge_papers import PAPERS
 from textgauge_papers.kour2022_tables import MIXED, SEVEN
-from textgauge_papers.ledger import OUTCOMES, counts, summary
+from textgauge_papers.ledger import OUTCOMES, count_findings, summarise_findings
 
 COLUMNS = ("claim", "paper", "ours", "interval", "why", "deviation", "data")
 TABLE3 = "kour2022-table3"
@@ -45,9 +45,9 @@ _ABOUT = {"beyond": "What is seen of questions that the papers leave open"}
 
 def paper_page(name: str, rows: list[Row], seconds: float | None) -> str:
     """The ledger of one paper: what holds, one row a finding; then the claims with their criteria."""
-    short = summary(rows)
+    short = summarise_findings(rows)
     about = f"{_ABOUT.get(name, _PAPER)}; [results](../results.md) explains the words."
-    parts = [f"# {name}\n\n{about}\n\n{describe_outcomes(short)} {counts(rows)}."]
+    parts = [f"# {name}\n\n{about}\n\n{describe_outcomes(short)} {count_findings(rows)}."]
     parts[0] += f" The run took {seconds / 60:.1f} minutes of processor time." if seconds else ""
     parts += ["", table(("finding", "outcome", "claims", "seen"), short)]
     parts += ["\nCriteria:\n", *(f"- {rule}" for rule in dict.fromkeys(row["criterion"] for row in rows))]

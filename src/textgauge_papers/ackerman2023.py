@@ -28,13 +28,13 @@ from textgauge_papers.ledger import (
     Claim,
     MeasuredDifference,
     Outcome,
-    about,
-    above,
     estimate_from_draws,
     estimate_mean,
-    ledger,
+    judge_above,
+    judge_claims,
+    judge_side,
+    list_claims,
     look_up,
-    on_side,
     subtract_paired,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request
@@ -138,7 +138,7 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
             moved |= {_drop_input(key): observed for key, observed in group.complete.items()}
         elif (group.protocol.name, group.data) == (Distributionality.name, _DATA):
             values |= group.complete
-    return ledger(claims(request), AckermanEvidence(classes, points, values, moved))
+    return judge_claims(claims(request), AckermanEvidence(classes, points, values, moved))
 
 
 def _drop_input(key: str) -> str:
@@ -149,18 +149,20 @@ def claims(request: Request) -> list[Claim[AckermanEvidence]]:
     """Classes by each rule, the illustration, values over ℓ, components."""
     names = [(rule, key) for rule in request.variants for key in _list_judged_names(rule)]
     return [
-        *about("IRPR is nearer to AHD", *(_nearer(*of) for of in names if _published(of[1]) == "ahd")),
-        *about("all others are nearer to energy", *(_nearer(*of) for of in names if _published(of[1]) == "energy")),
-        *about(
+        *list_claims("IRPR is nearer to AHD", *(_nearer(*of) for of in names if _published(of[1]) == "ahd")),
+        *list_claims(
+            "all others are nearer to energy", *(_nearer(*of) for of in names if _published(of[1]) == "energy")
+        ),
+        *list_claims(
             "PR and DC are not very similar to either baseline",
             *(_weak(rule, key) for rule in request.variants for key in _ball_keys()),
         ),
-        *about("IRPR rises before FID, low k before high k", *(_rises_before(*of) for of in _EARLY_AND_LATE)),
-        *about("FID rises slowly at first", _slow_start()),
-        *about("distributional metrics are less sensitive to dimensions", _dimensions()),
-        *about("distances rise and fall over ℓ, and are lowest at ℓ = K but for IRPR and AHD", *_hump()),
-        *about("parts of PR and DC vary less where k is above 3", *_spread()),
-        *about("density is about 1 from ℓ = 6 on", *_dense()),
+        *list_claims("IRPR rises before FID, low k before high k", *(_rises_before(*of) for of in _EARLY_AND_LATE)),
+        *list_claims("FID rises slowly at first", _slow_start()),
+        *list_claims("distributional metrics are less sensitive to dimensions", _dimensions()),
+        *list_claims("distances rise and fall over ℓ, and are lowest at ℓ = K but for IRPR and AHD", *_hump()),
+        *list_claims("parts of PR and DC vary less where k is above 3", *_spread()),
+        *list_claims("density is about 1 from ℓ = 6 on", *_dense()),
     ]
 
 
@@ -187,7 +189,7 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
         (verdicts,) = look_up(evidence.classes[rule], key)
         verdict = verdicts["distributionality"]
         score = MeasuredDifference(verdict.value, verdict.low, verdict.high)
-        found = on_side("score", score, below=side == "ahd")
+        found = judge_side("score", score, below=side == "ahd")
         return replace(found, why=verdict.reason) if found.holds is None and verdict.reason else found
 
     criterion = f"the 95 % interval of the score over samples of pairs is {'above' if side == 'energy' else 'below'} 0"
@@ -198,7 +200,7 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
 def _weak(rule: str, key: str) -> Claim[AckermanEvidence]:
     def test(evidence: AckermanEvidence) -> Outcome:
         own, fid = map(_get_nearest, look_up(evidence.classes[rule], key, "fid"))
-        return above(f"deviation of {key}", "of fid", estimate_mean(own - fid))
+        return judge_above(f"deviation of {key}", "of fid", estimate_mean(own - fid))
 
     criterion = (
         "the 95 % interval over samples of its deviation from the nearer prototype, less fid's from its own, is above 0"
@@ -220,7 +222,7 @@ _EARLY_AND_LATE = (("irpr", "fid"), ("pr(k=2)", "pr(k=15)"), ("dc(k=2)", "dc(k=1
 def _rises_before(early: str, late: str) -> Claim[AckermanEvidence]:
     def test(evidence: AckermanEvidence) -> Outcome:
         first, second = (verdicts["tenth_rise"] for verdicts in look_up(evidence.points, early, late))
-        return above(late, early, subtract_paired(second, first))
+        return judge_above(late, early, subtract_paired(second, first))
 
     rule = (
         "the 95 % interval over y* of the difference of where a tenth of the largest rise is made (the later less the "
@@ -233,7 +235,7 @@ def _slow_start() -> Claim[AckermanEvidence]:
     def test(evidence: AckermanEvidence) -> Outcome:
         (verdicts,) = look_up(evidence.points, "fid")
         rise = verdicts["tenth_rise"]
-        return on_side("place − 0.1", MeasuredDifference(rise.value - 0.1, rise.low - 0.1, rise.high - 0.1))
+        return judge_side("place − 0.1", MeasuredDifference(rise.value - 0.1, rise.low - 0.1, rise.high - 0.1))
 
     rule = "the 95 % interval over y* of where a tenth of the largest rise is made is above a tenth of the sweep of δ"
     return Claim("fid makes a tenth of its rise after a tenth of the way", "figure 2", _BLOBS, rule, test)
@@ -253,7 +255,9 @@ def _dimensions() -> Claim[AckermanEvidence]:
         change = {name: np.abs(high[rows[1]].mean(1) / low[rows[0]].mean(1) - 1) for name, (low, high) in rises.items()}
         both = [np.mean([change[name] for name in names], axis=0) for names in (_NEAREST, _DISTRIBUTIONAL)]
         gaps = both[0] - both[1]
-        return above("change of AHD and IRPR", "of the others", estimate_from_draws(float(gaps[0]), gaps[1:], few))
+        return judge_above(
+            "change of AHD and IRPR", "of the others", estimate_from_draws(float(gaps[0]), gaps[1:], few)
+        )
 
     protocol = Perturbation()
     rule = (
@@ -302,7 +306,7 @@ def _over_steps(
 
     def test(evidence: AckermanEvidence) -> Outcome:
         (observed,) = look_up(evidence.values, key)
-        return above(first, second, estimate_mean(subtract(_average_by_step(observed))))
+        return judge_above(first, second, estimate_mean(subtract(_average_by_step(observed))))
 
     rule = f"the 95 % interval over samples of {first} less {second} is above 0"
     return Claim(f"{key} {claim}", "figure 8", _DATA, rule, test)
@@ -323,7 +327,7 @@ def _spread() -> Iterator[Claim[AckermanEvidence]]:
             def test(evidence: AckermanEvidence, name: str = name, part: str = part, k: int = k) -> Outcome:
                 keys = [get_metric(f"{name}.{part}(k={number})@cosine").key for number in (3, k)]
                 wide, narrow = map(_get_spreads, look_up(evidence.values, *keys))
-                return above("spread at k = 3", f"at k = {k}", estimate_mean(wide - narrow))
+                return judge_above("spread at k = 3", f"at k = {k}", estimate_mean(wide - narrow))
 
             rule = f"the 95 % interval over samples of the standard deviation within ℓ at k = 3 less k = {k} is above 0"
             yield Claim(f"{part} varies less at k = {k} than at k = 3", "figure 13", _DATA, rule, test)

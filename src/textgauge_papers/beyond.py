@@ -22,13 +22,13 @@ from textgauge_papers.ledger import (
     Claim,
     MeasuredDifference,
     Outcome,
-    about,
-    above,
-    all_hold,
     estimate_mean,
-    ledger,
+    judge_above,
+    judge_all,
+    judge_claims,
+    list_claims,
     subtract_paired,
-    welch,
+    subtract_unpaired,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request
 from textgauge_papers.zwerdling_corpora import draw, read_sentences
@@ -159,7 +159,7 @@ class BeyondEvidence:
         if one is None or two is None:
             return UNKNOWN
         prompts = {first[0], second[0]} == {SAME.name, OTHER.name}
-        return welch(np.array(one.values), np.array(two.values)) if prompts else subtract_paired(one, two)
+        return subtract_unpaired(np.array(one.values), np.array(two.values)) if prompts else subtract_paired(one, two)
 
 
 _SAMPLED = "sampled"
@@ -174,10 +174,10 @@ def _judges(study: Study) -> Iterator[tuple[str, Protocol]]:
 def claims() -> list[Claim[BeyondEvidence]]:
     """Return what was seen on the first data sets."""
     return [
-        *about("topics and authors on shared prompts", *_of_authors()),
-        *about("which metrics depend on the encoder", *_of_encoders()),
-        *about("a sample of judgements is enough", _of_sampling()),
-        *about("how time grows", *_of_growth()),
+        *list_claims("topics and authors on shared prompts", *_of_authors()),
+        *list_claims("which metrics depend on the encoder", *_of_encoders()),
+        *list_claims("a sample of judgements is enough", _of_sampling()),
+        *list_claims("how time grows", *_of_growth()),
     ]
 
 
@@ -244,7 +244,7 @@ def _more(first: Side, second: Side) -> Test:
 
     def test(evidence: BeyondEvidence) -> Outcome:
         seen, new = (evidence.gap(first, second, place) for place in (0, 1))
-        found = above(names[0], names[1], new)
+        found = judge_above(names[0], names[1], new)
         said = f"{found.ours} (seen first: {seen.value:+.3g}, {seen.interval})"
         return replace(found, ours=said) if found.ours else found
 
@@ -269,7 +269,7 @@ def _within(bound: float, pairs: Mapping[str, tuple[Side, Side]]) -> Test:
 def _none_squared(evidence: BeyondEvidence) -> Outcome:
     keys = evidence.found.get((GROWTH.name, 1), {})
     gaps = {key: evidence.gap(2.0, (GROWTH.name, key), 1) for key in keys}
-    return all_hold({key: above("2", key, gap) for key, gap in gaps.items()})
+    return judge_all({key: judge_above("2", key, gap) for key, gap in gaps.items()})
 
 
 def rows(results: Results, request: Request) -> list[Row]:
@@ -286,7 +286,7 @@ def rows(results: Results, request: Request) -> list[Row]:
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """Return the ledger."""
-    return ledger(claims(), BeyondEvidence.of(results))
+    return judge_claims(claims(), BeyondEvidence.of(results))
 
 
 _FIGURES = (

@@ -34,16 +34,16 @@ from textgauge_papers.ledger import (
     Claim,
     MeasuredDifference,
     Outcome,
-    about,
-    above,
-    above_all,
     estimate_mean,
-    ledger,
+    judge_above,
+    judge_above_all,
+    judge_claims,
+    judge_side,
+    list_claims,
     look_up,
-    on_side,
     sort_failures_first,
     subtract_paired,
-    welch,
+    subtract_unpaired,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request, load_published
 
@@ -97,7 +97,7 @@ class KourEvidence:
             if any(len(own[name].values) != len(other[name].values) for name in names):
                 return UNKNOWN  # one of the two is not finished
             parts.append(np.sum([np.subtract(own[name].values, other[name].values) for name in names], axis=0))
-        return welch(parts[0] / len(SEVEN), -parts[1] / len(SEVEN))
+        return subtract_unpaired(parts[0] / len(SEVEN), -parts[1] / len(SEVEN))
 
     def get_samples(self, variant: str, theirs: tuple[str, str], *metrics: str) -> list[Observations]:
         """Return the distances of samples by some metrics."""
@@ -117,8 +117,8 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
             if isinstance(group.protocol, Size) and metric in group.complete:
                 samples.setdefault((variant, group.data), {})[name] = group.complete[metric]
     keys = {metric.key: metric.name.upper() for metric in get_corpus_metrics(KOUR_METRICS)}
-    found = ledger(claims(request), KourEvidence(measures, samples))
-    return sort_failures_first([*found, *ledger(ifc_claims(), IfcEvidence.of(results, keys))])
+    found = judge_claims(claims(request), KourEvidence(measures, samples))
+    return sort_failures_first([*found, *judge_claims(ifc_claims(), IfcEvidence.of(results, keys))])
 
 
 def claims(request: Request) -> list[Claim[KourEvidence]]:
@@ -127,26 +127,26 @@ def claims(request: Request) -> list[Claim[KourEvidence]]:
     found = []
     for measure, names in _NAMED_BEST.items():
         best = (_rank(*place, measure, 0) for place in places)
-        found += about(f"{names} among the best by {measure}", *best)
+        found += list_claims(f"{names} among the best by {measure}", *best)
     seconds = (_rank(*place, measure, 1) for place in places for measure in _BEST)
     radar = (claim for place in places for claim in _radar(*place))
     variants, clinc = request.variants, next(iter(OUR_DATA))
     return [
         *found,
-        *about("CHI, DC and FID, at times MAUVE, follow the best", *seconds),
-        *about("weighted accuracy is typically below accuracy", *(_weighted(*place) for place in places)),
-        *about("MAUVE is above DC, DC above PR and FID (figure 4)", *radar),
-        *about("PR and FID are about equal (figure 4)", *(c for place in places for c in _alike(*place))),
-        *about("most metrics need about 1,000 texts", *(_settling(clinc, share) for share in (0.1, 0.05))),
-        *about(
+        *list_claims("CHI, DC and FID, at times MAUVE, follow the best", *seconds),
+        *list_claims("weighted accuracy is typically below accuracy", *(_weighted(*place) for place in places)),
+        *list_claims("MAUVE is above DC, DC above PR and FID (figure 4)", *radar),
+        *list_claims("PR and FID are about equal (figure 4)", *(c for place in places for c in _alike(*place))),
+        *list_claims("most metrics need about 1,000 texts", *(_settling(clinc, share) for share in (0.1, 0.05))),
+        *list_claims(
             "with a growing reference CLASSIFIER and MAUVE underestimate, FID overestimates",
             *(c for variant in variants for pair in OUR_DATA for c in _imbalance(variant, pair)),
         ),
-        *about(
+        *list_claims(
             "with a growing reference PR diverges where DC converges",
             *(_diverges(variant, pair) for variant in variants for pair in OUR_DATA),
         ),
-        *about("the order of T(d)", Claim("the order of T(d)", "table 3", "none", "none", why=_OTHER_CODE)),
+        *list_claims("the order of T(d)", Claim("the order of T(d)", "table 3", "none", "none", why=_OTHER_CODE)),
     ]
 
 
@@ -191,7 +191,7 @@ def _rank(variant: str, theirs: tuple[str, str], k: int, measure: str, place: in
 
     def test(evidence: KourEvidence) -> Outcome:
         at = (variant, OUR_DATA[theirs], k)
-        return above_all(own, {name: evidence.gap(at, own, name, measure) for name in others}, margin=_MARGIN)
+        return judge_above_all(own, {name: evidence.gap(at, own, name, measure) for name in others}, margin=_MARGIN)
 
     word = ("the highest", "the second highest")[place]
     rest = ("every other metric", "every metric but the published first")[place]
@@ -222,7 +222,7 @@ def _radar(variant: str, theirs: tuple[str, str], k: int) -> Iterator[Claim[Kour
             continue  # the figure is of other sources: the table does not say so here
 
         def test(evidence: KourEvidence, first: str = first, second: str = second) -> Outcome:
-            return above(first, second, evidence.overall_gap((variant, OUR_DATA[theirs], k), first, second))
+            return judge_above(first, second, evidence.overall_gap((variant, OUR_DATA[theirs], k), first, second))
 
         claim = f"{first} is above {second} in the mean of seven measures on {', '.join(theirs)} at k = {k}"
         rule = "the 95 % interval over repetitions of the difference of their means over seven measures is above 0"
@@ -289,7 +289,7 @@ def _imbalance(variant: str, theirs: tuple[str, str]) -> Iterator[Claim[KourEvid
 
         def test(evidence: KourEvidence, name: str = name, below: bool = word == "under") -> Outcome:
             (observed,) = evidence.get_samples(variant, theirs, name)
-            return on_side("2,850 against 50 texts − large samples", _deviation(observed), below=below)
+            return judge_side("2,850 against 50 texts − large samples", _deviation(observed), below=below)
 
         claim = f"{name} {word}estimates the distance of a large reference on {', '.join(theirs)}"
         rule = "95 % interval of the distance of 2,850 and 50 texts less that of large samples is on that side of 0"
@@ -302,7 +302,7 @@ def _diverges(variant: str, theirs: tuple[str, str]) -> Claim[KourEvidence]:
         for observed in evidence.get_samples(variant, theirs, "PR", "DC"):
             large = float(observed.of("kind", "asymptote").value.mean())
             errors.append(np.abs(_get_largest_reference(observed) - large) / large)
-        return above("error of PR", "error of DC", estimate_mean(errors[0] - errors[1]))
+        return judge_above("error of PR", "error of DC", estimate_mean(errors[0] - errors[1]))
 
     rule = "95 % interval over repetitions of the difference of their relative errors at 2,850 and 50 texts is above 0"
     claim = f"with a growing reference PR diverges where DC converges on {', '.join(theirs)}"
@@ -316,7 +316,7 @@ def _get_largest_reference(observed: Observations) -> Floats:
 
 def _deviation(observed: Observations) -> MeasuredDifference:
     large, found = observed.of("kind", "asymptote").value, _get_largest_reference(observed)
-    return welch(found, large) if len(large) > 1 else estimate_mean(found - large[0])
+    return subtract_unpaired(found, large) if len(large) > 1 else estimate_mean(found - large[0])
 
 
 _FIGURES = (

@@ -26,10 +26,10 @@ from textgauge_papers.ledger import (
     Claim,
     MeasuredDifference,
     Outcome,
-    about,
     estimate_from_draws,
     estimate_mean,
-    on_side,
+    judge_side,
+    list_claims,
 )
 from textgauge_papers.paper import measure_time
 from textgauge_papers.zwerdling_corpora import draw, read_sentences
@@ -203,7 +203,7 @@ Test = Callable[[Observed], Outcome]
 
 
 def _claims(finding: str, claim: str, rule: str, test: Test, paper: str = "figure 5") -> list[Claim[IfcEvidence]]:
-    return about(finding, *(_claim(study, claim, rule, test, paper) for study in STUDIES))
+    return list_claims(finding, *(_claim(study, claim, rule, test, paper) for study in STUDIES))
 
 
 def _claim(study: FineTuning, claim: str, rule: str, test: Test, paper: str) -> Claim[IfcEvidence]:
@@ -223,11 +223,11 @@ def _claim(study: FineTuning, claim: str, rule: str, test: Test, paper: str) -> 
 
 
 def _falls(name: str) -> Test:
-    return lambda found: on_side(f"ρ of {name}", _resample(_trend, found[name]), below=True)
+    return lambda found: judge_side(f"ρ of {name}", _resample(_trend, found[name]), below=True)
 
 
 def _rises(name: str, column: str | None = None) -> Test:
-    return lambda found: on_side("slope", _resample(_slope, found[name], column=column))
+    return lambda found: judge_side("slope", _resample(_slope, found[name], column=column))
 
 
 def _chi_behind(found: Observed) -> Outcome:
@@ -235,7 +235,7 @@ def _chi_behind(found: Observed) -> Outcome:
         return np.asarray(_trend(steps, chi) - np.mean([_trend(steps, other) for other in others], axis=0))
 
     others = [of for name, of in found.items() if name != "CHI"]
-    return on_side("ρ of CHI less theirs", _resample(compute_gap, found["CHI"], *others))
+    return judge_side("ρ of CHI less theirs", _resample(compute_gap, found["CHI"], *others))
 
 
 def _left(name: str) -> Test:
@@ -244,7 +244,7 @@ def _left(name: str) -> Test:
         last = observed.of("kind", "step").of("step", _count(observed))
         own = observed.of("kind", "self")
         gaps = last.value[np.argsort(last.batch)] - own.value[np.argsort(own.batch)]
-        return on_side("distance left", estimate_mean(gaps))
+        return judge_side("distance left", estimate_mean(gaps))
 
     return test
 

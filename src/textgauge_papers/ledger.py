@@ -75,12 +75,12 @@ def look_up(results: Mapping[Key, Found], *keys: Key, why: str = NOT_RUN) -> lis
     return [results[key] for key in keys]
 
 
-def about(finding: str, *claims: Claim[Evidence]) -> list[Claim[Evidence]]:
+def list_claims(finding: str, *claims: Claim[Evidence]) -> list[Claim[Evidence]]:
     """Claims on one finding of the paper."""
     return [replace(claim, finding=finding) for claim in claims]
 
 
-def ledger(claims: Iterable[Claim[Evidence]], evidence: Evidence) -> list[Row]:
+def judge_claims(claims: Iterable[Claim[Evidence]], evidence: Evidence) -> list[Row]:
     """Return the rows of a ledger: what does not hold first, then what does, then what cannot be tested here."""
     return sort_failures_first(_row(claim, _decide(claim, evidence)) for claim in claims)
 
@@ -115,14 +115,14 @@ def _row(claim: Claim[Evidence], found: Outcome) -> Row:
     }
 
 
-def summary(rows: Iterable[Row]) -> list[Row]:
+def summarise_findings(rows: Iterable[Row]) -> list[Row]:
     """Return one row for each finding, failures first: whether it holds, how many of its claims do, and what was seen.
 
     >>> held = {"finding": "WMD is first", "outcome": "holds", "way": "as defined", "why": None}
     >>> failed = held | {"outcome": "does not hold", "way": "as coded", "claim": "a", "ours": "-0.04", "interval": None}
-    >>> [list(row.values())[:3] for row in summary([failed, held])]
+    >>> [list(row.values())[:3] for row in summarise_findings([failed, held])]
     [['WMD is first', 'holds only as defined', 'as coded 0 of 1; as defined 1 of 1']]
-    >>> summary([failed])[0]["seen"]
+    >>> summarise_findings([failed])[0]["seen"]
     'a: -0.04'
     """
     by_finding: dict[str, list[Row]] = {}
@@ -172,14 +172,14 @@ def _count(rows: Sequence[Row]) -> str:
     return said + (f" ({sum(strict)} without the margin)" if strict else "")
 
 
-def counts(rows: Sequence[Row]) -> str:
+def count_findings(rows: Sequence[Row]) -> str:
     """Return one line over a ledger: how many findings hold, and on how many claims they rest.
 
     >>> row = {"finding": "a", "outcome": "holds", "way": None, "why": None, "ours": "1", "interval": None}
-    >>> counts([row, row | {"finding": "b", "outcome": "not testable here"}])
+    >>> count_findings([row, row | {"finding": "b", "outcome": "not testable here"}])
     '1 of 2 findings holds, 1 is not testable here (2 claims)'
     """
-    outcomes = [row["outcome"] for row in summary(rows)]
+    outcomes = [row["outcome"] for row in summarise_findings(rows)]
     parts = [(outcomes.count("holds"), "holds", "hold")]
     parts += [(sum(one.startswith("holds only") for one in outcomes), "holds only in one way", "hold only in one way")]
     parts += [(outcomes.count("does not hold"), "does not hold", "do not hold")]
@@ -254,10 +254,10 @@ def subtract_paired(first: Verdict, second: Verdict) -> MeasuredDifference:
     return estimate_mean(np.subtract(first.values, second.values))
 
 
-def welch(first: Floats, second: Floats) -> MeasuredDifference:
+def subtract_unpaired(first: Floats, second: Floats) -> MeasuredDifference:
     """Return the mean of the first less that of the second, of repetitions that two sides do not share.
 
-    >>> welch(np.array([2.0, 2.0]), np.array([1.0, 1.0])).interval
+    >>> subtract_unpaired(np.array([2.0, 2.0]), np.array([1.0, 1.0])).interval
     '+1 to +1'
     """
     from scipy.special import stdtrit
@@ -271,7 +271,7 @@ def welch(first: Floats, second: Floats) -> MeasuredDifference:
     return MeasuredDifference(value, value - reach, value + reach)
 
 
-def on_side(what: str, gap: MeasuredDifference, *, below: bool = False) -> Outcome:
+def judge_side(what: str, gap: MeasuredDifference, *, below: bool = False) -> Outcome:
     """Decide whether a value is above 0, or below it: its whole interval is."""
     if not gap.known:
         return Outcome(None, why=NOT_RUN)
@@ -280,12 +280,12 @@ def on_side(what: str, gap: MeasuredDifference, *, below: bool = False) -> Outco
     return Outcome(is_ahead(ends[0]), f"{what} = {gap.value:+.3g}", gap.interval, why)
 
 
-def above(name: str, other: str, gap: MeasuredDifference) -> Outcome:
+def judge_above(name: str, other: str, gap: MeasuredDifference) -> Outcome:
     """Decide whether the first is above the second: the whole interval of their difference is above 0."""
-    return on_side(f"{name} − {other}", gap)
+    return judge_side(f"{name} − {other}", gap)
 
 
-def above_all(name: str, gaps: Mapping[str, MeasuredDifference], *, margin: float = 0.0) -> Outcome:
+def judge_above_all(name: str, gaps: Mapping[str, MeasuredDifference], *, margin: float = 0.0) -> Outcome:
     """Decide whether the first is above every other: all intervals of differences are; the closest rival is shown.
 
     Each must hold, so the level of the whole is no more than that of one. With a `margin`, it may be that much below.
@@ -295,21 +295,21 @@ def above_all(name: str, gaps: Mapping[str, MeasuredDifference], *, margin: floa
         return Outcome(None, why=NOT_RUN)
     rival = min(known, key=lambda other: known[other].low)
     gap = known[rival]
-    found = above(name, rival, gap)
+    found = judge_above(name, rival, gap)
     if not margin:
         return found
-    moved = on_side("", MeasuredDifference(gap.value + margin, gap.low + margin, gap.high + margin))
+    moved = judge_side("", MeasuredDifference(gap.value + margin, gap.low + margin, gap.high + margin))
     why = f"the interval includes -{margin:g}" if moved.why == INCLUDES_ZERO else moved.why
     return replace(found, holds=moved.holds, why=why, strict=bool(found.holds))
 
 
-def below_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Outcome:
+def judge_below_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Outcome:
     """Decide whether the first is below every other, of differences first less other; the closest rival is shown."""
     if not gaps or not all(gap.known for gap in gaps.values()):
         return Outcome(None, why=NOT_RUN)
     rival = max(gaps, key=lambda other: gaps[other].high)
     gap = gaps[rival]
-    return above(rival, name, MeasuredDifference(-gap.value, -gap.high, -gap.low))
+    return judge_above(rival, name, MeasuredDifference(-gap.value, -gap.high, -gap.low))
 
 
 def judge_order(said: Sequence[float], own: Sequence[float]) -> Outcome:
@@ -328,7 +328,7 @@ def judge_order(said: Sequence[float], own: Sequence[float]) -> Outcome:
     return Outcome(is_different(p), f"Spearman's ρ = {value:.2f} of {len(own)}", f"p = {p:.3f}", why)
 
 
-def all_hold(findings: Mapping[str, Outcome]) -> Outcome:
+def judge_all(findings: Mapping[str, Outcome]) -> Outcome:
     """Decide whether every one of several findings holds; those that do not are named."""
     if not findings or any(found.holds is None for found in findings.values()):
         return Outcome(None, why=NOT_RUN)
@@ -353,7 +353,7 @@ def make_page(name: str, rows: Sequence[Row]) -> ResultFile | None:
         by_paper.setdefault(str(row.get("source", "claims")), []).append(row)
     tables = []
     for paper, own in by_paper.items():
-        tables.append(make_table(f"What holds of {paper}", summary(own)))
+        tables.append(make_table(f"What holds of {paper}", summarise_findings(own)))
         tables.append(make_table(f"Claims of {paper}", [{name: row.get(name) for name in _ON_A_PAGE} for row in own]))
-    counted = tuple(f"`{paper}`: {counts(own)}." for paper, own in by_paper.items())
+    counted = tuple(f"`{paper}`: {count_findings(own)}." for paper, own in by_paper.items())
     return ResultFile(name, f"Claims of papers ({name})", tuple(tables), counted)

@@ -21,7 +21,7 @@ from textgauge.cli import (
 )
 from textgauge.core import InputError, ResourceError, Row, TableResult, UnknownName, format_cell
 from textgauge.encode import get_cache_root, make_cache_folder
-from textgauge_papers.ledger import counts, summary
+from textgauge_papers.ledger import count_findings, summarise_findings
 from textgauge_papers.paper import Paper, Request, measure_time, read_time
 
 _SHORT = ("outcome", "claim", "paper", "ours", "interval", "why", "deviation", "data")  # of a ledger on a terminal
@@ -165,7 +165,7 @@ def _print_ledger(rows: list[Row], took: dict[str, float], form: Format) -> None
     for row in rows:
         own.setdefault(row["source"], []).append(row)
     times = {source: f", {seconds / 60:.1f} minutes of processor time" for source, seconds in took.items() if seconds}
-    answers = [f"{source}: {counts(part)}{times.get(source, '')}" for source, part in own.items()]
+    answers = [f"{source}: {count_findings(part)}{times.get(source, '')}" for source, part in own.items()]
     if not form.for_people:
         known = {source: round(seconds, 1) for source, seconds in took.items() if seconds}
         print_result(
@@ -177,7 +177,7 @@ def _print_ledger(rows: list[Row], took: dict[str, float], form: Format) -> None
     for source, part in own.items():
         if len(own) > 1:
             print_answer(source, form)
-        print_table([_known(row) for row in summary(part)], form)
+        print_table([_known(row) for row in summarise_findings(part)], form)
         print_table([_known({name: row[name] for name in _SHORT}) for row in part], form)
 
 

@@ -39,11 +39,11 @@ from textgauge_papers.ledger import (
     Claim,
     MeasuredDifference,
     Outcome,
-    about,
-    above_all,
-    below_all,
     estimate_from_draws,
-    ledger,
+    judge_above_all,
+    judge_below_all,
+    judge_claims,
+    list_claims,
     look_up,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request, load_published, make_row
@@ -290,7 +290,7 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     ideals = {ideal: _bent(groups, ideal) for ideal in ("straight", "quadratic", "root")}
     other = f"the data named here in place of the paper's, a sample of each; {_name_instead(request)}"
     said = [replace(c, deviation="; ".join(filter(None, (other, c.deviation)))) if c.test else c for c in claims()]
-    return ledger(said, UsmbEvidence(found, ideals))
+    return judge_claims(said, UsmbEvidence(found, ideals))
 
 
 def _bent(groups: Sequence[Group], ideal: Literal["straight", "quadratic", "root"]) -> dict[str, float]:
@@ -326,21 +326,25 @@ def claims() -> list[Claim[UsmbEvidence]]:
     table7 = "weights of the ensemble of comparisons (table 7)"
     cosine = (_extreme(_COSINE, "overall", others(_COSINE), best=True, whole=whole) for whole in (False, True))
     return [
-        *about("the ensemble is above all on each task", *(_extreme(_ENSEMBLE, t, singles, best=True) for t in _PARTS)),
-        *about("the ensemble is 40 % above cosine overall", _lead(_ENSEMBLE, [_COSINE])),
-        *about("cosine is the best single metric overall", *cosine),
-        *about("cosine is 6 % above the next single metric", _lead(_COSINE, others(_COSINE))),
-        *about("no single metric is best on every task", *(_beaten(name, others(name)) for name in singles)),
-        *about("single metrics are equal on comparisons", _equal_comparisons(singles)),
+        *list_claims(
+            "the ensemble is above all on each task", *(_extreme(_ENSEMBLE, t, singles, best=True) for t in _PARTS)
+        ),
+        *list_claims("the ensemble is 40 % above cosine overall", _lead(_ENSEMBLE, [_COSINE])),
+        *list_claims("cosine is the best single metric overall", *cosine),
+        *list_claims("cosine is 6 % above the next single metric", _lead(_COSINE, others(_COSINE))),
+        *list_claims("no single metric is best on every task", *(_beaten(name, others(name)) for name in singles)),
+        *list_claims("single metrics are equal on comparisons", _equal_comparisons(singles)),
         *(
             claim
             for name, task, best in _EXTREMES
-            for claim in about(
+            for claim in list_claims(
                 f"{name} is {'best' if best else 'worst'} on {task}", _extreme(name, task, others(name), best=best)
             )
         ),
-        *about("other ideal curves give similar orders", *_similar_orders(singles)),
-        *about(table7, Claim(table7, "as table 6", "none", "none", why=f"{_MISPRINT}; what was meant is not known")),
+        *list_claims("other ideal curves give similar orders", *_similar_orders(singles)),
+        *list_claims(
+            table7, Claim(table7, "as table 6", "none", "none", why=f"{_MISPRINT}; what was meant is not known")
+        ),
     ]
 
 
@@ -358,7 +362,7 @@ def _extreme(name: str, task: str, others: Sequence[str], *, best: bool, whole: 
 
     def test(evidence: UsmbEvidence) -> Outcome:
         gaps = evidence.gaps(name, others, measures)
-        return above_all(name, gaps) if best else below_all(name, gaps)
+        return judge_above_all(name, gaps) if best else judge_below_all(name, gaps)
 
     side = "highest" if best else "lowest"
     criterion = (

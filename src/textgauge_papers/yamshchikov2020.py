@@ -25,13 +25,13 @@ from textgauge_papers.ledger import (
     Claim,
     MeasuredDifference,
     Outcome,
-    about,
-    above_all,
-    below_all,
     estimate_from_draws,
-    ledger,
+    judge_above_all,
+    judge_below_all,
+    judge_claims,
+    judge_side,
+    list_claims,
     look_up,
-    on_side,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request
 from textgauge_papers.yamshchikov2020_tables import (
@@ -102,9 +102,9 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     """Return the ledger."""
     groups = [group for group in select_rated_groups(results.groups()) if group.data == DATA and group.observed]
     if not groups:
-        return ledger(claims(request), YamshchikovEvidence(Numbers(), {}))
+        return judge_claims(claims(request), YamshchikovEvidence(Numbers(), {}))
     ours = compute_our_numbers(groups[-1], request)
-    return ledger(claims(request), YamshchikovEvidence(ours, _resampled_means(groups[-1], request)))
+    return judge_claims(claims(request), YamshchikovEvidence(ours, _resampled_means(groups[-1], request)))
 
 
 def claims(request: Request) -> list[Claim[YamshchikovEvidence]]:
@@ -116,16 +116,20 @@ def claims(request: Request) -> list[Claim[YamshchikovEvidence]]:
     first, last = _correlations(names, request)
     marks = "people's marks vary by 19.7 % on random pairs"
     return [
-        *about("inequality 1: random sets below all others", *(_inequality(name, theirs, request) for name in names)),
-        *about("WMD is first in both correlations with people", *first),
-        *about("word2vec and fastText are last in both", *last),
-        *about("POS-distance, word2vec and fastText order the sets least as people do", _least_aligned(names, request)),
-        *about("WMD and ELMo order the sets alike", _wmd_and_elmo(request)),
-        *about("orders are as many swaps from people's as printed", *(_counted(name, request) for name in names)),
-        *about("people rate sentiment rewrites least similar", _sentiment()),
-        *about(marks, _as_printed(marks, HUMAN, TABLE4["variability"][1], 19.7)),
-        *about("the order of metrics by variability", _variability_order(names)),
-        *about("BLEU varies least on random pairs", _least_variable(names, request)),
+        *list_claims(
+            "inequality 1: random sets below all others", *(_inequality(name, theirs, request) for name in names)
+        ),
+        *list_claims("WMD is first in both correlations with people", *first),
+        *list_claims("word2vec and fastText are last in both", *last),
+        *list_claims(
+            "POS-distance, word2vec and fastText order the sets least as people do", _least_aligned(names, request)
+        ),
+        *list_claims("WMD and ELMo order the sets alike", _wmd_and_elmo(request)),
+        *list_claims("orders are as many swaps from people's as printed", *(_counted(name, request) for name in names)),
+        *list_claims("people rate sentiment rewrites least similar", _sentiment()),
+        *list_claims(marks, _as_printed(marks, HUMAN, TABLE4["variability"][1], 19.7)),
+        *list_claims("the order of metrics by variability", _variability_order(names)),
+        *list_claims("BLEU varies least on random pairs", _least_variable(names, request)),
     ]
 
 
@@ -142,7 +146,7 @@ def _inequality(name: str, theirs: Numbers, request: Request) -> Claim[Yamshchik
     passes = ranks[~random].max() < ranks[random].min()
 
     def test(evidence: YamshchikovEvidence) -> Outcome:
-        return on_side("gap", evidence.of_resamples(_gap, name), below=not passes)
+        return judge_side("gap", evidence.of_resamples(_gap, name), below=not passes)
 
     claim = f"{name} {'puts every' if passes else 'does not put every'} random set below all others (inequality 1)"
     side = "above" if passes else "below"
@@ -172,7 +176,7 @@ def _correlations(names: list[str], request: Request) -> tuple[list[Claim[Yamshc
             def first(
                 evidence: YamshchikovEvidence, value: Callable[[str, Numbers], float] = value, own: str = own
             ) -> Outcome:
-                return above_all("wmd", _gaps(evidence, value, own, [n for n in names if n != "wmd"]))
+                return judge_above_all("wmd", _gaps(evidence, value, own, [n for n in names if n != "wmd"]))
 
             criterion = "95 % interval of its difference with every other metric, pairs resampled in sets, is above 0"
             shown = f"{get_printed_value('wmd', measure):g}"
@@ -186,7 +190,7 @@ def _correlations(names: list[str], request: Request) -> tuple[list[Claim[Yamshc
                 evidence: YamshchikovEvidence, value: Callable[[str, Numbers], float] = value, last: str = last
             ) -> Outcome:
                 others = [name for name in names if not name.startswith("cosine")]
-                return below_all(last, _gaps(evidence, value, last, others))
+                return judge_below_all(last, _gaps(evidence, value, last, others))
 
             criterion = "95 % interval of the difference of every other metric with it, pairs resampled, is above 0"
             claim = f"{last} has the lowest {measure.replace('_', ' ')}"
@@ -241,7 +245,7 @@ def _least_aligned(names: list[str], request: Request) -> Claim[YamshchikovEvide
         others = np.min([own[name] for name in names if name not in worst], axis=0)
         gaps = others - np.max([own[name] for name in worst], axis=0)
         found = estimate_from_draws(float(gaps[0]), gaps[1:], _PAIRS)
-        return on_side("lowest of the others − highest of these", found)
+        return judge_side("lowest of the others − highest of these", found)
 
     criterion = "95 % interval of the lowest order correlation of the others less their highest is above 0"
     claim = "POS-distance and cosines of word vectors have the lowest order correlations with people"
@@ -257,7 +261,7 @@ def _wmd_and_elmo(request: Request) -> Claim[YamshchikovEvidence]:
         drawn = look_up(evidence.drawn, *names)
         means = [np.vstack([evidence.ours.means[name], of]) for name, of in zip(names, drawn, strict=True)]
         own = np.array([spearman(one, other) for one, other in zip(*means, strict=True)])
-        return on_side(f"ρ − {_ALIKE:g}", estimate_from_draws(own[0] - _ALIKE, own[1:] - _ALIKE, _PAIRS))
+        return judge_side(f"ρ − {_ALIKE:g}", estimate_from_draws(own[0] - _ALIKE, own[1:] - _ALIKE, _PAIRS))
 
     criterion = f"95 % interval of Spearman's ρ of both orders, pairs resampled within sets, is above {_ALIKE:g}"
     claim = Claim("WMD and ELMo order the sets alike", "ρ = .96", DATA, criterion, test, name_instead("wmd", request))
@@ -268,7 +272,7 @@ def _least_variable(names: list[str], request: Request) -> Claim[YamshchikovEvid
     measure, value = TABLE4["variability"]
 
     def test(evidence: YamshchikovEvidence) -> Outcome:
-        return below_all("bleu", _gaps(evidence, value, "bleu", [name for name in names if name != "bleu"]))
+        return judge_below_all("bleu", _gaps(evidence, value, "bleu", [name for name in names if name != "bleu"]))
 
     criterion = "95 % interval of the difference of every other metric with it, pairs resampled within sets, is above 0"
     shown = f"{get_printed_value('bleu', measure):g} %"
@@ -285,7 +289,7 @@ def _sentiment() -> Claim[YamshchikovEvidence]:
             for place, name in enumerate(SETS)
             if place != at and not random[place]
         }
-        return below_all("yelp_rewrite", gaps)
+        return judge_below_all("yelp_rewrite", gaps)
 
     criterion = "95 % interval of every other set's mean rating less its own, pairs resampled, is above 0"
     claim = "people rate sentiment rewrites (yelp) least similar of the sets that are not random"
@@ -300,7 +304,7 @@ def _variability_order(names: list[str]) -> Claim[YamshchikovEvidence]:
         said = np.array([get_printed_value(name, measure) for name in names])
         own = np.array([[value(name, evidence.ours), *evidence.resampled(value, name)] for name in names])
         found = estimate_from_draws(spearman(said, own[:, 0]), np.array([spearman(said, o) for o in own.T[1:]]), _PAIRS)
-        return on_side("Spearman's ρ", found)
+        return judge_side("Spearman's ρ", found)
 
     criterion = (
         "95 % interval of Spearman's ρ of published and our variability over metrics, pairs resampled, is above 0"

@@ -21,11 +21,11 @@ from textgauge_papers.ledger import (
     Claim,
     MeasuredDifference,
     Outcome,
-    above,
-    above_all,
-    below_all,
+    judge_above,
+    judge_above_all,
+    judge_below_all,
+    judge_claims,
     judge_order,
-    ledger,
     look_up,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request, load_published, make_row
@@ -187,7 +187,7 @@ def intervals(one: Described) -> dict[tuple[str, str], Ends]:
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """Return the ledger."""
     found = {one.name: intervals(one) | _counts(one) for one in _get_descriptions(results, request)}
-    return ledger([claim for corpus in _TABLES for claim in claims(corpus)] + _of_people(), found)
+    return judge_claims([claim for corpus in _TABLES for claim in claims(corpus)] + _of_people(), found)
 
 
 def _counts(one: Described) -> dict[tuple[str, str], Ends]:
@@ -240,7 +240,7 @@ def _order(
     def test(evidence: Intervals) -> Outcome:
         own, *theirs = look_up(_get_values(evidence, corpus), first, *others, why=_WHY.get(first[1], NOT_RUN))
         gaps = {_named(key): own.less(other) for key, other in zip(others, theirs, strict=True)}
-        return below_all(_named(first), gaps) if below else above_all(_named(first), gaps)
+        return judge_below_all(_named(first), gaps) if below else judge_above_all(_named(first), gaps)
 
     resampled = " over draws at the size of test" if first[1].startswith("drawn") else ""
     criterion = f"the 95 % interval of each difference{resampled} is on that side of 0"
@@ -309,7 +309,7 @@ def _falls(corpus: str, model: str) -> Claim[Intervals]:
     def test(evidence: Intervals) -> Outcome:
         at_test, whole = look_up(_get_values(evidence, corpus), (model, "drawn.unique"), (model, "unique"))
         gap = at_test.less(whole)
-        found = above("at the size of test", "of all texts", gap)
+        found = judge_above("at the size of test", "of all texts", gap)
         kept = is_ahead(_KEPT - gap.high)
         return found if model == "vae" else replace(found, holds=kept, why="" if kept else "it may fall by more")
 

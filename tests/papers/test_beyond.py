@@ -9,7 +9,7 @@ import pytest
 from textgauge.bench import summarise_repetitions
 from textgauge_papers import beyond
 from textgauge_papers.beyond import GROWTH, OTHER, SAME, BeyondEvidence, claims
-from textgauge_papers.ledger import ledger
+from textgauge_papers.ledger import judge_claims
 
 SEEN, NEW = 0, 1
 
@@ -35,7 +35,7 @@ EXPONENTS = {"pr": 1.4, "dc": 1.4, "chi": 0.3, "zipf": 0.3, "jsd": 0.3}
 
 
 def verdicts(found):
-    return {row["claim"]: row["outcome"] for row in ledger(claims(), found)}
+    return {row["claim"]: row["outcome"] for row in judge_claims(claims(), found)}
 
 
 def test_claims_hold_where_the_second_data_set_shows_them():
@@ -53,7 +53,7 @@ def test_the_first_data_set_decides_nothing():
     good, bad = evidence(0.3, 0.9, **EXPONENTS), evidence(0.5, 0.5, **dict.fromkeys(EXPONENTS, 1.0))
     mixed = BeyondEvidence({(n, place): (bad if place == SEEN else good).found[n, place] for n, place in good.found})
     assert verdicts(mixed) == verdicts(good)
-    (row, *_) = ledger(claims(), mixed)
+    (row, *_) = judge_claims(claims(), mixed)
     assert "seen first: " in row["ours"]
 
 

@@ -8,7 +8,7 @@ from textgauge.core import InputError, UnknownName
 from textgauge_papers import kour2022_ifc as ifc
 from textgauge_papers.kour2022_ifc import STEPS, STUDIES, FineTuning, IfcEvidence, Kour2022Ifc, ifc_claims
 from textgauge_papers.kour2022_tables import KOUR_METRICS
-from textgauge_papers.ledger import ledger
+from textgauge_papers.ledger import judge_claims
 
 NAMES = {name: name.upper() for name in KOUR_METRICS.split(",")}
 TEXTS = [f"text of number {i}" for i in range(60)]
@@ -79,7 +79,7 @@ def rows(slopes, *numbers):
         def groups():
             return groups
 
-    return {row["claim"]: row for row in ledger(ifc_claims(), IfcEvidence.of(Results(), NAMES))}
+    return {row["claim"]: row for row in judge_claims(ifc_claims(), IfcEvidence.of(Results(), NAMES))}
 
 
 FALLING = dict.fromkeys(NAMES, -0.1)

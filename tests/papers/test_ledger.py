@@ -13,17 +13,17 @@ from textgauge_papers.ledger import (
     Claim,
     MeasuredDifference,
     Outcome,
-    about,
-    above_all,
-    all_hold,
-    counts,
+    count_findings,
     estimate_mean,
+    judge_above_all,
+    judge_all,
+    judge_claims,
     judge_order,
-    ledger,
-    on_side,
+    judge_side,
+    list_claims,
     subtract_paired,
-    summary,
-    welch,
+    subtract_unpaired,
+    summarise_findings,
 )
 
 
@@ -32,14 +32,14 @@ def claim(name, finding):
 
 
 def test_failures_come_first_and_what_has_no_test_is_not_testable():
-    rows = ledger([claim("a", Outcome(True)), claim("b", None), claim("c", Outcome(False))], None)
+    rows = judge_claims([claim("a", Outcome(True)), claim("b", None), claim("c", Outcome(False))], None)
     assert [(row["claim"], row["outcome"]) for row in rows] == [
         ("c", "does not hold"),
         ("a", "holds"),
         ("b", "not testable here"),
     ]
     assert rows[-1]["why"] == "no model"
-    assert counts(rows) == "0 of 1 findings hold, 1 does not hold (3 claims)"
+    assert count_findings(rows) == "0 of 1 findings hold, 1 does not hold (3 claims)"
 
 
 def test_a_claim_holds_only_where_the_whole_interval_does():
@@ -48,23 +48,23 @@ def test_a_claim_holds_only_where_the_whole_interval_does():
         MeasuredDifference(0.1, -0.1, 0.3),
         MeasuredDifference(-0.3, -0.5, -0.1),
     )
-    assert above_all("a", {"b": sure, "c": sure}).holds is True
-    assert above_all("a", {"b": sure, "c": unsure}).why == "the interval includes 0"
-    found = above_all("a", {"b": sure, "c": against})
+    assert judge_above_all("a", {"b": sure, "c": sure}).holds is True
+    assert judge_above_all("a", {"b": sure, "c": unsure}).why == "the interval includes 0"
+    found = judge_above_all("a", {"b": sure, "c": against})
     assert (found.holds, found.ours, found.why) == (False, "a − c = -0.3", "the other way round")
-    assert above_all("a", {"b": MeasuredDifference(math.nan, math.nan, math.nan)}).holds is None
-    near = above_all("a", {"b": MeasuredDifference(0.01, -0.01, 0.03)}, margin=0.015)
+    assert judge_above_all("a", {"b": MeasuredDifference(math.nan, math.nan, math.nan)}).holds is None
+    near = judge_above_all("a", {"b": MeasuredDifference(0.01, -0.01, 0.03)}, margin=0.015)
     assert (near.holds, near.strict, near.interval) == (True, False, "-0.01 to +0.03")
-    assert above_all("a", {"b": unsure}, margin=0.015).why == "the interval includes -0.015"
-    assert above_all("a", {"b": against}, margin=0.015).why == "the other way round"
+    assert judge_above_all("a", {"b": unsure}, margin=0.015).why == "the interval includes -0.015"
+    assert judge_above_all("a", {"b": against}, margin=0.015).why == "the other way round"
 
 
 def test_all_of_several():
     good, bad = Outcome(True, interval="x"), Outcome(False, interval="y")
-    assert all_hold({"p": good, "q": good}).holds is True
-    assert (all_hold({"p": good, "q": bad}).interval, all_hold({"p": good, "q": bad}).why) == ("y", "not for q")
-    assert all_hold({"p": good, "q": Outcome(None)}).holds is None
-    assert all_hold({}).holds is None
+    assert judge_all({"p": good, "q": good}).holds is True
+    assert (judge_all({"p": good, "q": bad}).interval, judge_all({"p": good, "q": bad}).why) == ("y", "not for q")
+    assert judge_all({"p": good, "q": Outcome(None)}).holds is None
+    assert judge_all({}).holds is None
 
 
 def test_differences_are_paired():
@@ -79,9 +79,9 @@ def test_differences_are_paired():
 
 
 def test_a_claim_below_0_shows_the_value_as_it_is():
-    found = on_side("score", MeasuredDifference(-0.3, -0.5, -0.1), below=True)
+    found = judge_side("score", MeasuredDifference(-0.3, -0.5, -0.1), below=True)
     assert (found.holds, found.ours, found.interval) == (True, "score = -0.3", "-0.5 to -0.1")
-    assert on_side("score", MeasuredDifference(0.3, 0.1, 0.5), below=True).why == "the other way round"
+    assert judge_side("score", MeasuredDifference(0.3, 0.1, 0.5), below=True).why == "the other way round"
 
 
 def test_welchs_interval_is_scipys():
@@ -90,7 +90,9 @@ def test_welchs_interval_is_scipys():
     rng = np.random.default_rng(0)
     one, other = rng.normal(1.0, 0.3, 10), rng.normal(0.0, 1.0, 7)
     ends = ttest_ind(one, other, equal_var=False).confidence_interval()
-    assert (welch(one, other).low, welch(one, other).high) == pytest.approx((ends.low, ends.high))
+    assert (subtract_unpaired(one, other).low, subtract_unpaired(one, other).high) == pytest.approx(
+        (ends.low, ends.high)
+    )
 
 
 def test_agreement_of_orders_is_exact_and_the_same_every_time():
@@ -103,7 +105,7 @@ def test_agreement_of_orders_is_exact_and_the_same_every_time():
 
 def outcome_of(*outcomes, ways=("",)):
     claims = [replace(claim(f"c{i}", one), way=way) for way in ways for i, one in enumerate(outcomes)]
-    return summary(ledger(about("f", *claims), None))[0]
+    return summarise_findings(judge_claims(list_claims("f", *claims), None))[0]
 
 
 def test_a_finding_holds_by_most_of_its_claims_and_none_the_other_way_round():
@@ -127,14 +129,17 @@ def test_a_finding_that_holds_in_one_way_says_in_which():
     text, code = (
         replace(claim("c", Outcome(holds)), way=way) for holds, way in ((False, "as text"), (True, "as code"))
     )
-    rows = ledger([*about("g", claim("d", Outcome(True))), *about("f", text, code)], None)
-    assert [(row["finding"], row["outcome"]) for row in summary(rows)] == [("f", "holds only as code"), ("g", "holds")]
-    assert counts(rows) == "1 of 2 findings holds, 1 holds only in one way (3 claims)"
+    rows = judge_claims([*list_claims("g", claim("d", Outcome(True))), *list_claims("f", text, code)], None)
+    assert [(row["finding"], row["outcome"]) for row in summarise_findings(rows)] == [
+        ("f", "holds only as code"),
+        ("g", "holds"),
+    ]
+    assert count_findings(rows) == "1 of 2 findings holds, 1 holds only in one way (3 claims)"
 
 
 def test_a_page_has_a_table_for_each_paper_with_failures_first_and_escaped(tmp_path):
     sure, unsure = claim("a is above b", Outcome(True)), claim("<b>c</b> is below d", Outcome(False, why="includes 0"))
-    rows = [{"source": source, **row} for source in ("first", "second") for row in ledger([sure, unsure], None)]
+    rows = [{"source": source, **row} for source in ("first", "second") for row in judge_claims([sure, unsure], None)]
     (tmp_path / "rows.json").write_text(json.dumps({"schema": 1, "command": "reproduce", "rows": rows}))
     found = read_result(tmp_path / "rows.json")
     titles = ["What holds of first", "Claims of first", "What holds of second", "Claims of second"]

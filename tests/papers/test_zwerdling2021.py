@@ -12,7 +12,7 @@ from textgauge.bench import Results, Store
 from textgauge.core import InputError, MissingExtra, ResourceError, UnknownName, listen
 from textgauge_papers import PAPERS, zwerdling_corpora
 from textgauge_papers import zwerdling2021 as paper
-from textgauge_papers.ledger import ledger
+from textgauge_papers.ledger import judge_claims
 from textgauge_papers.paper import Request
 from textgauge_papers.zwerdling_corpora import Making, Source, captions, make_corpora, split
 from textgauge_papers.zwerdling_suite import Described, Zwerdling2021
@@ -176,7 +176,7 @@ def test_captions_are_sampled_but_train_is_whole(tmp_path, monkeypatch):
 def test_claims_have_the_order_of_the_published_numbers(corpus):
     """Published values as if they were sure: the claims are the paper's, but for those it makes of some corpora."""
     exact = {key: paper.Ends(value, value, value) for key, value in paper.load_published_values(corpus).items()}
-    rows = ledger(paper.claims(corpus), {paper._OUR_CORPUS[corpus]: exact})
+    rows = judge_claims(paper.claims(corpus), {paper._OUR_CORPUS[corpus]: exact})
     refuted = [row["claim"] for row in rows if row["outcome"] == "does not hold"]
     of_yahoo = ["the VAE's semantic precision is above train's (yahoo)", "plausibility follows grammar (yahoo)"]
     assert refuted == (of_yahoo if corpus == "yahoo" else [])
@@ -236,7 +236,7 @@ def test_claims_on_a_vae_that_is_too_weak_are_not_testable():
     exact = {key: paper.Ends(value, value, value) for key, value in paper.load_published_values("news").items()}
     train = exact["train", "drawn.semantic_f1"].value
     exact["vae", "drawn.semantic_f1"] = paper.Ends(*[0.8 * train] * 3)
-    rows = {row["claim"]: row for row in ledger(paper.claims("news"), {"news": exact})}
+    rows = {row["claim"]: row for row in judge_claims(paper.claims("news"), {"news": exact})}
     weak = {claim for claim, row in rows.items() if "too weak" in (row["why"] or "")}
     assert all(rows[claim]["outcome"] == "not testable here" for claim in weak)
     assert "GPT-2 has the highest semantic recall of the three (news)" in weak
