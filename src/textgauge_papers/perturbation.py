@@ -44,13 +44,13 @@ class PointSample:
     order: Ints
     direction: Floats
 
-    def group(self, p: float) -> Ints:
+    def get_group(self, p: float) -> Ints:
         """Return the places in B of the round(p·|B|) points that move: y* and its nearest neighbours."""
         return self.order[: int(np.rint(p * len(self.B)))]
 
-    def moved(self, p: float, delta: float) -> Floats:
+    def move_group(self, p: float, delta: float) -> Floats:
         """Return the group, moved together by δ."""
-        return np.asarray(self.B[self.group(p)] + delta * self.direction)
+        return np.asarray(self.B[self.get_group(p)] + delta * self.direction)
 
 
 def draw_blobs(rng: np.random.Generator, *, n: int, q: int, sigma: float) -> tuple[Floats, Floats, Ints]:
@@ -187,7 +187,7 @@ class Perturbation(Protocol):
         """
         return list(np.linspace(0.0, self.largest_p, _P_STEPS + 1)[1:].round(9).tolist())  # steps of 0.05 meet 0.3
 
-    def drawn(self, q: int, repetition: int, seed: int) -> PointSample:
+    def draw_points(self, q: int, repetition: int, seed: int) -> PointSample:
         """Return the points of one repetition in q dimensions: what its trials compare."""
         points = draw_blobs(make_generator(self, POINTS, seed, self._number(q, 0)), n=self.n, q=q, sigma=self.sigma)
         return self._draw_group(points, POINTS, q, repetition, seed)
@@ -211,7 +211,11 @@ class Perturbation(Protocol):
         for q in range(self.q, (self.q if own else self.largest_q) + 1):
             for repetition in range(self.repetitions):
                 trials = sorted(whole if q == self.q else across)
-                drawn = self._draw_group(own, sources, q, repetition, seed) if own else self.drawn(q, repetition, seed)
+                drawn = (
+                    self._draw_group(own, sources, q, repetition, seed)
+                    if own
+                    else self.draw_points(q, repetition, seed)
+                )
                 yield _make_batch(self._number(q, repetition), drawn, trials, q)
 
     def _embed(self, sources: Sources, seed: int) -> tuple[Floats, Floats, Ints]:
@@ -313,13 +317,13 @@ def get_point_metrics(metrics: str | Iterable[str | Metric]) -> Sequence[CorpusM
 def _make_batch(number: int, drawn: PointSample, trials: list[tuple[float, float]], q: int) -> CorpusBatch:
     """Make one corpus of A and B and the moved group of every trial, for distances that several trials share."""
     n = len(drawn.A)
-    moved = [drawn.moved(p, delta) if delta else drawn.B[:0] for p, delta in trials]
+    moved = [drawn.move_group(p, delta) if delta else drawn.B[:0] for p, delta in trials]
     starts = 2 * n + np.cumsum([0, *map(len, moved)])
     left, right = np.zeros((2, len(trials), starts[-1]), dtype=bool)
     left[:, :n], right[:, n : 2 * n] = True, True
     for trial, (p, delta) in enumerate(trials):
         right[trial, starts[trial] : starts[trial + 1]] = True
-        right[trial, n + drawn.group(p)] = not delta
+        right[trial, n + drawn.get_group(p)] = not delta
     p, delta = np.array(trials).T
     columns = {"q": np.full(len(trials), q), "p": p, "delta": delta}
     return CorpusBatch(number, Corpus.of(np.concatenate([drawn.A, drawn.B, *moved])), Draws(left, right), columns)

@@ -29,7 +29,7 @@ _COLOURS = {"A": "#999999", "B": BLUE, "moved group": VERMILION}
 
 def collect_perturbation_rows(group: Group, metric: str, over: Over) -> pl.DataFrame:
     """One row per place of a sweep: mean of the repetitions with Student's 95 % interval, shifted and unperturbed."""
-    observed, protocol = group.observed[metric], style.require_protocol(group, "drawn")
+    observed, protocol = group.observed[metric], style.require_protocol(group, "draw_points")
     value, at = style.get_own_values(metric, observed), observed.columns
     fixed = {"delta": protocol.delta, "p": protocol.p, "q": protocol.q}
     shifted = np.all([at[name] == fixed[name] for name in fixed if name != over], axis=0)
@@ -43,13 +43,13 @@ def collect_perturbation_rows(group: Group, metric: str, over: Over) -> pl.DataF
 
 def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
     """Return one row per point and picture: A and B as they are, then A and B with the group moved by δ."""
-    protocol = style.require_protocol(group, "drawn")
+    protocol = style.require_protocol(group, "draw_points")
     if protocol.q != 2 or not 0 <= repetition < protocol.repetitions:
         raise InputError(f"points are drawn in 2 dimensions, for repetitions 1 to {protocol.repetitions}")
-    drawn = protocol.drawn(2, repetition, group.seed)
-    chosen = np.isin(np.arange(protocol.n), drawn.group(protocol.p))
+    drawn = protocol.draw_points(2, repetition, group.seed)
+    chosen = np.isin(np.arange(protocol.n), drawn.get_group(protocol.p))
     after = drawn.B.copy()
-    after[drawn.group(protocol.p)] = drawn.moved(protocol.p, protocol.delta)
+    after[drawn.get_group(protocol.p)] = drawn.move_group(protocol.p, protocol.delta)
     frames = [
         pl.DataFrame({"x": at[:, 0], "y": at[:, 1], "of": of}).with_columns(picture=pl.lit(picture))
         for picture, B in ((UNPERTURBED, drawn.B), (SHIFTED, after))
@@ -61,7 +61,7 @@ def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
 def draw_perturbation(group: Group, over: Over) -> alt.ConcatChart:
     """One panel per metric: d(A, B') over δ, p or q, with the 95 % band of its mean, and the unperturbed level."""
     title, across = OVERS[over]
-    setting = _format_setting(style.require_protocol(group, "drawn"), over, own=group.data != POINTS.name)
+    setting = _format_setting(style.require_protocol(group, "draw_points"), over, own=group.data != POINTS.name)
     line = "Line and band: mean over repetitions and its 95 % interval (these points); dashed: unperturbed."
     draw = partial(_draw_perturbation_panel, across=across)
     return style.draw_metrics(group, partial(collect_perturbation_rows, over=over), "mean", draw, title, setting, line)
@@ -69,7 +69,7 @@ def draw_perturbation(group: Group, over: Over) -> alt.ConcatChart:
 
 def sample_figure(group: Group, *, repetition: int = 0) -> alt.ConcatChart:
     """Return the points of one repetition in two dimensions, before and after the move; drawn again from the seed."""
-    rows, protocol = sample_rows(group, repetition), style.require_protocol(group, "drawn")
+    rows, protocol = sample_rows(group, repetition), style.require_protocol(group, "draw_points")
     moved = len(rows.filter((pl.col("of") == "moved group") & (pl.col("picture") == SHIFTED)))
     parts = [(picture, rows.filter(pl.col("picture") == picture)) for picture in (UNPERTURBED, SHIFTED)]
     line = f"Repetition {repetition + 1}: {moved} of {protocol.n} points of B are moved by δ = {protocol.delta:g}."
@@ -116,7 +116,7 @@ def draw_perturbations(groups: Sequence[Group], repetition: int) -> Iterator[sty
         for over in OVERS:
             if not (own and over == "q"):
                 yield [over, *style.group_words(group)], draw_perturbation(group, over)
-        protocol = style.require_protocol(group, "drawn")
+        protocol = style.require_protocol(group, "draw_points")
         if not own and protocol.q == 2 and repetition < protocol.repetitions:
             yield ["points", *style.group_words(group)], sample_figure(group, repetition=repetition)
 

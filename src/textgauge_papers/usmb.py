@@ -287,13 +287,13 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     for name, measures in _resampled(whole).items():
         found[name][_WHOLE_MEASURE] = measures[Retrieval.name]
     groups = [group for group in results.groups() if own and isinstance(group.protocol, Sensitivity)]
-    ideals = {ideal: _bent(groups, ideal) for ideal in ("straight", "quadratic", "root")}
+    ideals = {ideal: _judge_by_ideal(groups, ideal) for ideal in ("straight", "quadratic", "root")}
     other = f"the data named here in place of the paper's, a sample of each; {_name_instead(request)}"
     said = [replace(c, deviation="; ".join(filter(None, (other, c.deviation)))) if c.test else c for c in claims()]
     return judge_claims(said, UsmbEvidence(found, ideals))
 
 
-def _bent(groups: Sequence[Group], ideal: Literal["straight", "quadratic", "root"]) -> dict[str, float]:
+def _judge_by_ideal(groups: Sequence[Group], ideal: Literal["straight", "quadratic", "root"]) -> dict[str, float]:
     """Sensitivity of each metric by another ideal curve, mean over data sets and encoders."""
     found: dict[str, list[float]] = {}
     for group in groups:

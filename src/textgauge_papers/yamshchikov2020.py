@@ -81,12 +81,12 @@ class YamshchikovEvidence:
     drawn: Mapping[str, Floats]
     kept: dict[tuple[object, str], Floats] = field(default_factory=dict)
 
-    def of_resamples(self, measure: Callable[[str, Numbers], float], name: str) -> MeasuredDifference:
+    def estimate(self, measure: Callable[[str, Numbers], float], name: str) -> MeasuredDifference:
         """Return a measure of one metric with its interval over resampled pairs."""
         look_up(self.drawn, name, HUMAN)
-        return estimate_from_draws(measure(name, self.ours), self.resampled(measure, name), _PAIRS)
+        return estimate_from_draws(measure(name, self.ours), self.resample(measure, name), _PAIRS)
 
-    def resampled(self, measure: Callable[[str, Numbers], float], name: str) -> Floats:
+    def resample(self, measure: Callable[[str, Numbers], float], name: str) -> Floats:
         """Return a measure of one metric on every resample."""
         if (measure, name) not in self.kept:
             found = [measure(name, self._draw(at, name)) for at in range(_RESAMPLES)]
@@ -146,7 +146,7 @@ def _inequality(name: str, theirs: Numbers, request: Request) -> Claim[Yamshchik
     passes = ranks[~random].max() < ranks[random].min()
 
     def test(evidence: YamshchikovEvidence) -> Outcome:
-        return judge_side("gap", evidence.of_resamples(_gap, name), below=not passes)
+        return judge_side("gap", evidence.estimate(_gap, name), below=not passes)
 
     claim = f"{name} {'puts every' if passes else 'does not put every'} random set below all others (inequality 1)"
     side = "above" if passes else "below"
@@ -203,9 +203,9 @@ def _gaps(
     evidence: YamshchikovEvidence, value: Callable[[str, Numbers], float], name: str, others: list[str]
 ) -> dict[str, MeasuredDifference]:
     look_up(evidence.drawn, name, HUMAN, *others)
-    own, drawn = value(name, evidence.ours), evidence.resampled(value, name)
+    own, drawn = value(name, evidence.ours), evidence.resample(value, name)
     return {
-        other: estimate_from_draws(own - value(other, evidence.ours), drawn - evidence.resampled(value, other), _PAIRS)
+        other: estimate_from_draws(own - value(other, evidence.ours), drawn - evidence.resample(value, other), _PAIRS)
         for other in others
     }
 
@@ -220,7 +220,7 @@ def _as_printed(
     claim: str, name: str, measure: Callable[[str, Numbers], float], printed: float, instead: str = ""
 ) -> Claim[YamshchikovEvidence]:
     def test(evidence: YamshchikovEvidence) -> Outcome:
-        found = evidence.of_resamples(measure, name)
+        found = evidence.estimate(measure, name)
         if not found.known:
             return Outcome(None, why=NOT_RUN)
         holds = found.low <= printed <= found.high
@@ -240,7 +240,7 @@ def _least_aligned(names: list[str], request: Request) -> Claim[YamshchikovEvide
     def test(evidence: YamshchikovEvidence) -> Outcome:
         look_up(evidence.drawn, *names, HUMAN)
         own = {
-            n: np.array([order_correlation(n, evidence.ours), *evidence.resampled(order_correlation, n)]) for n in names
+            n: np.array([order_correlation(n, evidence.ours), *evidence.resample(order_correlation, n)]) for n in names
         }
         others = np.min([own[name] for name in names if name not in worst], axis=0)
         gaps = others - np.max([own[name] for name in worst], axis=0)
@@ -302,7 +302,7 @@ def _variability_order(names: list[str]) -> Claim[YamshchikovEvidence]:
     def test(evidence: YamshchikovEvidence) -> Outcome:
         look_up(evidence.drawn, *names)
         said = np.array([get_printed_value(name, measure) for name in names])
-        own = np.array([[value(name, evidence.ours), *evidence.resampled(value, name)] for name in names])
+        own = np.array([[value(name, evidence.ours), *evidence.resample(value, name)] for name in names])
         found = estimate_from_draws(spearman(said, own[:, 0]), np.array([spearman(said, o) for o in own.T[1:]]), _PAIRS)
         return judge_side("Spearman's ρ", found)
 

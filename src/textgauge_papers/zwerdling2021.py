@@ -239,8 +239,8 @@ def _order(
 
     def test(evidence: Intervals) -> Outcome:
         own, *theirs = look_up(_get_values(evidence, corpus), first, *others, why=_WHY.get(first[1], NOT_RUN))
-        gaps = {_named(key): own.less(other) for key, other in zip(others, theirs, strict=True)}
-        return judge_below_all(_named(first), gaps) if below else judge_above_all(_named(first), gaps)
+        gaps = {_name_key(key): own.less(other) for key, other in zip(others, theirs, strict=True)}
+        return judge_below_all(_name_key(first), gaps) if below else judge_above_all(_name_key(first), gaps)
 
     resampled = " over draws at the size of test" if first[1].startswith("drawn") else ""
     criterion = f"the 95 % interval of each difference{resampled} is on that side of 0"
@@ -255,7 +255,7 @@ def _get_values(evidence: Intervals, corpus: str) -> Mapping[tuple[str, str], En
     return evidence.get(_OUR_CORPUS[corpus], {})
 
 
-def _named(key: tuple[str, str]) -> str:
+def _name_key(key: tuple[str, str]) -> str:
     """Return a model and its property, in words."""
     return f"{key[0]} {_in_words(key[1])}"
 

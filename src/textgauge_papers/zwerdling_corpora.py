@@ -72,7 +72,7 @@ def make_corpora(source: Source, folder: Path, making: Making) -> Corpora:
         path = place / f"{name}.txt"
         if not path.exists():
             try:
-                texts = _generated(name, train, folder / "checkpoints" / source.name / name, n, making)
+                texts = _generate(name, train, folder / "checkpoints" / source.name / name, n, making)
             except MissingExtra as error:
                 tell_note(f"{source.name}: {name} is left out: {error}, or put its texts into {path}")
                 continue
@@ -158,7 +158,7 @@ def _split(source: Source, place: Path, making: Making) -> tuple[Sequence[str], 
     return load_texts(paths["train"]).texts, load_texts(paths["test"]).texts
 
 
-def _generated(name: str, train: Sequence[str], kept: Path, n: int, making: Making) -> list[str]:
+def _generate(name: str, train: Sequence[str], kept: Path, n: int, making: Making) -> list[str]:
     seed = making.seed
     if name == "eda":
         return eda(train, n=n, seed=seed, compat="eda")

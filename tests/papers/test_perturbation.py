@@ -28,7 +28,7 @@ TINY = Perturbation(n=30, repetitions=2, largest_q=3, steps=2)
 def test_a_group_of_neighbours_moves_by_delta_and_the_rest_stays(n, q, p, delta, direction, seed):
     rng = np.random.default_rng(seed)
     drawn = draw_sample(*draw_blobs(rng, n=n, q=q, sigma=0.1), rng, direction=direction)
-    group, steps = drawn.group(p), drawn.moved(p, delta) - drawn.B[drawn.group(p)]
+    group, steps = drawn.get_group(p), drawn.move_group(p, delta) - drawn.B[drawn.get_group(p)]
     assert len(set(group.tolist())) == len(group) == round(p * n)
     assert np.linalg.norm(steps, axis=1) == pytest.approx(np.full(len(group), delta))
     assert steps == pytest.approx(np.broadcast_to(steps[:1], steps.shape))
@@ -42,19 +42,19 @@ def test_a_group_of_neighbours_moves_by_delta_and_the_rest_stays(n, q, p, delta,
 @given(seed=st.integers(0, 1_000), direction=st.sampled_from(["outward", "random"]))
 def test_trials_compare_a_with_b_and_the_moved_group(seed, direction):
     protocol = Perturbation(n=30, repetitions=1, largest_q=2, steps=3, direction=direction)
-    drawn = protocol.drawn(2, 0, seed)
+    drawn = protocol.draw_points(2, 0, seed)
     (batch,) = protocol.trials(POINTS, seed)
     for comparison, p, delta in zip(
         batch.draws.comparisons(batch.joint), batch.columns["p"], batch.columns["delta"], strict=True
     ):
-        group = drawn.group(p)
+        group = drawn.get_group(p)
         stayed = np.delete(drawn.B, group, axis=0) if delta else drawn.B
         candidate = comparison.candidate.embeddings("given")
         assert np.array_equal(comparison.reference.embeddings("given"), drawn.A)
         assert len(candidate) == len(drawn.A)
         assert np.array_equal(candidate[: len(stayed)], stayed)
         if delta:
-            assert np.array_equal(candidate[len(stayed) :], drawn.moved(p, delta))
+            assert np.array_equal(candidate[len(stayed) :], drawn.move_group(p, delta))
 
 
 def test_outward_is_away_from_the_centroid_of_the_own_blob():
@@ -69,11 +69,11 @@ def test_outward_is_away_from_the_centroid_of_the_own_blob():
 
 
 def test_repetitions_move_other_groups_of_the_same_points():
-    first, second = (TINY.drawn(2, repetition, 0) for repetition in (0, 1))
+    first, second = (TINY.draw_points(2, repetition, 0) for repetition in (0, 1))
     assert np.array_equal(first.A, second.A)
     assert np.array_equal(first.B, second.B)
-    assert len({TINY.drawn(2, repetition, 0).order[0] for repetition in range(8)}) > 2
-    assert not np.array_equal(first.A, TINY.drawn(2, 0, 1).A)
+    assert len({TINY.draw_points(2, repetition, 0).order[0] for repetition in range(8)}) > 2
+    assert not np.array_equal(first.A, TINY.draw_points(2, 0, 1).A)
 
 
 def test_sweeps_have_their_settings_and_draws_depend_on_the_seed():

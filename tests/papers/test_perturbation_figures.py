@@ -49,7 +49,7 @@ def test_the_unperturbed_level_is_that_of_the_same_dimensions(moved):
 
 def test_points_are_those_of_the_trials(moved):
     rows = sample_rows(moved, 1)
-    drawn = MOVED.drawn(2, 1, moved.seed)
+    drawn = MOVED.draw_points(2, 1, moved.seed)
     places = {
         (picture, of): rows.filter((pl.col("picture") == picture) & (pl.col("of") == of)).select("x", "y").to_numpy()
         for picture in (UNPERTURBED, SHIFTED)

@@ -84,7 +84,7 @@ class Adapted(GeneratorModel):
         tokenizer, llama = model.parts
         return cls(CutPieces(tokenizer, model.separator, texts), llama, settings, made_of=model.signature, seed=seed)
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Kind, settings, weights it began with, and pieces that were kept."""
         pieces = {"kept": len(self._pieces), "sum": sum(self._pieces)}
         return {"kind": self.kind, "settings": asdict(self.settings), "made_of": self._made_of, "pieces": pieces}

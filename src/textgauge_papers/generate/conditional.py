@@ -67,8 +67,8 @@ def classifier(texts: Sequence[str], labels: Sequence[str], *, embedder: str = "
     from sklearn.linear_model import LogisticRegression
 
     fitted = LogisticRegression(C=10.0, max_iter=1_000, tol=1e-3)
-    fitted.fit(_embedded(texts, embedder), np.array(labels))
-    return lambda new: np.asarray(fitted.predict_proba(_embedded(new, embedder)), dtype=np.float64)
+    fitted.fit(_embed(texts, embedder), np.array(labels))
+    return lambda new: np.asarray(fitted.predict_proba(_embed(new, embedder)), dtype=np.float64)
 
 
 def filter_texts(
@@ -106,7 +106,7 @@ def filter_texts(
     return found
 
 
-def _embedded(texts: Sequence[str], embedder: str) -> NDArray[np.float64]:
+def _embed(texts: Sequence[str], embedder: str) -> NDArray[np.float64]:
     return np.asarray(Corpus.of(list(texts)).embeddings(embedder), dtype=np.float64)
 
 

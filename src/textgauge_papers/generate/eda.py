@@ -131,7 +131,7 @@ def replace_words(text: SplitText, alpha: float, lookup: _Lookup, rng: Rng) -> S
     for place in rng.permutation(len(different)).tolist():
         known = lookup(different[place])
         if known and len(new) < wanted:
-            new[different[place]] = _cased(known[int(rng.integers(len(known)))], different[place])
+            new[different[place]] = _copy_case(known[int(rng.integers(len(known)))], different[place])
     return SplitText(tuple(new.get(word, word) for word in text.words), text.gaps)
 
 
@@ -212,7 +212,7 @@ def _number(text: SplitText, alpha: float) -> int:
     return max(1, int(alpha * len(text.words)))
 
 
-def _cased(word: str, like: str) -> str:
+def _copy_case(word: str, like: str) -> str:
     if like.isupper() and len(like) > 1:
         return word.upper()
     return word[:1].upper() + word[1:] if like[:1].isupper() else word

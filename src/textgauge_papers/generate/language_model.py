@@ -75,7 +75,7 @@ class GeneratorModel:
     longest: int
     recipe: Recipe
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Kind, settings and vocabulary."""
         raise NotImplementedError
 

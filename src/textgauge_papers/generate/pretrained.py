@@ -51,7 +51,7 @@ class Pretrained(GeneratorModel):
         self.longest = min(settings.longest, int(places or settings.longest))
         self.recipe = Recipe(batch=settings.batch, rate=settings.rate, warmup=settings.warmup)
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Kind, settings, and which weights it began with: the digest of a folder, or the hub's revision."""
         began = pin_revision(self.model, self.network.config)
         return {"kind": self.kind, "model": self.model, "settings": asdict(self.settings), "revision": began}

@@ -43,7 +43,7 @@ class Trainable(Protocol):
     network: Any
     recipe: Recipe
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Kind, settings and vocabulary, as plain JSON: what the model is made again from."""
 
     def loss(self, rows: list[Ids], step: int) -> Any:
@@ -133,7 +133,7 @@ class Training:
         self._sum += float(loss.detach())
 
     def _identity(self) -> dict[str, Any]:
-        return {"model": self.model.described(), "seed": self.seed, "data": self.data}
+        return {"model": self.model.describe(), "seed": self.seed, "data": self.data}
 
     def _take_up(self, found: Checkpoint) -> None:
         """Go on from a checkpoint of the same model, seed and texts; refuse any other."""

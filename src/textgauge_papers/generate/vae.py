@@ -72,7 +72,7 @@ class Vae:
             )
             nn.init.normal_(self.network["words"].weight, std=s.embedding**-0.5)
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Kind, settings and words."""
         return {"kind": self.kind, "settings": asdict(self.settings), "vocabulary": list(self.vocabulary.words)}
 
@@ -84,12 +84,12 @@ class Vae:
     def loss(self, rows: list[Ids], step: int) -> Any:
         """Reconstruction and the weighted Kullback–Leibler term, a mean over texts."""
         torch = import_torch("a sentence VAE")
-        mean, log_variance = self._encoded(rows)
+        mean, log_variance = self._encode(rows)
         z = mean + torch.randn_like(mean) * (0.5 * log_variance).exp()
         inputs = pad_rows([[START, *row] for row in rows])
         hidden = torch.rand(inputs.shape) < self.settings.word_dropout
         inputs = inputs.masked_fill(hidden & (inputs > UNKNOWN), UNKNOWN)
-        logits, _ = self._decoded(inputs, z, self._first(z))
+        logits, _ = self._decode(inputs, z, self._first(z))
         targets = pad_rows([[*row, END] for row in rows], PAD)
         lost = torch.nn.functional.cross_entropy(
             logits.flatten(0, 1), targets.flatten(), ignore_index=PAD, reduction="sum"
@@ -108,7 +108,7 @@ class Vae:
             prompts = torch.full((len(numbers), 1), START)
 
             def step(tokens: Any, memory: Any) -> tuple[Any, Any]:
-                logits, state = self._decoded(tokens, *memory)
+                logits, state = self._decode(tokens, *memory)
                 return logits[:, -1], (memory[0], state)
 
             def keep(memory: Any, rows: Any) -> Any:
@@ -121,7 +121,7 @@ class Vae:
         with torch.inference_mode():
             return join_tokens(write, n)
 
-    def _encoded(self, rows: list[Ids]) -> tuple[Any, Any]:
+    def _encode(self, rows: list[Ids]) -> tuple[Any, Any]:
         torch = import_torch("a sentence VAE")
         states, _ = self.network["encoder"](self.network["words"](pad_rows(rows)))
         last = torch.tensor([len(row) - 1 for row in rows])
@@ -131,7 +131,7 @@ class Vae:
     def _first(self, z: Any) -> Any:
         return self.network["first"](z).tanh()[None]
 
-    def _decoded(self, inputs: Any, z: Any, memory: Any) -> tuple[Any, Any]:
+    def _decode(self, inputs: Any, z: Any, memory: Any) -> tuple[Any, Any]:
         torch = import_torch("a sentence VAE")
         latent = z[:, None].expand(-1, inputs.shape[1], -1)
         states, memory = self.network["decoder"](torch.cat([self.network["words"](inputs), latent], dim=-1), memory)
