@@ -42,6 +42,14 @@ def endpoint(monkeypatch):
 
 
 @pytest.fixture
+def corpora(tmp_path):
+    """Two files of three texts, one of them the same."""
+    (tmp_path / "a.txt").write_text("a red cat\na red dog\na cow\n")
+    (tmp_path / "b.txt").write_text("one cat\none dog\na cow\n")
+    return tmp_path / "a.txt", tmp_path / "b.txt"
+
+
+@pytest.fixture
 def run(monkeypatch, capsys):
     """Run `textgauge ...` in this process; gives exit code, standard output, standard error."""
     from textgauge.cli import main

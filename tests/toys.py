@@ -7,6 +7,7 @@ import numpy as np
 
 from textgauge.bench import Distributionality, Group, Observations
 from textgauge.core.progress import advance
+from textgauge.data import Corpus, load_texts
 from textgauge.metrics import Part, TokenMetric
 
 
@@ -61,6 +62,21 @@ def make_llama(width, wide, tokens):
     shapes |= {f"blk.{number}.{name}.weight": shape for number in range(2) for name, shape in layer.items()}
     draw = np.random.default_rng(0)
     return sizes, {name: draw.normal(size=shape).astype(np.float32) * 0.4 for name, shape in shapes.items()}
+
+
+def take_samples():
+    """The first texts of two packaged samples, as the two sources of a run."""
+    names = {"a": "banking", "b": "travel"}
+    return {role: Corpus.of(load_texts(f"sample:{name}", limit=80).texts) for role, name in names.items()}
+
+
+def draw_texts(protocol, sources, seed=0):
+    """The texts of both sides, of all trials."""
+    return [
+        tuple(frozenset(batch.joint.take(np.flatnonzero(side)).texts) for side in sides)
+        for batch in protocol.trials(sources, seed)
+        for sides in zip(batch.draws.left, batch.draws.right, strict=True)
+    ]
 
 
 STEPS = Distributionality(n=20, k=5, repetitions=3)

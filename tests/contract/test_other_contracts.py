@@ -10,8 +10,11 @@ from tests.contract.protocol_data import SMALL, case_of
 from textgauge import get_metric
 from textgauge.bench import Ksc, Verdict, list_protocols
 from textgauge.bench.protocols import base as protocols
+from textgauge.core.errors import ParameterError
 from textgauge.encode.embedders import get_embedder
+from textgauge.metrics.base import INFINITY, POSITIVE
 from textgauge.metrics.properties import PropertyValue, list_properties
+from textgauge.report.figures import KINDS
 from textgauge.testing import check_embedder, check_metric, check_protocol
 from textgauge.testing.protocol_checks import PROTOCOL_CHECKS
 
@@ -31,6 +34,25 @@ def test_protocols(name):
     case = case_of(list_protocols()[name](**SMALL.get(name, {})))
     for check in PROTOCOL_CHECKS:
         check(case)
+
+
+@pytest.mark.parametrize("kind", list_protocols().values(), ids=list_protocols())
+def test_declarations_of_protocols(kind):
+    made = kind()
+    assert kind.heading
+    assert kind.question.endswith("?")
+    assert kind.data.about
+    assert kind.measures
+    assert made.metrics_for(kind.default_metrics, None)
+    assert set(kind.figures) <= set(KINDS)
+    assert kind.name in made.key
+    assert made.title
+    assert made.summary
+    for name, least, most in kind.ranges:
+        outside = [0 if least == POSITIVE else least - 1, *([most + 1] if most < INFINITY else [])]
+        for value in outside:
+            with pytest.raises(ParameterError, match=f"{name}={value} must be "):
+                kind(**{name: value})
 
 
 class Lengths:

@@ -25,21 +25,6 @@ def table(folder, rows=36):
     return path
 
 
-def test_pairs_of_a_document_count_together(run, tmp_path):
-    columns = ["--left", "a", "--right", "b", "--rating", "score", "-m", "jaccard"]
-    units = {}
-    for name, more in {"alone": [], "grouped": ["--group", "segment"]}.items():
-        call = ("run", "agreement", "--pairs", table(tmp_path), *columns, *more, "--out", tmp_path / name)
-        assert run(*call)[0] == 0
-        rows = json.loads(run("leaderboard", tmp_path / name, "--detail", "-f", "json")[1])["rows"]
-        units[name] = {row["measure"]: (row["value"], row["low"]) for row in rows}
-    assert list(units["alone"]) == list(units["grouped"]) == PAIR
-    for measure in PAIR:
-        (value, low), (same, other) = units["alone"][measure], units["grouped"][measure]
-        assert value == same
-        assert low != other
-
-
 def test_a_run_its_leaderboard_tests_ceiling_and_figures(run, tmp_path):
     columns = ["--left", "a", "--right", "b", "--rating", "score", "--rating", "second"]
     columns += ["--set", "part", "--system", "who", "--item", "segment"]

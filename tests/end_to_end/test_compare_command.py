@@ -44,21 +44,3 @@ def test_an_undefined_metric_is_said_and_the_rest_goes_on(run, tmp_path):
     assert "needs at least 11" in rows[0]["reason"]
     assert rows[1]["value"] == pytest.approx(0)
     assert "undefined" in err
-
-
-def test_texts_that_belong_together_are_named_by_a_column(run, tmp_path):
-    rng = np.random.default_rng(0)
-    for name in ("a", "b"):
-        rows = [(doc, " ".join(rng.choice([f"{name}{doc}w{k}" for k in range(6)], 4))) for doc in range(12)] * 4
-        lines = [f"{name}{doc},{text}" for doc, text in sorted(rows)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["doc,text", *lines]), encoding="utf-8")
-    sides = tmp_path / "a.csv", tmp_path / "b.csv"
-    how = "--column", "text", "--permutations", 39, "-m", "jsd", "-f", "json"
-    grouped = json.loads(run("compare", *sides, *how, "--group", "doc")[1])
-    assert "12 and 12 groups" in json.dumps(grouped)
-    code, _, err = run("compare", *sides, *how, "--block", "doc")
-    assert (code, "0 blocks" in err) == (2, True)
-    with (tmp_path / "few.csv").open("w", encoding="utf-8") as few:
-        few.write("doc,text\n" + "".join(f"{i % 3},some text {i}\n" for i in range(30)))
-    code, _, err = run("compare", sides[0], tmp_path / "few.csv", *how, "--group", "doc")
-    assert (code, "at least 8" in err) == (2, True)

@@ -68,13 +68,6 @@ def test_doctor_names_the_extras_that_are_missing(run, monkeypatch):
     assert "textgauge[one,two]" in row["found"]
 
 
-@pytest.fixture
-def corpora(tmp_path):
-    (tmp_path / "a.txt").write_text("a red cat\na red dog\na cow\n")
-    (tmp_path / "b.txt").write_text("one cat\none dog\na cow\n")
-    return tmp_path / "a.txt", tmp_path / "b.txt"
-
-
 def test_quiet_leaves_notes_out_and_verbose_adds_times(run, corpora):
     call = ("compare", *corpora, "-m", "jsd@words", "-f", "csv")
     _, usual, warned = run(*call)

@@ -1,12 +1,8 @@
 """`textgauge compare --explain` as a user meets it; what comes from a corpus is text and nothing else."""
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
-
-import textgauge
 
 HOSTILE = [
     "[red]x[/red] [link=http://x]y[/link]",
@@ -40,27 +36,6 @@ def test_the_table_is_followed_by_texts_and_words_that_do_not_act_on_the_termina
     asked = "-m", "ahd@levenshtein", "--explain", "--top", 40, "-f", "markdown"
     out = run("compare", corpora / "a.txt", corpora / "b.txt", *asked)[1]
     assert r"&lt;script>alert(1)&lt;/script> \| a & b_c" in out
-
-
-def test_a_saved_result_holds_texts_whose_contributions_add_up(run, corpora):
-    asked = "-m", METRICS, "--explain", "-f", "json", "-o", corpora / "found.json"
-    code, out, _ = run("compare", corpora / "a.txt", corpora / "b.txt", *asked)
-    printed, saved = json.loads(out), textgauge.load(corpora / "found.json")
-    assert code == 0
-    assert [row["metric"] for row in printed["rows"]] == METRICS.split(",")
-    assert saved.texts.to_dict(as_series=False) == printed["texts"]
-    values = {row["metric"]: row for row in printed["rows"]}
-    for metric, total in (
-        ("ahd@levenshtein", values["ahd@levenshtein"]["value"]),
-        ("chi@words", values["chi@words"]["part.statistic"]),
-    ):
-        adds = printed["texts"][f"contribution.{metric}"]
-        assert len(adds) == 63
-        assert sum(adds) == pytest.approx(total, abs=1e-9)
-    assert {row["term"] for row in printed["details"]["terms"]} >= {"red", "loan", "cat"}
-    assert "texts" not in json.loads(
-        run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "-f", "json")[1]
-    )
 
 
 def test_an_atlas_has_every_text_with_its_label_its_passage_and_its_place(run, corpora):

@@ -20,8 +20,6 @@ def folder(tmp_path, monkeypatch):
     files = {"a": texts(0, 60), "same": texts(1, 60), "other": texts(2, 60, ("tea", "milk", "card"))}
     for name, lines in files.items():
         (tmp_path / f"{name}.txt").write_text("\n".join(lines), "utf-8")
-    rated = [f"{a},{b},{len(set(a.split()) & set(b.split()))}" for a, b in zip(files["a"], files["same"], strict=True)]
-    (tmp_path / "rated.csv").write_text("\n".join(["left,right,rating", *rated]), "utf-8")
     return tmp_path
 
 
@@ -62,15 +60,6 @@ def test_describe_counts_near_copies_at_the_threshold_of_its_list(run, folder):
         assert f"Near copies ({count}" in run(*call)[1]
 
 
-def test_a_property_is_worse_only_beyond_its_interval(run, folder):
-    models = ("--embedder", "none", "--grammar", "none", "--plausibility", "none")
-    _, found = both(run, "describe", "same.txt", "--train", "a.txt", "--test", "other.txt", *models)
-    named = found["answer"].partition("Worse than in real texts: ")[2]
-    for row in found["rows"]:
-        beyond = None not in (row["low"], row["test"]) and not row["low"] <= row["test"] <= row["high"]
-        assert beyond or f"{row['property']} " not in named
-
-
 def test_run_and_leaderboard_name_the_first_of_their_rows(run, folder):
     call = ("run", "ksc", "--source-a", "a.txt", "--source-b", "other.txt", "-m", "jsd@words,zipf@words")
     first, found = both(run, *call, "-k", 3, "-n", 10, "--repetitions", 3, "--out", "kept")
@@ -79,10 +68,3 @@ def test_run_and_leaderboard_name_the_first_of_their_rows(run, folder):
     assert best["rank"] == 1
     assert best["metric"] in first
     assert ("better than" in first) == (best["rank_high"] == 1)
-
-
-def test_recommend_names_the_first_of_its_table(run, folder):
-    call = ("recommend", "--pairs", "rated.csv", "--rating", "rating", "-m", "jaccard,levenshtein", "--effort", "quick")
-    first, found = both(run, *call)
-    assert found["rows"][0]["rank"] == 1
-    assert f"use {found['rows'][0]['metric']}" in first

@@ -74,17 +74,6 @@ def test_names_that_no_disk_takes_are_one_line(run, folder, words, monkeypatch):
     assert one_refusal(run(*words)).endswith("File name too long")
 
 
-@pytest.mark.parametrize(
-    "metric",
-    ["mauve(restarts=N)", "mauve(seeds=N)", "mauve(points=N)", "sliced_wasserstein(projections=N)", "kid(degree=N)",
-     "c2st(repeats=N)", "lm_cross_entropy(order=N)", "self_bleu_gap(n=N)", "energy@bleu(order=N)",
-     "energy@gleu(order=N)", "energy@nist(order=N)", "energy@chrf(order=N)", "energy@chrf(word_order=N)"],
-)  # fmt: skip
-def test_parameters_that_would_never_end_are_refused(run, folder, metric):
-    line = one_refusal(run("compare", "b.txt", f"e{ESCAPE}.txt", "-m", metric.replace("N", "9" * 12)))
-    assert "at most" in line
-
-
 def test_too_little_memory_is_one_line(run, folder, monkeypatch):
     def none_left(*_, **__):
         raise MemoryError("Unable to allocate 9 TiB")

@@ -48,30 +48,6 @@ def test_a_default_of_a_configuration_file_may_do_nothing(run, folder, monkeypat
     assert len(out.splitlines()) == 5
 
 
-@pytest.mark.parametrize("kind", ["pairs", "baseline", "systems"])
-def test_items_of_a_document_count_together(run, folder, kind):
-    rows = [
-        (f"d{place % 9}", f"a cat {place}", f"{'a' if place % 9 < 5 else 'one'} cat {place}") for place in range(36)
-    ]
-    (folder / "docs.csv").write_text("doc,left,right\n" + "".join(",".join(row) + "\n" for row in rows))
-    (folder / "left.txt").write_text("".join(f"{row[1]}\n" for row in rows))
-    (folder / "other.txt").write_text("".join("a dog\n" for _ in rows))
-    column, left = f"{folder / 'docs.csv'}:right", folder / "left.txt"
-    given = {
-        "pairs": ["--pairs", folder / "docs.csv", "--limit", "30", "--summary"],
-        "baseline": [left, column, "--baseline", folder / "other.txt"],
-        "systems": [left, folder / "other.txt", "--reference", column],
-    }[kind]
-    shared = ["-m", "jaccard", "-f", "json"]
-    alone, grouped = (json.loads(run("score", *given, *more, *shared)[1]) for more in ([], ["--group", "doc"]))
-    notice = "if the texts are independent, but values of the column doc repeat"
-    assert notice in " ".join([alone["answer"], *alone["warnings"]])
-    assert notice not in grouped["answer"]
-    assert grouped["warnings"] == [f"intervals and tests count 9 groups of {30 if kind == 'pairs' else 36} items"]
-    spans = [max(row["high"] - row["low"] for row in found["rows"]) for found in (alone, grouped)]
-    assert spans[1] > 1.5 * spans[0]
-
-
 def test_items_that_got_worse_and_better_stand_side_by_side(run, folder):
     asked = ("--baseline", folder / "old.txt", "-m", "chrf,jaccard", "--explain", "-o", folder / "found.json")
     code, out, _ = run("score", folder / "out.txt", folder / "ref.txt", *asked)

@@ -1,4 +1,4 @@
-"""`textgauge run` of the five tasks on own files, their leaderboard and figures, and what is wrong in files."""
+"""`textgauge run` of the five tasks, on own files and built-in data, their leaderboard and figures."""
 
 import csv
 import json
@@ -58,36 +58,8 @@ def compared(folder):
     return table(folder / "compared.csv", ["article", "one", "two", "better"], rows)
 
 
-def documents(folder, n=12):
-    rng = np.random.default_rng(3)
-    rows = [(text := document(rng, topic_of(number)), text[:60]) for number in range(n)]
-    return table(folder / "documents.csv", ["body", "abstract"], rows)
-
-
-def labelled(folder):
-    rng = np.random.default_rng(4)
-    rows = [(sentence(rng, topic_of(number)), topic_of(number)) for number in range(36)]
-    return table(folder / "labelled.csv", ["utterance", "topic"], rows)
-
-
-def beir(folder):
-    rng, made = np.random.default_rng(5), folder / "beir"
-    (made / "qrels").mkdir(parents=True, exist_ok=True)
-    texts = [document(rng, topic_of(number), 2) for number in range(20)]
-    corpus = [{"_id": f"d{n}", "title": "", "text": text} for n, text in enumerate(texts)]
-    queries = [{"_id": f"q{n}", "text": " ".join(texts[n].split()[:6])} for n in range(10)]
-    for name, rows in (("corpus", corpus), ("queries", queries)):
-        lines = "\n".join(json.dumps(row) for row in rows)
-        (made / f"{name}.jsonl").write_text(lines, encoding="utf-8")
-    lines = ["query-id\tcorpus-id\tscore", *(f"q{n}\td{n}\t1" for n in range(10))]
-    (made / "qrels" / "test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return made
-
-
 RATED = ("--columns", "document=id,text=article,summary=digest,ratings=quality,ratings.coverage=cover")
 COMPARED = ("--columns", "text=article,first=one,second=two,chosen=better")
-DOCUMENTS = ("--columns", "text=body,summary=abstract")
-LABELLED = ("--columns", "text=utterance,label=topic")
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +71,7 @@ def few_splits(monkeypatch):
 
 @pytest.fixture
 def whole(run, tmp_path, monkeypatch):
-    """All tasks on files, in one folder; the last run trains the ensembles of all."""
+    """All tasks, those of alignment on own files, in one folder; the last run trains the ensembles of all."""
 
     def call(what, *args):
         code, _, err = run("run", what, *args, *METRICS, "--out", tmp_path / "run")
@@ -110,17 +82,17 @@ def whole(run, tmp_path, monkeypatch):
         patch.setattr("textgauge.bench.ensembles.train_ensembles", lambda *_, **__: None)
         call("axis", "--rated", rated(tmp_path), *RATED)
         call("comparisons", "--comparisons", compared(tmp_path), *COMPARED)
-        call("robustness", "--documents", documents(tmp_path), *DOCUMENTS)
-        call("sensitivity", "--documents", documents(tmp_path), "--columns", "text=body")
-        call("clustering", "--labelled", labelled(tmp_path), *LABELLED, "-n", 12, "-p", "folds=3")
+        for task in ("robustness", "sensitivity"):
+            call(task, "--documents", "sample:articles", "-p", "documents_drawn=12")
+        call("clustering", "--labelled", "sample:intents", "-n", 12, "-p", "folds=3")
     code, _, err = run("leaderboard", tmp_path / "run", "--format", "json")
     assert code == 0
     assert "warning: ensembles are not trained; run the same command again" in err
-    call("retrieval", "--beir", beir(tmp_path), "-p", "folds=2")
+    call("retrieval", "--beir", "sample:library", "-n", 40, "-p", "queries=10", "-p", "folds=2")
     return tmp_path / "run"
 
 
-def test_every_task_on_own_files_and_their_leaderboard_and_figures(whole, run, tmp_path):
+def test_every_task_and_their_leaderboard_and_figures(whole, run, tmp_path):
     code, out, _ = run("leaderboard", whole, "--format", "json")
     rows = json.loads(out)["rows"]
     assert code == 0

@@ -1,6 +1,7 @@
 """Python as people type it: positional texts, results that are short to look at and easy to ask."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -42,8 +43,6 @@ def test_two_texts_with_parts_references_and_without_a_value():
 
 def test_scores_are_equal_when_they_say_the_same():
     (one,) = textgauge.compare(LEFT, RIGHT, metrics="jsd@words")
-    from dataclasses import replace
-
     assert one == replace(one)
     assert one != replace(one, value=0.0)
     assert one != "jsd@words"

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from tests.toys import take_samples
 
 from textgauge.bench import Ksc, Plan, Results, Sources, Store, run
-from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import render_chart
 from textgauge.report.figures import KINDS
@@ -27,10 +27,8 @@ LISTED = {
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    names = {"a": "banking", "b": "travel"}
-    corpora = {role: Corpus.of(load_texts(f"sample:{name}", limit=80).texts) for role, name in names.items()}
     store = Store(tmp_path_factory.mktemp("run"))
-    run([Plan(Ksc(k=3, n=10, repetitions=2), Sources("a,b", corpora), get_corpus_metrics("jsd,cbdf"))], store)
+    run([Plan(Ksc(k=3, n=10, repetitions=2), Sources("a,b", take_samples()), get_corpus_metrics("jsd,cbdf"))], store)
     return Results(store)
 
 
@@ -54,18 +52,6 @@ def test_charts_are_chosen_by_kind_name_and_metric(results):
     only = PaperFigure("2", "distance", "See that.", metrics="jsd")
     (one,) = paper_figures(figures_of(only), results)
     assert len(one.figure.chart.to_dict()["concat"]) == 1
-
-
-def test_kour_draws_trees_of_seven_corpora(tmp_path):
-    names = {"a": "banking", "b": "travel"}
-    corpora = {role: Corpus.of(load_texts(f"sample:{name}", limit=80).texts) for role, name in names.items()}
-    store = Store(tmp_path)
-    run(
-        [Plan(Ksc(k=k, n=10, repetitions=1), Sources("a,b", corpora), get_corpus_metrics("jsd")) for k in (5, 7)], store
-    )
-    listed = [figure for figure in PAPERS["kour2022"].figures if figure.number == "3"]
-    (one,) = paper_figures(figures_of(*listed), Results(store))
-    assert "k7" in one.figure.name
 
 
 def test_files_are_numbered_and_one_page_shows_them_with_captions(results, tmp_path):

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from tests.toys import draw_texts
 
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.protocols.base import Observations
@@ -31,22 +32,13 @@ def sources(*, steps=4, size=20, order=0):
     return Sources("data", {role: Corpus.of([f"{role} {i} word" for i in rows]) for role in roles})
 
 
-def drawn(protocol, data, seed=0):
-    """The texts of both sides, of all trials."""
-    return [
-        tuple(frozenset(batch.joint.take(np.flatnonzero(side)).texts) for side in sides)
-        for batch in protocol.trials(data, seed)
-        for sides in zip(batch.draws.left, batch.draws.right, strict=True)
-    ]
-
-
 def test_every_step_meets_the_reference_and_the_reference_itself():
     (batch, *others) = SMALL.trials(sources(), seed=0)
     assert len(others) == 2
     assert batch.columns["kind"].tolist() == [STEP] * 4 + [SELF]
     assert batch.columns["step"].tolist() == [1, 2, 3, 4, 0]
     for (left, right), kind, step in zip(
-        drawn(SMALL, sources()), batch.columns["kind"], batch.columns["step"], strict=False
+        draw_texts(SMALL, sources()), batch.columns["kind"], batch.columns["step"], strict=False
     ):
         role = "reference" if kind == SELF else format_step_role(step)
         assert (len(left), len(right)) == (6, 6)
@@ -77,7 +69,6 @@ def test_type_token_ratio_of_plain_texts():
     ("given", "data", "complaint"),
     [
         ({"n": 10}, {"steps": 2}, "at least 3 steps"),
-        ({"repetitions": 0}, {}, "repetitions=0 must be at least 1"),
         ({"n": 1}, {}, "2 texts or more"),
         ({"n": 11}, {}, "reference has 20 texts, but samples of 11 need 22"),
         ({}, {"size": 6}, "reference has 6 texts"),

@@ -91,17 +91,9 @@ def test_sweeps_have_their_settings_and_draws_depend_on_the_seed():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"n": 2}, "n=2 must be at least 3"),
-        ({"repetitions": 0}, "must be at least 1"),
-        ({"q": 0}, "q=0 must be at least 1"),
         ({"q": 7}, "largest_q=6"),
-        ({"steps": 1}, "must be at least 2"),
-        ({"sigma": -1.0}, "sigma=-1.0 must be at least 0"),
-        ({"delta": 0.0}, "delta=0.0 must be above 0"),
-        ({"p": 1.5}, "at most 1"),
         ({"p": 0.001}, "0.001 of 300"),
         ({"largest_p": 0.01}, "at least 1 point"),
-        ({"sigma": float("nan")}, "sigma=nan must be at least 0"),
         ({"delta": "far"}, "is not a number"),
     ],
 )

@@ -52,16 +52,6 @@ def test_compat_and_strengths_reach_eda(run, folder):
     assert [sorted(text.split()) for text in lines(folder / "eda.txt")] == cleaned
 
 
-def test_steps_of_ngrams_need_no_torch(run, folder):
-    code, _, err = run(
-        "generate", "steps", "train.txt", "--folder", "steps", "--model", "ngram", "--steps", 4, "--n", 7
-    )
-    assert code == 0
-    assert sorted(path.name for path in (folder / "steps").iterdir()) == [f"step-00{i}.txt" for i in (1, 2, 3, 4)]
-    assert all(len(lines(path)) == 7 for path in (folder / "steps").iterdir())
-    assert "wrote 7 texts to steps/step-004.txt" in err
-
-
 VAE = ("-p", "embedding=8", "-p", "hidden=8", "-p", "latent=2", "-p", "batch=8")
 SMOLLM2 = ("-p", "rank=2", "-p", "longest=48", "-p", "rate=1e-2", "--param", "batch=8")
 

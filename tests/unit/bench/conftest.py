@@ -11,13 +11,9 @@ from textgauge.metrics import get_corpus_metrics
 
 @pytest.fixture
 def make_plan(make_two_sources):
-    def make(metrics="jsd@words,cbdf@words", *, seed=0, name="a,b", order=None, **parameters):
-        corpora = make_two_sources(40).corpora
-        if order is not None:
-            rows = np.random.default_rng(order).permutation(40)
-            corpora = {role: corpus.take(rows) for role, corpus in corpora.items()}
+    def make(metrics="jsd@words,cbdf@words", *, seed=0, name="a,b", **parameters):
         protocol = Ksc(**{"k": 4, "n": 8, "repetitions": 3} | parameters)
-        return Plan(protocol, Sources(name, corpora), get_corpus_metrics(metrics), seed)
+        return Plan(protocol, make_two_sources(40, name=name), get_corpus_metrics(metrics), seed)
 
     return make
 

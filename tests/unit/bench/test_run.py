@@ -72,16 +72,6 @@ def test_what_decides_the_draws_decides_the_cell_and_nothing_else_does(tmp_path,
         assert run([make_plan(**change)], Store(tmp_path)).found == 0
 
 
-def test_the_order_of_the_texts_changes_no_number(tmp_path, make_plan, contents):
-    names = "jsd@words,cbdf@words,energy@given,pr@given"
-    for folder, order in (("first", None), ("second", 4)):
-        run([make_plan(names, order=order)], Store(tmp_path / folder))
-    first, second = contents(tmp_path / "first"), contents(tmp_path / "second")
-    assert first.keys() == second.keys()
-    for name, frame in first.items():
-        assert frame["value"].to_numpy() == pytest.approx(second[name]["value"].to_numpy(), rel=1e-9)
-
-
 def test_a_metric_that_fails_on_some_pairs_is_undefined_there_alone(tmp_path, make_plan):
     plan = make_plan("fussy@words,jsd@words")
     report = run([plan], Store(tmp_path))

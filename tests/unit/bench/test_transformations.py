@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.bench.transformations import TRANSFORMATIONS
-from textgauge.core.errors import InputError, ResourceError
+from textgauge.core.errors import InputError
 from textgauge.encode import wordnet
-from textgauge.encode.resources import locate
 
 ORDINARY = {
     "storm": "When the storm came, Mary Miller closed 12 windows. She didn't call John because the phone was dead. "
@@ -118,11 +117,3 @@ def test_synonyms_by_the_small_wordnet() -> None:
     assert {change("hire", seed=seed) for seed in range(30)} == {"employ", "engage"}
     assert change("engine, motor, exploitation, using", strength=1) == "motor, motor, using, using"
     assert change("क्षमा car", strength=1) == "क्षमा car"  # three letters are too few
-
-
-def test_synonyms_without_wordnet_say_what_to_do(tmp_path: os.PathLike[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordnet, "locate", locate)
-    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
-    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
-    with pytest.raises(ResourceError, match="resources fetch wordnet"):
-        TRANSFORMATIONS["synonyms"]("a large car")

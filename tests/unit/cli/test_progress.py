@@ -3,21 +3,12 @@
 import io
 import types
 
-import pytest
-
 from textgauge import cli
 from textgauge.cli import output as shown
 from textgauge.cli.output import DETAIL
 from textgauge.core import progress
 from textgauge.core.progress import DownloadBar, Stage
 from textgauge.metrics.corpus.frequency import VocabularyOverlap
-
-
-@pytest.fixture
-def corpora(tmp_path):
-    (tmp_path / "a.txt").write_text("a red cat\na red dog\na cow\n")
-    (tmp_path / "b.txt").write_text("one cat\none dog\na cow\n")
-    return tmp_path / "a.txt", tmp_path / "b.txt"
 
 
 def test_a_pipe_gets_one_line_per_stage_and_none_if_quiet(run, corpora, monkeypatch):

@@ -231,16 +231,6 @@ def test_a_cache_that_cannot_be_written_is_an_error(tiny, tmp_path, monkeypatch)
         resources.locate("tiny")
 
 
-def test_what_a_killed_process_left_is_removed(tiny_here):
-    parent = resources.get_cached_folder("tiny").parent
-    for name, age in ((".new-old", 100_000), (".new-running", 0)):
-        (parent / name).mkdir(parents=True)
-        os.utime(parent / name, (os.stat(parent).st_mtime - age,) * 2)
-    resources.locate("tiny")
-    assert not (parent / ".new-old").exists()
-    assert (parent / ".new-running").exists()
-
-
 def test_processes_that_fetch_at_once_all_get_it(tiny_here):
     script = f"""
 from textgauge.encode import resources

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
+from tests.toys import take_samples
 
 from textgauge.bench import Ksc, Plan, Size, Sources, Speed, Store, run
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.results import Group, Results
 from textgauge.core.charts import escape_for_script, render_page
-from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
 from textgauge.report.figures.distances import (
@@ -44,13 +44,9 @@ SIZE = Size(smallest=5, step=10, total=30, large=40, draws=3, repetitions=3)
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    corpora = {
-        role: Corpus.of(load_texts(f"sample:{name}", limit=80).texts)
-        for role, name in (("a", "banking"), ("b", "travel"))
-    }
     made = Store(tmp_path_factory.mktemp("run"))
     for metrics in ("jsd@words", "cbdf@words"):
-        sources = Sources(HOSTILE, corpora)
+        sources = Sources(HOSTILE, take_samples())
         run([Plan(protocol, sources, get_corpus_metrics(metrics)) for protocol in (KSC, SIZE)], made)
     return made
 

@@ -114,13 +114,6 @@ def test_holm_is_the_step_down_rule(values):
     assert adjust_by_holm(p) == pytest.approx(expected)
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_one_group_keeps_its_p_values_and_groups_of_one_are_holms(values):
-    p = np.array(values)
-    assert adjust_by_holm(p, groups=[3] * len(p)) == pytest.approx(p)
-    assert adjust_by_holm(p, groups=range(len(p))) == pytest.approx(adjust_by_holm(p))
-
-
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 2)), min_size=1, max_size=6))
 def test_groups_are_closed_testing_by_weighted_bonferroni(tests):
     """p of a set of hypotheses: the least of (smallest p of a group in the set)·(weights in the set)/(its weight)."""

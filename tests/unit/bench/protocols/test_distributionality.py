@@ -119,10 +119,7 @@ def test_no_text_is_drawn_twice():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"k": 1}, "k=1 must be at least 2"),
         ({"n": 3}, "at least 4 texts each, not 3"),
-        ({"repetitions": 0}, "repetitions=0 must be at least 1"),
-        ({"samples": 0}, "samples=0 must be at least 1"),
         ({"neighbours": "energy"}, "two different prototypes"),
         ({"n": 50}, "has 20 pairs whose texts all differ, but n=50"),
     ],

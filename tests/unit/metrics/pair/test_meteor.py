@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.core.errors import ResourceError
 from textgauge.data import Pairs
 from textgauge.encode.languages import stem_porter
 from textgauge.metrics import get_metric
@@ -86,11 +85,3 @@ def test_texts_without_words():
     np.testing.assert_array_equal(scores.parts["precision"], [1, 1, 0, 0])
     penalised = get_metric("meteor(stages=stem,perfect=penalised)")(left=left, right=right)
     np.testing.assert_array_equal(penalised.values, [0, 0, 0, 0])
-
-
-def test_without_wordnet_the_lighter_way_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
-    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
-    monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
-    with pytest.raises(ResourceError, match=r"resources fetch wordnet or use the lighter meteor\(stages=stem\)"):
-        get_metric("meteor")(left=["a big car"], right=["a large auto"])

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from tests.toys import take_samples
 
 from textgauge.bench import Ksc, Plan, Size, Sources, Store, run
 from textgauge.bench.leaderboard import group_boards, rank_metrics
@@ -30,12 +31,8 @@ METRICS = ("cbdf@words", "jsd@words", "zipf@words")
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    corpora = {
-        role: Corpus.of(load_texts(f"sample:{name}", limit=80).texts)
-        for role, name in (("a", "banking"), ("b", "travel"))
-    }
     made = Store(tmp_path_factory.mktemp("run"))
-    run([Plan(each, Sources(HOSTILE, corpora), get_corpus_metrics(METRICS)) for each in (KSC, SIZE)], made)
+    run([Plan(each, Sources(HOSTILE, take_samples()), get_corpus_metrics(METRICS)) for each in (KSC, SIZE)], made)
     return made
 
 
