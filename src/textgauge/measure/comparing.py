@@ -464,8 +464,18 @@ def measure_all(
             score if null is None else replace(score, p_adjusted=next(p), adjustment=method)
             for score, null in zip(scores, nulls, strict=True)
         ]
+    undefined, lacking = dict[str, list[str]](), dict[str, list[str]]()
+    for score in scores:
+        if score.reason:
+            undefined.setdefault(score.reason, []).append(score.metric)
+        if score.no_interval:
+            lacking.setdefault(score.no_interval.removeprefix(f"{score.metric} has "), []).append(score.metric)
     usable = [metric for metric in metrics if metric.key not in missing]
-    warnings = [*find_undefined(scores), *find_confounds(views.comparison, usable)]
+    warnings = [
+        *(f"{join_words(of)} {'is' if len(of) == 1 else 'are'} undefined: {why}" for why, of in undefined.items()),
+        *(f"{join_words(of)} {'has' if len(of) == 1 else 'have'} {what}" for what, of in lacking.items()),
+        *find_confounds(views.comparison, usable),
+    ]
     return replace(pairing, scores=scores, warnings=warnings, nulls=nulls)
 
 
@@ -511,17 +521,3 @@ def measure_one(
     if asked.test:
         score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
     return score, null
-
-
-def find_undefined(scores: Sequence[Score]) -> list[str]:
-    """Return which metrics have no value, and which no interval, each reason once."""
-    undefined, lacking = dict[str, list[str]](), dict[str, list[str]]()
-    for score in scores:
-        if score.reason:
-            undefined.setdefault(score.reason, []).append(score.metric)
-        if score.no_interval:
-            lacking.setdefault(score.no_interval.removeprefix(f"{score.metric} has "), []).append(score.metric)
-    return [
-        *(f"{join_words(of)} {'is' if len(of) == 1 else 'are'} undefined: {why}" for why, of in undefined.items()),
-        *(f"{join_words(of)} {'has' if len(of) == 1 else 'have'} {what}" for what, of in lacking.items()),
-    ]

@@ -129,11 +129,9 @@ def _list_item_choices(
     columns: Columns, systems: Sequence[str], metrics: Mapping[str, Mapping[str, str]]
 ) -> list[dict[str, Any]]:
     """Return the values of items: the change from a baseline, how far systems are apart, or those of the only one."""
-    choices = []
+    choices, nothing = [], [None] * len(next(iter(columns.values())))
     for metric, of in metrics.items():
-        values = [
-            list(map(_round, columns[of[name]])) if name in of else [None] * len(columns["index"]) for name in systems
-        ]
+        values = [list(map(_round, columns[of[name]])) if name in of else nothing for name in systems]
         known_metric = find_metric(metric)
         sign = 1 if known_metric is None or known_metric.closer == "larger" else -1
         known = [[value for value in line if value is not None] for line in zip(*values, strict=True)]

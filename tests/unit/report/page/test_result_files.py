@@ -206,6 +206,10 @@ def test_tables_of_texts(tmp_path, ending):
         read_result(tmp_path / "none.csv")
 
 
+def test_a_system_may_lack_a_metric():
+    assert make_texts("t", {"text.a": ["x"], "text.b": ["y"], "chrf.a": [0.5]}).choices == ("chrf",)
+
+
 def test_ten_thousand_long_texts_are_a_page_of_less_than_five_megabytes():
     rng = np.random.default_rng(0)
     words = np.array([f"w{n:x}" for n in range(5_000)])
