@@ -116,6 +116,19 @@ class ScoredSystems:
         """The values of single items, by metric and system."""
         return {name: [one.scores for one in found] for name, found in self.items.items() if name not in self.missing}
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against a metric on these texts, and why one is missing."""
+        segments = self.segments
+        texts = [*self.units.notes, *(text for own in segments.values() for one in own for text in one.warnings)]
+        texts += [f"{metric}: {reason}" for metric, reason in self.missing.items()]
+        for metric, scores in segments.items():
+            counts = {name: len(one) - len(one.defined) for name, one in zip(self.pairs, scores, strict=True)}
+            if any(counts.values()):
+                which = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
+                texts.append(f"{metric} is undefined for items ({which}), which are left out for all systems")
+        return tuple(dict.fromkeys(texts))
+
 
 def contrast_systems(scored: ScoredSystems, how: Bootstrap, *, explain: bool) -> ContrastReport:
     """Test the difference of two systems by every metric; p-values are adjusted for all of them."""
@@ -147,8 +160,7 @@ def contrast_systems(scored: ScoredSystems, how: Bootstrap, *, explain: bool) ->
     adjusted = tuple(replace(row, p_adjusted=own) for row, own in zip(rows, p, strict=True))
     named = dict(zip(("candidate", "baseline"), scored.pairs.values(), strict=True))
     texts = list_items(named, scored.segments) if explain else None
-    missing = [f"{metric}: {reason}" for metric, reason in scored.missing.items()]
-    return ContrastReport(adjusted, (*scored.units.notes, *missing), scored.sign, texts)
+    return ContrastReport(adjusted, scored.warnings, scored.sign, texts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,15 +240,7 @@ class SystemsReport(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against a metric on these texts, and why one is missing."""
-        scored, segments = self.scored, self.scored.segments
-        texts = [*scored.units.notes, *(text for own in segments.values() for one in own for text in one.warnings)]
-        texts += [f"{metric}: {reason}" for metric, reason in scored.missing.items()]
-        for metric, scores in segments.items():
-            counts = {name: len(one) - len(one.defined) for name, one in zip(self.names, scores, strict=True)}
-            if any(counts.values()):
-                which = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
-                texts.append(f"{metric} is undefined for items ({which}), which are left out for all systems")
-        return tuple(dict.fromkeys(texts))
+        return self.scored.warnings
 
     def items(self) -> list[Row]:
         """Return one flat dictionary per system and item, with a field per metric."""

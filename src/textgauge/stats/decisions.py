@@ -201,11 +201,14 @@ def format_baseline(
 
     >>> format_baseline({"bleu": 0.01, "chrf": 0.2}, {"bleu": True, "chrf": True})
     'Better than the baseline by bleu; no difference found from the baseline by chrf (5 % level).'
+    >>> format_baseline({"wmd": math.nan}, {"wmd": False})
+    'Not tested against the baseline by wmd (5 % level).'
     """
-    kinds: dict[str, list[str]] = {"better than": [], "worse than": [], "no difference found from": []}
+    same, untested = "no difference found from", "not tested against"
+    kinds: dict[str, list[str]] = {"better than": [], "worse than": [], same: [], untested: []}
     for metric, p in p_adjusted.items():
         ahead = "better than" if closer[metric] else "worse than"
-        kinds[ahead if is_different(p, alpha) else "no difference found from"].append(metric)
+        kinds[untested if math.isnan(p) else ahead if is_different(p, alpha) else same].append(metric)
     said = "; ".join(
         f"{kind} the baseline by {join_codes(names, len(names))}" for kind, names in kinds.items() if names
     )

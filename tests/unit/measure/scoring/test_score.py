@@ -191,6 +191,12 @@ def test_a_column_that_repeats_is_noticed_until_it_is_named():
     assert score(frame, right, metrics="jaccard", group="doc").sign is None
 
 
+def test_a_metric_that_is_undefined_is_not_tested():
+    found = score(["a"], ["b"], baseline=["c"], metrics="column:z", columns={"z": [math.nan]})
+    assert found.answer == "Not tested against the baseline by column:z (5 % level)."
+    assert "undefined for items" in found.warnings[0]
+
+
 @pytest.mark.long
 def test_p_values_are_uniform_when_systems_are_alike():
     found = [
