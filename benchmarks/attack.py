@@ -164,8 +164,9 @@ def pair_cases(metric: PairMetric, rng: np.random.Generator, count: int) -> Iter
     def block() -> list[str]:
         left, right = ([odd_text(rng) for _ in range(100)] for _ in range(2))
         scores = metric.measure(Pairs(left, right))
-        same = metric.measure(Pairs(left, left)).values
-        found = [_judged(value, scores.reason, metric.bounds) for value in scores.values.tolist()]
+        same = metric.measure(Pairs(left, left)).values / metric.factor
+        values = (scores.values / metric.factor).tolist()
+        found = [_judged(value, scores.reason, metric.bounds) for value in values]
         equal = np.isnan(same) | (np.abs(same - metric.value_at_identity) <= 2e-6)
         return [kind if right else "wrong" for kind, right in zip(found, equal.tolist(), strict=True)]
 

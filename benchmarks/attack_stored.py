@@ -100,8 +100,7 @@ def models(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]
     def read() -> str:
         return "wrong" if not resources.find_wrong_files(copy, entry.files) else "refused"
 
-    declared = [path for path in sorted(copy.rglob("*")) if path.is_file() and path.parent != copy]
-    return _cases([(path, read) for path in declared], rng, count)
+    return _cases([(copy / name, read) for name in entry.files], rng, count)
 
 
 def sealed(name: str) -> Callable[[Path, np.random.Generator, int], Iterator[Case]]:

@@ -154,7 +154,8 @@ def give(server: Server, folder: Path, command: str, way: Way | None) -> tuple[i
         from textgauge.encode import endpoint
 
         known = httpx.Timeout
-        httpx.Timeout = lambda *_, **__: known(1.0)  # type: ignore[assignment, misc]
+        patience = 1.0 if way else 60.0  # shorter than what answers too late; a busy machine may answer well later
+        httpx.Timeout = lambda *_, **__: known(patience)  # type: ignore[assignment, misc]
         endpoint.ATTEMPTS, endpoint.LONGEST_WAIT, endpoint.AT_ONCE = 2, 0.05, 1
         address = f"http://127.0.0.1:{server.server_port}/v1"
         os.environ |= {"TEXTGAUGE_API_BASE": address, "TEXTGAUGE_API_KEY": KEY, "NO_PROXY": "127.0.0.1"}

@@ -35,6 +35,7 @@ SETTINGS: dict[str, dict[str, str]] = {
     "another hash seed": {"PYTHONHASHSEED": "12345"},
     "locale C": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     "locale tr_TR": {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
+    "linear algebra of an older processor": {"OPENBLAS_CORETYPE": "Nehalem"},
     "texts in reverse order": {"BACKWARDS": "1"},
 }
 UNCACHED = {"TEXTGAUGE_NO_CACHE": "1"}

@@ -14,6 +14,15 @@ from textgauge.data import Pairs
 FLOOR = {"smooth_method": "floor", "smooth_value": 0.1}
 
 
+def test_no_text_is_kept_by_sacrebleu():
+    from sacrebleu.tokenizers import tokenizer_13a, tokenizer_re, tokenizer_ter
+
+    kinds = tokenizer_13a.Tokenizer13a, tokenizer_re.TokenizerRegexp, tokenizer_ter.TercomTokenizer
+    before = [kind.__call__.cache_info() for kind in kinds]
+    textgauge.score(["one text"], ["another text"], metrics="bleu,ter")
+    assert [kind.__call__.cache_info() for kind in kinds] == before
+
+
 @pytest.mark.parametrize("name", [*BLEU, *CHRF, *TER])
 def test_scores_are_those_of_sacrebleu(name):
     metric, stored = get_metric(name), numbers(name)

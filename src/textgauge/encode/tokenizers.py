@@ -307,11 +307,19 @@ LIBRARIES = dict.fromkeys(["intl", "zh", "char", *_OPTIONAL], "sacrebleu")
 """The packages that split texts, by the names of their tokenizers."""
 
 
+def forget_texts(tokenizer: Any) -> Callable[[str], str]:
+    """Return what a tokenizer of sacrebleu does; called itself, it would keep 65,536 texts, however long."""
+    if inner := getattr(tokenizer, "_post_tokenizer", None):
+        tokenizer._post_tokenizer = forget_texts(inner)
+    call = type(tokenizer).__call__
+    return partial(getattr(call, "__wrapped__", call), tokenizer)
+
+
 @cache
-def _load_sacrebleu(name: str) -> Any:
+def _load_sacrebleu(name: str) -> Callable[[str], str]:
     from sacrebleu.metrics.bleu import BLEU
 
-    return BLEU(tokenize=name).tokenizer
+    return forget_texts(BLEU(tokenize=name).tokenizer)
 
 
 def _make_sacrebleu(name: str) -> SplitTokenizer:

@@ -14,7 +14,7 @@ from textgauge.core.errors import ParameterError
 from textgauge.core.settings import EDIT_CELLS
 from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
-from textgauge.encode.tokenizers import get_characters
+from textgauge.encode.tokenizers import forget_texts, get_characters
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.numerics.search import compare_sequences
 from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, PairMetric
@@ -178,7 +178,7 @@ class Ter(PairMetric):
     def _words(self, pool: Pool) -> list[list[str]]:
         from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
-        split = TercomTokenizer(**self._settings)
+        split = forget_texts(TercomTokenizer(**self._settings))
         return pool.get_or_compute(
             "TER words", str(self._settings), lambda _: [split(text.rstrip()).split() for text in pool.texts]
         )
