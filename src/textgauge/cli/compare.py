@@ -97,7 +97,7 @@ def compare(
 
 def _print_finished(finished: Sequence[Row], metrics: Sequence[str], form: Format) -> None:
     """Print what Ctrl-C leaves: the metrics that are finished, and how to go on with the others."""
-    if form.for_people:
+    if finished and form.for_people:
         print_table(finished, form)
     left = [metric.key for metric in get_corpus_metrics(metrics)][len(finished) :]
     done = f"{format_count(len(finished), 'metric')} finished, p-values not adjusted"

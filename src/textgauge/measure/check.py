@@ -310,7 +310,7 @@ class Check:
             limits = given[key] if kind.by_property else {key.removeprefix("max_") if has_own else "value": given[key]}
             made += [Bound(key, limit, of) for of, limit in limits.items()]
         if not made:
-            raise InputError(f"{self.label} has no bound: give {' or '.join(kind.bounds)}")
+            raise ArgumentError(f"{self.label} has no bound: give {' or '.join(f'`{name}`' for name in kind.bounds)}")
         return made
 
     def measure(self, how: Bootstrap) -> Mapping[str, Measured]:
