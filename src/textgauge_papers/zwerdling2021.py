@@ -47,8 +47,8 @@ _ASKED_PEOPLE = {
     "domain_relevance": ("drawn.semantic_precision", True),
 }
 _DEVIATION = (
-    "{} texts in place of {}; SmolLM2-135M with adapters, frozen weights in bfloat16, in place of GPT-2; as many texts "
-    "as train in place of 100,000"
+    "{} texts in place of {}; SmolLM2-135M with adapters, frozen weights in bfloat16, in place of GPT-2; "
+    "as many texts as train in place of 100,000"
 )
 _JUDGE = "; perplexity by SmolLM2, from which the language model began, in place of BERT"
 _FIT = 0.9  # of train's semantic F1: what a VAE must reach to be compared
@@ -185,9 +185,17 @@ def intervals(one: Described) -> dict[tuple[str, str], Ends]:
 
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
-    """Return the ledger."""
-    found = {one.name: intervals(one) | _counts(one) for one in _get_descriptions(results, request)}
-    return judge_claims([claim for corpus in _TABLES for claim in claims(corpus)] + _of_people(), found)
+    """Return the ledger; deviations say how many texts there were."""
+    described = _get_descriptions(results, request)
+    found = {one.name: intervals(one) | _counts(one) for one in described}
+    rows = judge_claims([claim for corpus in _TABLES for claim in claims(corpus)] + _of_people(), found)
+    sizes = {one.name: f"{one.sizes['train']:,} texts, as many as train," for one in described if one.sizes}
+    return [
+        row | {"deviation": row["deviation"].replace("as many texts as train", sizes[row["data"]])}
+        if row["data"] in sizes
+        else row
+        for row in rows
+    ]
 
 
 def _counts(one: Described) -> dict[tuple[str, str], Ends]:
