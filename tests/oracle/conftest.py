@@ -32,7 +32,7 @@ class Oracle(EmbeddingMetric):
 
 def make_oracle(base, name, of, **declared):
     """A metric whose `of` gives its values."""
-    body = {"name": name, "of": lambda self, *given: of(*given), **declared}
+    body = {"name": name, "label": name, "of": lambda self, *given: of(*given), **declared}
     return dataclass(frozen=True, kw_only=True)(type(name, (base,), body))
 
 

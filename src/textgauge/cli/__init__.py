@@ -229,7 +229,7 @@ def read_config(app: App, folder: Path, command: str) -> list[Any]:
 
 
 def _refuse_places(app: App, options: dict[str, Any], file: str) -> None:
-    """Refuse addresses and places to write: a file of the current folder may be somebody else's."""
+    """Refuse addresses, services and places to write: a file of the current folder may be somebody else's."""
     for key, value in options.items():
         if isinstance(value, dict) and key in app:
             _refuse_places(app[key], value, file)
@@ -238,6 +238,8 @@ def _refuse_places(app: App, options: dict[str, Any], file: str) -> None:
         hints = (str(one.hint) for one in app.assemble_argument_collection() if option in one.names)
         if key in ("scheduler", "cluster", "planted") or "://" in str(value) or any("Path" in hint for hint in hints):
             raise InputError(f"{file}: {key} is an address or a place to write, which only the command line names")
+        if re.search(r"\bapi:" if key != "metrics" else r"\bapi:|\bjudge\b", str(value)):
+            raise InputError(f"{file}: {key} sends texts to a service, which only the command line names")
 
 
 def _interrupt(*_: object) -> NoReturn:

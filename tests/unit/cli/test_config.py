@@ -42,6 +42,8 @@ def test_commands_of_a_group_and_lists(run, folder):
         ('[compare]\nscheduler = "tcp://127.0.0.1:9"', "scheduler"),
         ('[compare]\noutput = "elsewhere.json"', "output"),
         ('[compare]\nmetrics = "judge@http://host/v1#model"', "metrics"),
+        ('[score]\nmetrics = ["chrf", "judge"]', "service"),
+        ('[compare]\nembedder = "api:model"', "service"),
         ('[describe]\nclean_to = "elsewhere.csv"', "clean_to"),
     ],
 )
