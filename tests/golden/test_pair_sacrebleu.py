@@ -4,12 +4,15 @@ from importlib.metadata import version
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.golden.pair_ngrams import BLEU, CANDIDATES, CHRF, SEVERAL, TER, numbers
 from tests.golden.pairs import LEFT, RIGHT
 
 import textgauge
 from textgauge import get_metric
 from textgauge.data import Pairs
+from textgauge.encode.tokenizers import get_tokenizer
 
 FLOOR = {"smooth_method": "floor", "smooth_value": 0.1}
 
@@ -21,6 +24,13 @@ def test_no_text_is_kept_by_sacrebleu():
     before = [kind.__call__.cache_info() for kind in kinds]
     textgauge.score(["one text"], ["another text"], metrics="bleu,ter")
     assert [kind.__call__.cache_info() for kind in kinds] == before
+
+
+@given(st.lists(st.sampled_from([*"a1.,- \n&'!é\t$(", "&quot;", "&amp;", "<skipped>", "-\n", "\u00a0"])).map("".join))
+def test_13a_splits_as_sacrebleu_does_though_piece_by_piece(text):
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    assert get_tokenizer("13a").encode([text]).strings(0) == Tokenizer13a()(text.rstrip()).split()
 
 
 @pytest.mark.parametrize("name", [*BLEU, *CHRF, *TER])
