@@ -213,6 +213,9 @@ class FeatureContribution(FlatRow):
     contribution: float
 
 
+_RUNTIME = re.compile(r"(?<=,runtime=onnxruntime)-[\w.]+")  # its version, which moves the last digits alone
+
+
 @dataclass(frozen=True, kw_only=True)
 class LearnedMetric(PairMetric):
     """Base of metrics that a model holds."""
@@ -235,7 +238,7 @@ class LearnedMetric(PairMetric):
         trained = self.load()[0].used
         for metric, then in zip(trained.metrics, trained.signatures, strict=True):
             versions = (*PACKAGES, *metric.libraries, "native")
-            before, here = _drop_versions(then, versions), _drop_versions(metric.signature, versions)
+            before, here = (_RUNTIME.sub("", _drop_versions(of, versions)) for of in (then, metric.signature))
             if before != here:
                 changed = f"{metric.key} has changed since the ensemble was trained; train it again"
                 warn(f"{changed} (then {before}, now {here})", RuntimeWarning)

@@ -128,6 +128,11 @@ def test_newer_packages_are_no_change(tmp_path):
     older = tuple(f"{signature.rpartition('|scipy=')[0]}|scipy=1.0" for signature in model.signatures)
     replace(model, signatures=older).save(tmp_path / "model.json")
     get_metric(f"ensemble@{tmp_path / 'model.json'}")(left=["a b"], right=["a c"])
+    model = get_metric("blend-small").load()[0]
+    older = tuple(signature.replace("onnxruntime-", "onnxruntime-0.") for signature in model.signatures)
+    assert older != model.signatures
+    replace(model, signatures=older).save(tmp_path / "model.json")
+    get_metric(f"ensemble@{tmp_path / 'model.json'}")(left=["a b"], right=["a c"])
 
 
 def test_a_changed_number_is_noticed():
