@@ -213,7 +213,7 @@ class FeatureContribution(FlatRow):
     contribution: float
 
 
-_RUNTIME = re.compile(r"(?<=,runtime=onnxruntime)-[\w.]+")  # its version, which moves the last digits alone
+_RUNTIME = re.compile(r"(?<=,runtime=onnxruntime)-[\w.]+")  # it moves int8 encoders: docs/results/blend.md
 
 
 @dataclass(frozen=True, kw_only=True)
