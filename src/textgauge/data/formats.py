@@ -352,7 +352,12 @@ def _warn_of_headerless(name: str, columns: dict[str, list[Any]]) -> bool:
 
 
 def _read_json_lines(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
-    return (_parse_json_lines(text, format_path(path), number) for number, text in read_texts(path, limited=whole))
+    name, texts = format_path(path), read_texts(path, limited=whole)
+    for number, text in texts:
+        table = _parse_json_lines(text, name, number)
+        if whole and table.unit == "sample":  # of a log, a sample of which may have lines in several pieces
+            table = _parse_json_lines(text + "".join(more for _, more in texts), name)
+        yield table
 
 
 def _parse_json_lines(text: str, name: str, first_line: int = 1) -> TextTable:

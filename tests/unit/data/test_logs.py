@@ -10,6 +10,7 @@ import pytest
 
 import textgauge
 from textgauge.core.errors import InputError
+from textgauge.core.settings import limit_sizes
 from textgauge.data.logs import LOGS
 from textgauge.data.source import load_table
 
@@ -43,6 +44,12 @@ def test_epochs_are_repetitions_of_an_item(name):
     assert sorted(zip(found["item"], map(int, found["repetition"]), strict=True)) == [
         (f"q{n}", r) for n in range(6) for r in (1, 2)
     ]
+
+
+def test_a_log_longer_than_a_piece_has_the_same_samples():
+    whole = load_table(LOGS_FOLDER / "every-eval_samples.jsonl")
+    with limit_sizes(2_000):
+        assert load_table(LOGS_FOLDER / "every-eval_samples.jsonl") == whole
 
 
 def test_wrong_answers_of_inspect_count_0():
