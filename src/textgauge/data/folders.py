@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.data.formats import find_table, is_table, read_table
+from textgauge.data.formats import find_table, is_table, read_table, split_lines
 from textgauge.data.packing import format_path, read_text
 from textgauge.data.samples import FOLDER
 from textgauge.data.tables import TextTable, format_column_names, parse_number, take
@@ -293,7 +293,7 @@ def _list_files(folder: Path, start: str, end: str) -> dict[str, Path]:
 
 
 def _read_lines(path: Path, count: int | None = None) -> list[str]:
-    lines = read_text(path).removesuffix("\n").split("\n")
+    lines = split_lines(read_text(path))
     if count is not None and len(lines) != count:
         raise InputError(f"{path}: {len(lines)} lines, but the reference has {count}")
     return lines

@@ -24,7 +24,7 @@ def scores(systems):
 @pytest.fixture
 def folder(tmp_path):
     write(tmp_path, "sources/zh-en.txt", "一\n二\n三")
-    write(tmp_path, "references/zh-en.refA.txt", "one cat\ntwo cats\nthree cats")
+    write(tmp_path, "references/zh-en.refA.txt", "one cat\r\ntwo cats\r\nthree cats\r")
     write(tmp_path, "references/zh-en.refB.txt", "1 cat\n2 cats\n3 cats")
     write(tmp_path, "system-outputs/zh-en/good.txt", "one cat\ntwo cats\nthree dogs")
     write(tmp_path, "system-outputs/zh-en/bad.txt", "a dog\ntwo\n")
