@@ -5,6 +5,7 @@ import pytest
 
 from textgauge import compare, describe, score, watch
 from textgauge.core.errors import InputError
+from textgauge.encode.embedders import get_embedder, name_embedder
 
 CATS = [f"{colour} cat {i}" for i in range(15) for colour in ("a red", "one blue")]
 SHIPS = [f"{size} ships sail {i}" for i in range(15) for size in ("ten large", "few")]
@@ -31,6 +32,7 @@ def test_numbers_are_those_of_ready_made_vectors(embedder):
     ready = score(np.array(count(CATS)), np.array(count(SHIPS)), metrics="cosine")[0]
     np.testing.assert_allclose(pairs[0].values, ready.values, rtol=1e-6)
     assert pairs[1].metric == "jaccard"
+    assert get_embedder(name_embedder(embedder)).encode([]).shape == (0, 11)
 
 
 def test_functions_that_agree_on_a_few_texts_are_not_mixed_up():

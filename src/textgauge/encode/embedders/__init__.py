@@ -200,7 +200,7 @@ class OwnEmbedder:
                 raise InputError(f"the embedder gave an array of shape {rows.shape} for {len(some)} texts")
             parts.append(rows)
             advance(start + len(some), len(texts))
-        return np.concatenate(parts)
+        return np.concatenate(parts) if parts else np.empty((0, self.dimension), dtype=np.float32)
 
 
 def name_embedder(given: EmbedderLike) -> str:
