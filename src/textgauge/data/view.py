@@ -50,7 +50,8 @@ class Corpus(_View):
     def __init__(self, pool: Pool, index: ArrayLike) -> None:
         rows = np.array(index, dtype=np.int64).reshape(-1)
         if rows.size and (rows.min() < 0 or rows.max() >= pool.size):
-            raise InputError(f"row {int(rows.max())} is outside a pool of {pool.size}")
+            wrong = rows[(rows < 0) | (rows >= pool.size)]
+            raise InputError(f"row {wrong[0]} is outside a pool of {pool.size}")
         rows.flags.writeable = False
         first, size = int(rows[0]) if rows.size else 0, rows.size
         # The rows of the pool: a slice, which copies nothing, where they follow each other.

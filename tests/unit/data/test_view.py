@@ -55,6 +55,7 @@ def test_draws_become_comparisons():
         (lambda: Comparison(["a"], np.ones((2, 3))), "cannot join"),
         (lambda: Pairs(["a"], ["b", "c"]), "1 and 2"),
         (lambda: Corpus.of(["a"]).take([4]), "out of bounds|outside"),
+        (lambda: Corpus(Pool(["a", "b"]), [0, -1]), "row -1 is outside"),
         (lambda: Corpus.of(np.ones((2, 2))).texts, "texts are not known"),
         (lambda: Corpus.of(["a"]).embeddings(GIVEN), "no ready-made"),
     ],
