@@ -398,6 +398,8 @@ def render_markdown(rows: Sequence[Row]) -> str:
     | --- | --- |
     | jsd | 0.512 |
     """
+    if not rows:
+        return ""
     names = list_columns(rows)
     lines = [
         [make_printable(name) for name in names],
@@ -413,6 +415,8 @@ def render_latex(rows: Sequence[Row]) -> str:
     Numbers stand to the right. Where an arrow says which way is better, or the column is `overall`, the best value is
     bold: of a column, or of the rows of each metric. Letters that pdflatex does not know become question marks.
     """
+    if not rows:
+        return ""
     columns, sides, metrics = [], "", [row.get("metric") for row in rows]
     for name in list_columns(rows):
         cells = [format_cell(row.get(name)) for row in rows]

@@ -22,6 +22,7 @@ from textgauge.core.show import (
     make_printable,
     render_html,
     render_latex,
+    render_markdown,
     render_text,
     shorten_line,
 )
@@ -141,6 +142,10 @@ SCORED = [
     {"metric": "ter", "system": string.printable, "value": "-0.5 ↓", "interval": "0.4 … 0.6", "left ↓": None},
     {"metric": "ter", "system": "[*] Größe ąđ 中 − χ²", "value": "0.25 ↓", "interval": "0.4 … 0.6", "left ↓": 2.5},
 ]
+
+
+def test_no_rows_are_no_table():
+    assert render_markdown([]) == render_latex([]) == ""
 
 
 def test_latex_has_texts_left_and_the_best_value_of_each_metric_bold():
