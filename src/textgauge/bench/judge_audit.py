@@ -227,7 +227,6 @@ def audit_judge(
         apart = f"the judge's scores run from {ends[0]}, people's from {ends[1]}"
         favour = "κ, α and the test are of scores moved to people's mean and spread, which is in the judge's favour"
         warned = (f"{apart}: {favour}",)
-    kinds = len(np.unique(known))
     chosen = scale or _choose_scale(known, labels)
     closeness: Closeness = "accuracy" if chosen == "nominal" else "rmse"
     audit = _Audit(people, own, moved, chosen, level, seed, labels)
@@ -242,7 +241,7 @@ def audit_judge(
     if swapped is not None:
         rows += audit.measure_position_bias(more[-1])
     shown = shown or _find_texts(table, {*names, judge, *others})
-    for name in shown if chosen != "nominal" or kinds <= 2 else ():
+    for name in () if audit.are_codes else shown:
         lengths = np.array([len(split_folded_words(cell or "")) for cell in table.get_texts(name)], dtype=np.float64)
         if len(np.unique(lengths)) > 1:
             rows.append(audit.measure_length_bias(lengths, f"judge, by {name}" if len(shown) > 1 else "judge"))
@@ -307,6 +306,12 @@ class _Audit:
     def kinds(self) -> Floats:
         """All ratings that people or the judge give."""
         return np.unique(np.concatenate([side[np.isfinite(side)] for side in (self.people.ravel(), self.own)]))
+
+    @property
+    def are_codes(self) -> bool:
+        """Whether ratings are codes of three kinds or more, whose differences say nothing."""
+        kinds = self.kinds if self.labels else np.unique(self.people[np.isfinite(self.people)])
+        return self.scale == "nominal" and len(kinds) > 2
 
     def measure_agreement(self) -> Iterator[AuditRow]:
         """How often judge and people agree, and κ and α of people among themselves, and with the judge."""
@@ -418,7 +423,8 @@ class _Audit:
     def measure_position_bias(self, swapped: Floats) -> Iterator[AuditRow]:
         """Yield what exchanging both texts changes: the mean difference, and how often the score is another one."""
         gaps = (self.own - swapped)[np.isfinite(self.own - swapped)]
-        for measure, values in (("position bias", gaps), ("changed by position", (gaps != 0).astype(np.float64))):
+        measured = {"position bias": gaps, "changed by position": (gaps != 0).astype(np.float64)}
+        for measure, values in list(measured.items())[self.are_codes :]:
             low, high = self._estimate_interval(lambda rows, of=values: float(of[rows].mean()), len(gaps))  # type: ignore[misc]
             yield AuditRow(
                 measure, "judge", float(values.mean()) if len(values) else float("nan"), low, high, len(gaps)

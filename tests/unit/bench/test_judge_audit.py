@@ -102,12 +102,14 @@ def test_a_coin_never_takes_the_place_of_people(follows, decided):
 
 def test_codes_that_may_be_kinds_are_asked_for_and_have_no_mean(columns):
     codes = {name: [cell if cell is None else cell % 3 for cell in columns[name]] for name in (*PEOPLE, "judge")}
+    codes["turned"] = codes["judge"][::-1]
     with pytest.raises(InputError, match="scale"):
         audit_judge(codes, rating=PEOPLE, judge="judge")
-    nominal = audit_judge(codes, rating=PEOPLE, judge="judge", scale="nominal")
+    nominal = audit_judge(codes, rating=PEOPLE, judge="judge", swapped="turned", scale="nominal")
     assert "nominal" in nominal.answer
     assert "Mean" not in nominal.answer
-    assert "mean score" not in {row.measure for row in nominal.rows}
+    assert not {"mean score", "position bias"} & {row.measure for row in nominal.rows}
+    assert nominal["changed by position", "judge"].value > 0
     assert "Mean human score" in audit_judge(codes, rating=PEOPLE, judge="judge", scale="ordinal").answer
 
 
