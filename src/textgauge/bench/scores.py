@@ -124,9 +124,13 @@ class ScoreBoard(Result):
 
     def plot(self) -> alt.LayerChart:
         """Return the rank of every system by the first metric, with the ranks it may have."""
-        kept = [row for row in self.to_dicts() if row["metric"] == self.counts[0]["metric"]]
-        shown = [row | {"metric": row["system"], "overall": row["score"], "tier": 1} for row in kept]
-        return draw_without_network(draw_ranks(shown))
+        return draw_without_network(draw_systems(self.to_dicts()))
+
+
+def draw_systems(rows: Sequence[Row]) -> alt.LayerChart:
+    """Return one line per system, best first by the first metric: rank with its interval."""
+    first = [row for row in rows if row["metric"] == rows[0]["metric"]]
+    return draw_ranks([row | {"metric": row["system"], "overall": row["score"], "tier": 1} for row in first])
 
 
 def leaderboard(

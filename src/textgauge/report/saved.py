@@ -29,9 +29,12 @@ class SavedResult(TableResult):
 
     def plot(self) -> Any:
         """Return the chart of the result that was saved."""
-        if self.command not in _CHARTS:
-            raise InputError(f"there is no chart of a result of `textgauge {self.command}`")
-        module, _, name = _CHARTS[self.command].partition(":")
+        names, own = self.rows[0] if self.rows else {}, _CHARTS.get(self.command)
+        if self.command == "leaderboard" and "system" in names:
+            own = "textgauge.bench.scores:draw_systems"
+        if own is None or (self.command == "score" and "metric" in names):
+            raise InputError(f"there is no chart of such a result of `textgauge {self.command}`")
+        module, _, name = own.partition(":")
         return draw_without_network(getattr(import_module(module), name)(self.rows))
 
 

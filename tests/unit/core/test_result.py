@@ -94,6 +94,7 @@ def test_json_of_every_command_fits_the_schema_and_jsonl_is_its_rows(run, folder
 def results():
     yield textgauge.compare(LEFT, RIGHT, metrics="jsd@words,cbdf@words", test=True, permutations=19)
     yield textgauge.score(LEFT, RIGHT, metrics="jaccard,bleu")
+    yield textgauge.leaderboard({"item": list("abcdefgh"), "x": [0, 0, 1, 0, 1, 0, 0, 0], "y": [1] * 7 + [0]})
     none = dict.fromkeys(("embedder", "grammar", "plausibility"))
     yield textgauge.describe(generated=LEFT, train=RIGHT, **none)
     found = textgauge.run("ksc", source_a=LEFT, source_b=RIGHT, metrics="jsd@words,zipf@words", k=3, n=8, repetitions=2)
@@ -113,6 +114,12 @@ def test_every_result_is_saved_loaded_shown_and_drawn(tmp_path):
         for page in (result._repr_html_(), again._repr_html_()):
             assert result.answer.partition('"')[0] in page
             assert "<details>" in page
+
+
+def test_a_saved_result_without_a_chart_is_refused(tmp_path):
+    again = textgauge.load(textgauge.score(LEFT, RIGHT, baseline=LEFT, metrics="jaccard").save(tmp_path / "two.json"))
+    with pytest.raises(InputError, match="no chart"):
+        again.plot()
 
 
 def test_a_changed_number_is_found(tmp_path):
