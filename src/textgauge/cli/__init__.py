@@ -20,6 +20,8 @@ from textgauge.core.errors import ArgumentError, InputError, TextgaugeError, Unk
 from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from cyclopts import App, CycloptsError
 
     from textgauge.cli.door import argument, calling, command, option
@@ -113,13 +115,13 @@ def _version() -> str:
 
 def main() -> None:
     """Run the command; an error a user can mend is one line and exit code 2, an interrupt exit code 130."""
+    signal.signal(signal.SIGINT, _end)  # while the parser loads there is nothing to keep or to say
     if sys.argv[1:] in (["--version"], ["-V"]):  # without the time that loading the parser takes
         print(_version())
         sys.exit(0)
 
     gc.set_threshold(100_000)  # what is loaded at the start stays: looking through it again and again is a tenth of it
     from argparse import ArgumentError as UsageError
-    from argparse import ArgumentParser
 
     from cyclopts import CycloptsError
 
@@ -134,20 +136,13 @@ def main() -> None:
     _open_streams()
     signal.signal(signal.SIGINT, _interrupt)
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
-    everywhere = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    for letter, name in ("-q", "--quiet"), ("-v", "--verbose"):
-        everywhere.add_argument(letter, name, action="store_true")
-    everywhere.add_argument("--digits")
-    everywhere.add_argument("--encoding")
-    tokens = sys.argv[1:]
-    options = tokens[: tokens.index("--")] if "--" in tokens else tokens
     try:
-        given, left = everywhere.parse_known_args(options)
+        given, left = _parse_shared_options(sys.argv[1:])
         DETAIL.quiet, DETAIL.verbose = given.quiet, given.verbose
         if given.digits is not None and not given.digits.isdecimal():
             raise InputError(f"--digits takes a number, not {given.digits!r}")
         os.environ.update({ENCODING: given.encoding} if given.encoding else {})
-        words = [STDIN if word == "-" else word for word in (*left, *tokens[len(options) :])]
+        words = [STDIN if word == "-" else word for word in left]
         app = make_app(plugins=not words or words[0] not in {*COMMANDS, "-V", "--version"})
         app.config = read_config(app, Path.cwd(), next(iter(words), ""))
         with use_digits(None if given.digits is None else int(given.digits)):
@@ -167,6 +162,20 @@ def main() -> None:
     except KeyboardInterrupt:  # before or after the work of a command, which says itself what is kept
         fail("interrupted", 130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _parse_shared_options(words: list[str]) -> tuple[Namespace, list[str]]:
+    """Return the options of every command among the words before `--`, and all other words."""
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    for letter, name in ("-q", "--quiet"), ("-v", "--verbose"):
+        parser.add_argument(letter, name, action="store_true")
+    parser.add_argument("--digits")
+    parser.add_argument("--encoding")
+    end = words.index("--") if "--" in words else len(words)
+    given, left = parser.parse_known_args(words[:end])
+    return given, [*left, *words[end:]]
 
 
 def _advise(error: CycloptsError) -> str:
@@ -244,8 +253,12 @@ def _refuse_places(app: App, options: dict[str, Any], file: str) -> None:
 
 def _interrupt(*_: object) -> NoReturn:
     """Stop at the first Ctrl-C, and end at once at the second."""
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    signal.signal(signal.SIGINT, _end)
     raise KeyboardInterrupt
+
+
+def _end(*_: object) -> NoReturn:
+    os._exit(130)
 
 
 def _open_streams() -> None:
