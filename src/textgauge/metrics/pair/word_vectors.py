@@ -16,6 +16,7 @@ from textgauge.encode.languages import find_nouns_of_text
 from textgauge.encode.tokenizers import SplitTokenizer, hold_letters, list_tokenizers, register_tokenizer
 from textgauge.encode.word_vectors import WordVectors, get_word_vectors
 from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.numerics.moments import to_unit
 from textgauge.metrics.pair_metric import Columns, Grid, GridMetric, PairMetric
 from textgauge.metrics.registry import register
 
@@ -62,9 +63,7 @@ class WordCounts:
     @cached_property
     def unit_vectors(self) -> NDArray[np.float32]:
         """The vectors brought to length 1; zero vectors stay zero."""
-        squares = np.einsum("wd,wd->w", self.vectors, self.vectors, dtype=np.float64)
-        lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-        return (self.vectors / lengths[:, None]).astype(np.float32)
+        return to_unit(self.vectors).astype(np.float32)
 
 
 def count_words(pool: Pool, tokenizer: str, vectors: WordVectors, *, stopwords: StopWords = "keep") -> WordCounts:

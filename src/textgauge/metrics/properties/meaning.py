@@ -26,6 +26,7 @@ from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import list_versions
 from textgauge.metrics.corpus.diversity import compute_left_out_vendi, compute_vendi
 from textgauge.metrics.numerics.moments import scale_to_units, to_unit
+from textgauge.metrics.numerics.ngram_counts import find_best_rows
 from textgauge.metrics.numerics.search import NearestMatches, find_best_matches
 from textgauge.metrics.properties.base import (
     NEAR_COPY,
@@ -242,8 +243,7 @@ def find_nearest_meaning(queries: Vectors, documents: Vectors, *, within: bool =
             np.fill_diagonal(products[:, block.start :], -np.inf)
         rows, places = np.nonzero(products >= products.max(axis=1, keepdims=True) - _ROUNDING)
         values = _compute_cosines(queries[block], documents, rows, places)
-        order = np.lexsort((places, -values, rows))
-        first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
+        first = find_best_rows(values, rows, places)
         index[block], similarity[block] = places[first], values[first]
     return NearestMatches(index, similarity)
 
