@@ -290,7 +290,7 @@ class Run(BoardsResult):
                 "protocol": cell.protocol,
                 "batch": cell.batch,
                 "metric": cell.metric,
-                "state": "there" if self.store.has(cell) else "to compute",
+                "state": "to compute" if self.store.read(cell) is None else "there",
             }
             for plan in self.plans
             for cell in plan.cells()

@@ -78,10 +78,6 @@ class Store:
             _warn_damaged(path, error)
             return None
 
-    def has(self, cell: Cell) -> bool:
-        """Return whether a cell is there and can be read."""
-        return self.read(cell) is not None
-
     def write(self, cell: Cell, observations: pl.DataFrame) -> None:
         """Keep the observations of a cell."""
         content = io.BytesIO()

@@ -58,7 +58,7 @@ class PairMetric(Metric):
 
     def choose_references(self, columns: Columns, pairs: Pairs) -> Columns:
         """Return the numbers of each candidate, given those of all pairs; undefined only if all are."""
-        distance = self.orient_headline(columns[VALUE])
+        distance = replace(self, part=None).orient(columns[VALUE])  # whatever part is shown
         chosen = find_best_rows(-np.where(np.isnan(distance), np.inf, distance), pairs.items)
         return {name: column[chosen] for name, column in columns.items()}
 
@@ -91,10 +91,6 @@ class PairMetric(Metric):
         found = np.where(self.closer == "larger", 1.0, -1.0) * self.matrix(rows, columns, background=columns)
         best = np.where(np.isnan(found), -np.inf, found).max(axis=1, initial=-np.inf)
         return np.where(np.isneginf(best), np.nan, best if self.closer == "larger" else -best)
-
-    def orient_headline(self, value: Any) -> Any:
-        """Headline values turned so that farther is larger, whatever part is shown."""
-        return replace(self, part=None).orient(value)
 
     def measure(self, pairs: Pairs) -> PairScores:
         """Return the scores of all pairs; equal pairs are computed once."""

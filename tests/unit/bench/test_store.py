@@ -47,7 +47,7 @@ def test_a_damaged_cell_is_computed_again_and_no_other(tmp_path, make_plan, cont
     victim = store.path(plan.cells()[2])
     victim.write_bytes(damage(victim.read_bytes()))
     with pytest.warns(RuntimeWarning, match=f"{victim.name}: damaged"):
-        assert not store.has(plan.cells()[2])
+        assert store.read(plan.cells()[2]) is None
     with pytest.warns(RuntimeWarning, match=f"{victim.name}: damaged"):
         report = run([plan], store)
     assert (report.found, report.computed) == (5, 1)
@@ -69,7 +69,7 @@ def test_a_link_or_pipe_in_a_run_folder_is_replaced_and_not_followed(tmp_path, m
     with pytest.warns(RuntimeWarning, match="damaged"):
         report = run([plan], store)
     assert (report.found, report.computed, elsewhere.read_text()) == (5, 1, "mine")
-    assert store.has(plan.cells()[2])
+    assert store.read(plan.cells()[2]) is not None
     assert manifest.is_file()
     assert not manifest.is_symlink()
 
