@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import Any
 
@@ -98,7 +99,7 @@ def representations_page() -> str:
         "## Embedders",
         listing([*embedders.list_embedders(), *map(_row, others)], vectors),
         _MEASURED_ENCODERS,
-        "Your own: `textgauge.encode.embedders.register_embedder`.",
+        "[Models of your own](../tutorials/own-models.md) can be used too.",
         "## Grounds",
         "Distances between embeddings: " + ", ".join(code(name) for name in GROUNDS) + ".",
         "## Tokenizers",
@@ -122,5 +123,6 @@ def _block(doc: str | None) -> str:
     """Return a module's docstring: its first line, its list as it stands, and what follows."""
     _, *rest = (doc or "").strip().split("\n\n")
     listed, *after = rest
+    listed = re.sub(r": see `\w+`", "", listed)
     told = [plain(" ".join(part.split())) for part in after]
     return "\n\n".join([f"```text\n{textwrap.dedent(listed)}\n```", *told])

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 
 _CODE = re.compile(r"(`[^`]*`)")
 _FORMULA = re.compile(r" = |[Σ√‖∩^×]|·|\w/\w.*[+−]")
+_PARAMETERS = "Parameters\n----------\n"
 _KINDS = {int: "whole number", float: "number", bool: "true or false", str: "text"}
 
 
@@ -82,15 +83,29 @@ def shown(value: Any) -> str:
 
 def paragraphs(doc: str | None) -> list[str]:
     """Return a docstring's paragraphs, each on lines of its own; lists stay lists, examples are left out."""
+    return [_paragraph(part) for part in split_paragraphs(doc) if not part.startswith(">>>")]
+
+
+def split_paragraphs(doc: str | None) -> list[str]:
+    """Return a docstring's paragraphs as they are written, examples without their heading."""
     parts = inspect.cleandoc(doc or "").split("\n\n")
-    return [_paragraph(part) for part in parts if not part.startswith(">>>")]
+    return [part.removeprefix("Examples\n--------\n") for part in parts]
 
 
 def _paragraph(part: str) -> str:
+    if part.startswith(_PARAMETERS):
+        named = re.findall(r"^(\S.*)\n((?: .*\n?)+)", part.removeprefix(_PARAMETERS), re.M)
+        return "\n".join(
+            f"- {', '.join(map(code, names.split(', ')))}: {plain(_join(about))}" for names, about in named
+        )
     if part.startswith("- "):
         items = re.split(r"\n(?=- )", part)
-        return "\n".join(f"- {formulas(' '.join(item[2:].split()))}" for item in items)
-    return formulas(" ".join(part.split()))
+        return "\n".join(f"- {formulas(_join(item[2:]))}" for item in items)
+    return formulas(_join(part))
+
+
+def _join(lines: str) -> str:
+    return " ".join(lines.split())
 
 
 def parameter_row(name: str, kind: Any, default: Any) -> list[str]:

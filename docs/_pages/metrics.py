@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from _pages.markup import code, page, paragraphs, parameter_row, plain, shown, table
+from _pages.markup import code, formulas, page, paragraphs, parameter_row, plain, shown, split_paragraphs, table
 from _pages.names import AFTER_AT, grids, variants
 from textgauge.core.errors import TextgaugeError
 from textgauge.core.show import format_cell
@@ -16,6 +16,7 @@ from textgauge.metrics.base import get_parameters
 ROOM = "reference/metrics"
 PAIR = ("the cat sat on the mat", "a cat was sitting on the mat")
 ASKING = ("judge", "column")  # a service, or a table
+AS_GROUND = "; a hundredth of it as a ground distance and in protocols"
 # The extra that an example needs, and what comes before it on the command line.
 NEEDS = {
     "cross_encoder": "needs st: it runs a model of sentence-transformers; `cross_encoder@ms-marco-int8` does not",
@@ -164,10 +165,10 @@ def _facts(metric: Metric) -> str:
     default = f"; {code(metric.on)} by default" if metric.on else ""
     facts = [
         ("Compares", of),
-        ("Values", _range(metric.headline)),
-        ("Closer", f"{metric.closer} values mean closer; {shown(metric.value_at_identity)} for equal {of[4:]}"),
+        ("Values", _range(metric, metric.headline) + ("" if _factor(metric) == 1.0 else AS_GROUND)),
+        ("Closer", f"{metric.closer} values mean closer; {_at_identity(metric)} for equal {of[4:]}"),
         ("Symmetric", "yes" if metric.symmetric else f"no: {_roles(metric)} are not exchangeable"),
-        ("Reads", AFTER_AT[metric.needs] + default),
+        ("Reads", AFTER_AT[metric.needs if metric.on else "texts"] + default),
         ("Seeded", "yes" if metric.seeded else "no"),
         *([("Interval", interval(metric))] if isinstance(metric, CorpusMetric) else []),
         ("Source", plain(metric.source)),
@@ -187,8 +188,16 @@ def _roles(metric: Metric) -> str:
     return "reference and candidate" if isinstance(metric, CorpusMetric) else "left and right"
 
 
-def _range(part: Part) -> str:
-    return " to ".join(shown(end) for end in part.bounds)
+def _range(metric: Metric, part: Part) -> str:
+    return " to ".join(shown(_factor(metric) * end) for end in part.bounds)
+
+
+def _at_identity(metric: Metric) -> str:
+    return shown(_factor(metric) * metric.value_at_identity)
+
+
+def _factor(metric: Metric) -> float:
+    return 1.0 if isinstance(metric, CorpusMetric) else metric.factor
 
 
 def _parameters(metric: Metric) -> str:
@@ -201,14 +210,14 @@ def _parameters(metric: Metric) -> str:
 
 def meaning(metric: Metric, parameter: str) -> str:
     """Return the sentences of the definition that name a parameter; else what all parameters of that name do."""
-    text = " ".join(paragraphs(type(metric).__doc__))
-    named = [part for part in re.split(r"(?<=[.;:]) ", text) if re.search(rf"`{parameter}[`=]|\b{parameter}=", part)]
-    return plain("; ".join(part.rstrip(".;:") for part in named)) or MEANINGS.get(parameter, "")
+    text = " ".join(" ".join(part.split()) for part in split_paragraphs(type(metric).__doc__))
+    named = [part for part in re.split(r"(?<=[.;]) ", text) if re.search(rf"`{parameter}[`=]|\b{parameter}=", part)]
+    return formulas("; ".join(part.rstrip(".;:") for part in named)) or MEANINGS.get(parameter, "")
 
 
 def good_value(metric: Metric) -> str:
     """How to read a value: what equal inputs give, and what to compare it with."""
-    equal = shown(metric.value_at_identity)
+    equal = _at_identity(metric)
     if isinstance(metric, CorpusMetric):
         return (
             f"Equal corpora have {equal}; {metric.closer} is closer. No value is good for all corpora: two "
@@ -225,7 +234,7 @@ def good_value(metric: Metric) -> str:
 def _parts(metric: Metric) -> str:
     if not metric.parts:
         return ""
-    rows = [[code(f"{metric.name}.{part.name}"), _range(part), part.closer] for part in metric.parts]
+    rows = [[code(f"{metric.name}.{part.name}"), _range(metric, part), part.closer] for part in metric.parts]
     return f"## Parts\n\n{table(['part', 'values', 'closer'], rows)}"
 
 

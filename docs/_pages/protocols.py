@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import get_type_hints
 
 import textgauge.data
+from _pages.commands import all_commands
 from _pages.markup import code, default_of, page, paragraphs, parameter_row, plain, shown, table
 from textgauge.bench import Measure, Protocol, list_protocols, list_suites
 from textgauge.bench.transformations import TRANSFORMATIONS
@@ -62,12 +63,18 @@ def _range(measure: Measure) -> str:
     return f"{shown(float(measure.low))} to {shown(float(measure.high))}"
 
 
+def _list_run_options() -> set[str]:
+    command = dict(all_commands())["textgauge run"]
+    return {name for item in command.assemble_argument_collection() for name in item.names}
+
+
 def _data(kind: type[Protocol]) -> str:
     """Return the options that name its data, and the columns that a task's table may have."""
-    options = ", ".join(code(get_option_name(name)) for name in (*kind.data.needs, *kind.data.takes))
+    words = ", ".join(map(get_option_name, (*kind.data.needs, *kind.data.takes))).split(", ")
+    options = [word for word in words if word in _list_run_options()]
     if not options:
         return ""
-    named = f"Its data are named by {options}."
+    named = f"Its data are named by {', '.join(map(code, options))}."
     if not kind.data.columns:
         return named
     reads = getattr(textgauge.data, kind.data.loader)

@@ -8,7 +8,7 @@ from typing import Any
 
 import textgauge
 import textgauge.testing
-from _pages.markup import page, paragraphs
+from _pages.markup import page, paragraphs, split_paragraphs
 
 
 def python_page() -> str:
@@ -47,15 +47,15 @@ def _call(name: str, thing: Any) -> str:
 
 def _parameter(one: inspect.Parameter) -> str:
     """Name, kind and default; a default that is a function has no readable form."""
+    name = f"**{one.name}" if one.kind is one.VAR_KEYWORD else one.name
     kind = "" if one.annotation is one.empty else f": {one.annotation}"
     if one.default is one.empty:
-        return one.name + kind
-    return f"{one.name}{kind} = {'…' if callable(one.default) else repr(one.default)}"
+        return name + kind
+    return f"{name}{kind} = {'…' if callable(one.default) else repr(one.default)}"
 
 
 def _examples(thing: Any) -> list[str]:
-    parts = inspect.cleandoc(thing.__doc__ or "").split("\n\n")
-    return [f"```pycon\n{part}\n```" for part in parts if part.startswith(">>>")]
+    return [f"```pycon\n{part}\n```" for part in split_paragraphs(thing.__doc__) if part.startswith(">>>")]
 
 
 def _methods(thing: type) -> str:

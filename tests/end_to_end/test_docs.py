@@ -334,6 +334,13 @@ def test_protocols_tell_their_measures_and_commands_their_options(generated):
     assert "| `--explain` |" in commands
 
 
+def test_reference_pages_hold_no_markup_that_is_not_read(generated):
+    reference = {path: text for path, text in generated.items() if path.startswith("reference/")}
+    assert [path for path, text in reference.items() if "&lt;span" in text or "\\\\[" in text or "-----" in text] == []
+    options = set(re.findall("`(--[a-z-]+)`", reference["reference/commands.md"]))
+    assert set(re.findall("`(--[a-z-]+)`", reference["reference/protocols.md"])) <= options | {"--param"}
+
+
 def test_examples_of_commands_are_calls_that_can_be_read(generated):
     import _pages.commands
 
