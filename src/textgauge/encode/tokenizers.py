@@ -336,7 +336,7 @@ TOKENIZERS: Registry[Callable[[], Tokenizer]] = Registry(
     "tokenizer",
     {
         "wordpiece": PieceTokenizer,
-        "words": partial(SplitTokenizer, split_folded_words, by_piece=True),
+        "words": partial(SplitTokenizer, split_words, by_piece=True, prepare=str.casefold),
         "alphanumeric": partial(SplitTokenizer, split_alphanumeric),
         "whitespace": partial(SplitTokenizer, str.split),
         "rouge_score": partial(SplitTokenizer, _split_rouge_score),
