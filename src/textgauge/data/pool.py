@@ -93,24 +93,19 @@ class Pool:
         return self._texts
 
     def embeddings(self, embedder: str, *, executor: Executor | None = None) -> Embeddings:
-        """Embedding rows, shape (size, dimension), computed by the workers of an executor where one is given."""
-        key = "embeddings", embedder
-        if key in self._rows:
-            return self._rows[key]  # type: ignore[no-any-return]
+        """Return embedding rows, shape (size, dimension), computed by the workers of an executor where one is given."""
+        return self.get_or_compute("embeddings", embedder, partial(self._embed, executor=executor))
+
+    def _embed(self, embedder: str, *, executor: Executor | None) -> Embeddings:
         if embedder == GIVEN:
             raise InputError("no ready-made embeddings were given with these texts")
-        if any(key in pool._rows for pool in self._parents):
-            self._rows[key] = stack_rows([pool.embeddings(embedder) for pool in self._parents])
-            return self._rows[key]  # type: ignore[no-any-return]
+        if any(("embeddings", embedder) in pool._rows for pool in self._parents):
+            return stack_rows([pool.embeddings(embedder) for pool in self._parents])
         from textgauge.data.cache import encode_cached
         from textgauge.encode.embedders import get_embedder
 
-        model = get_embedder(embedder)
-        if self.is_stored:
-            self._rows[key] = store_rows(self._encode_blocks(partial(encode_cached, model, executor=executor)))
-        else:
-            self._rows[key] = check_embeddings(encode_cached(model, self.texts, executor=executor))
-        return self._rows[key]  # type: ignore[no-any-return]
+        encode = partial(encode_cached, get_embedder(embedder), executor=executor)
+        return store_rows(self._encode_blocks(encode)) if self.is_stored else check_embeddings(encode(self.texts))
 
     def _encode_blocks(self, encode: Callable[[Sequence[str]], Embeddings]) -> Iterator[Embeddings]:
         for some in split_into_blocks(self.size, PARTITION):
@@ -124,7 +119,7 @@ class Pool:
         return [name for kind, name in self._rows if kind == "embeddings"]
 
     def tokens(self, tokenizer: str) -> Tokens:
-        """Token ids of every text, flat, with offsets; `NAME:padded` is as `Tokens.pad` gives it, by source.
+        """Return token ids of every text, flat, with offsets; `NAME:padded` is as `Tokens.pad` gives it, by source.
 
         A source is a pool that was joined to others, or the pool itself.
         """
@@ -152,17 +147,18 @@ class Pool:
         return np.concatenate([lengths[a:b].max(initial=0) - lengths[a:b] for a, b in pairwise(bounds)])
 
     def counts(self, tokenizer: str) -> csr_matrix:
-        """Token counts, texts by vocabulary, sparse."""
-        if ("counts", tokenizer) not in self._rows:
-            from scipy.sparse import csr_matrix
+        """Return token counts, texts by vocabulary, sparse."""
+        return self.get_or_compute("counts", tokenizer, self._count)
 
-            tokens = self.tokens(tokenizer)
-            shape = (len(tokens.offsets) - 1, int(tokens.ids.max(initial=-1)) + 1)
-            # A copy: summing sorts the ids of each text in place.
-            counts = csr_matrix((np.ones(len(tokens.ids)), tokens.ids, tokens.offsets), shape=shape, copy=True)
-            counts.sum_duplicates()
-            self._rows["counts", tokenizer] = counts
-        return self._rows["counts", tokenizer]  # type: ignore[no-any-return]
+    def _count(self, tokenizer: str) -> csr_matrix:
+        from scipy.sparse import csr_matrix
+
+        tokens = self.tokens(tokenizer)
+        shape = (len(tokens), int(tokens.ids.max(initial=-1)) + 1)
+        # A copy: summing sorts the ids of each text in place.
+        counts = csr_matrix((np.ones(len(tokens.ids)), tokens.ids, tokens.offsets), shape=shape, copy=True)
+        counts.sum_duplicates()
+        return counts
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:

@@ -242,9 +242,10 @@ class Pairs:
         if len(self.left) != len(self.right):
             raise InputError(f"pairs need as many left as right texts: {len(self.left)} and {len(self.right)}")
         self.items = np.arange(len(self.left)) if items is None else items
-        self._background: Corpus | None = None
+        self._background = background
         if background is not None:
-            self._join(background)
+            self.left, self._background = join_pools(self.left, background)
+            self.right = Corpus(self.left.pool, self.right.index)
 
     @classmethod
     def of(
@@ -297,10 +298,6 @@ class Pairs:
     def background(self) -> Corpus:
         """The corpus that fitted weights come from, in the pairs' own pool."""
         return self.left | self.right if self._background is None else self._background
-
-    def _join(self, background: Corpus) -> None:
-        left, self._background = join_pools(self.left, background)
-        self.left, self.right = left, Corpus(left.pool, self.right.index)
 
     @property
     def first_rows(self) -> Ints:
