@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ _TENTH = 10
 # Fixed before any run: epochs, and how many texts a VAE learns at least in all of them; it has the paper's 7,000 words.
 LM_EPOCHS, VAE_EPOCHS, _VAE_LEARNED = 2, 15, 90_000
 _VAE, _LM = VaeSettings(vocabulary=7_000), AdapterSettings(bits=16)
+_FAST = ("eda", "vae")  # they write 100,000 texts in minutes
 _DRAW = 41  # the purpose of random numbers
 CAPTIONS = "texygen_coco"
 _CAPTIONS = f"{CAPTIONS}/{CAPTIONS}"
@@ -29,12 +30,13 @@ _HUMAN = {"train": "human_train", "test": "human_test"}
 @dataclass(frozen=True, kw_only=True)
 class Making:
     """What decides the corpora of a source: texts generated (0: as many as train has), those of the language model
-    (0: as many as of the others), texts of a source at most (0: all), texts of each published generator and its test
-    set, seed.
+    (0: as many as of the others), larger corpora of EDA and the VAE (0: none), texts of a source at most (0: all),
+    texts of each published generator and its test set, seed.
     """
 
     n: int = 0
     lm: int = 0
+    many: int = 0
     limit: int = 0
     captions: int = 1_000
     seed: int = 0
@@ -42,11 +44,12 @@ class Making:
 
 @dataclass(frozen=True)
 class Corpora:
-    """What is described together."""
+    """What is described together; of the larger corpora `many`, unique texts and new terms alone."""
 
     train: Sequence[str]
     test: Sequence[str]
     generated: Mapping[str, Sequence[str]]
+    many: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,25 +68,30 @@ def make_corpora(source: Source, folder: Path, making: Making) -> Corpora:
     place = folder / "corpora" / source.name
     place.mkdir(parents=True, exist_ok=True)
     train, test = _split(source, place, making)
-    found = {}
-    for name in ("eda", "vae", "lm"):
-        n = (making.lm if name == "lm" else 0) or making.n or len(train)
-        begin_step(f"{source.name}: {name}")
-        path = place / f"{name}.txt"
+
+    def obtain(name: str, n: int, file: str) -> dict[str, Sequence[str]]:
+        begin_step(f"{source.name}: {file}")
+        path = place / f"{file}.txt"
         if not path.exists():
             try:
                 texts = _generate(name, train, folder / "checkpoints" / source.name / name, n, making)
             except MissingExtra as error:
                 tell_note(f"{source.name}: {name} is left out: {error}, or put its texts into {path}")
-                continue
+                return {}
             write_table(path, [{"text": text} for text in texts], exact=True)
-        found[name] = _as_many(load_texts(path).texts, n, f"{source.name}: {name}")
-    return Corpora(train, test, found)
+        return {name: _as_many(load_texts(path).texts, n, f"{source.name}: {file}")}
+
+    usual = making.n or len(train)
+    found = obtain("eda", usual, "eda") | obtain("vae", usual, "vae") | obtain("lm", making.lm or usual, "lm")
+    more = [name for name in _FAST if making.many > usual and name in found]
+    many = [obtain(name, making.many, f"{name}-many") for name in more]
+    return Corpora(train, test, found, {name: texts for one in many for name, texts in one.items()})
 
 
-def is_finished(folder: Path, name: str) -> bool:
+def is_finished(folder: Path, name: str, making: Making) -> bool:
     """Whether all corpora of a source are in the folder."""
-    return all((folder / "corpora" / name / f"{part}.txt").exists() for part in ("train", "test", "eda", "vae", "lm"))
+    parts = ["train", "test", "eda", "vae", "lm", *(f"{name}-many" for name in _FAST if making.many)]
+    return all((folder / "corpora" / name / f"{part}.txt").exists() for part in parts)
 
 
 def captions(folder: Path, making: Making) -> Corpora:

@@ -2,6 +2,7 @@
 
 descriptions/NAME-FINGERPRINT.json      both tables, sizes, warnings, what they were made with
 descriptions/NAME-FINGERPRINT.parquet   every generated text with its values and neighbours
+descriptions/NAME-many-FINGERPRINT.json unique texts and new terms of larger corpora
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -36,6 +37,7 @@ _FORMAT = 2
 _TRAIN = "train drawn"
 _NONE, _PLAUSIBLE = "none", "plausibility"
 _FAST = (_NONE, "kneser-ney")
+_COUNTED = ("unique", "vocab")
 # Whatever depends on how many texts there are.
 DRAWN = (
     "unique",
@@ -69,7 +71,7 @@ class Described:
     """The description of one source.
 
     `rows` are those of `describe` on whole corpora. `drawn` are means over draws that are all as large as test, with
-    the value of each; `test` is test at that size, and there is a corpus `train`, too.
+    the value of each; `test` is test at that size, and there is a corpus `train`, too. `many` are of larger corpora.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Described:
     rows: list[Row]
     drawn: list[Row]
     warnings: list[str]
+    many: list[Row] = field(default_factory=list)
 
 
 def describe_corpora(name: str, corpora: Corpora, backends: Backends, folder: Path) -> tuple[Described, bool]:
@@ -84,7 +87,7 @@ def describe_corpora(name: str, corpora: Corpora, backends: Backends, folder: Pa
     path = _locate(name, corpora, backends, folder)
     kept = _read(path, name)
     if kept is not None:
-        return kept, False
+        return replace(kept, many=_describe_many(name, corpora, backends, folder)), False
     sampled = backends.judged > 0 and not backends.plausibility.startswith(_FAST)
     whole = _describe(corpora, backends, plausibility=_NONE if sampled else backends.plausibility)
     rows = whole.to_dicts()
@@ -96,7 +99,25 @@ def describe_corpora(name: str, corpora: Corpora, backends: Backends, folder: Pa
     write_table(path.with_suffix(".parquet"), whole.per_text)
     content = {"format": _FORMAT, "backends": asdict(backends), **asdict(found)}
     write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False))
-    return found, True
+    return replace(found, many=_describe_many(name, corpora, backends, folder)), True
+
+
+def _describe_many(name: str, corpora: Corpora, backends: Backends, folder: Path) -> list[Row]:
+    """Return unique texts and new terms of the larger corpora: those that are kept, or new ones."""
+    if not corpora.many:
+        return []
+    about = {role: hash_texts(texts) for role, texts in {"train": corpora.train, **corpora.many}.items()}
+    path = folder / "descriptions" / f"{name}-many-{_fingerprint([_FORMAT, backends.seed, about])}.json"
+    try:
+        rows: list[Row] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        larger = replace(corpora, generated=corpora.many)
+        found = _describe(larger, backends, embedder=_NONE, grammar=_NONE, plausibility=_NONE)
+        rows = [
+            row | {"texts": len(corpora.many[row["corpus"]])} for row in found.to_dicts() if row["property"] in _COUNTED
+        ]
+        write_atomically(path, json.dumps(rows, indent=1, ensure_ascii=False))
+    return rows
 
 
 def _describe(corpora: Corpora, backends: Backends, *, ci: bool = True, **changed: Any) -> Any:
@@ -155,8 +176,11 @@ def _sets(corpora: Corpora) -> dict[str, Any]:
 
 def _locate(name: str, corpora: Corpora, backends: Backends, folder: Path) -> Path:
     texts = {role: hash_texts(part) for role, part in _sets(corpora).items()}
-    about = json.dumps([_FORMAT, asdict(backends), texts], sort_keys=True)
-    return folder / "descriptions" / f"{name}-{hashlib.blake2b(about.encode(), digest_size=6).hexdigest()}.json"
+    return folder / "descriptions" / f"{name}-{_fingerprint([_FORMAT, asdict(backends), texts])}.json"
+
+
+def _fingerprint(about: list[Any]) -> str:
+    return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=6).hexdigest()
 
 
 def _read(path: Path, name: str) -> Described | None:
@@ -175,7 +199,8 @@ class Zwerdling2021:
 
     EDA is as its authors have it, the VAE has 7,000 words, the language model is SmolLM2, trained further. Every
     generator writes `n` texts, by default as many as train has, so unique, new words and nearness to train by wording
-    are those of equal numbers; the language model writes `lm`, where that is not 0. Recall grows with the number of
+    are those of equal numbers; the language model writes `lm`, where that is not 0. Unique texts and new terms are also
+    counted in `many` texts of EDA and of the VAE, as published in 100,000. Recall grows with the number of
     texts and precision does not, so both, by meaning and by wording, are taken at the size of test, too, as means over
     `draws`. `grammar` is LanguageTool 2.2, as published, where there is Java and a folder LanguageTool-2.2 in
     TEXTGAUGE_DATA, else Harper. `plausibility` is perplexity under a model that has not seen train, so that copies of
@@ -187,6 +212,7 @@ class Zwerdling2021:
 
     n: int = 0
     lm: int = 0
+    many: int = 0
     limit: int = 0
     captions: int = 1_000
     draws: int = 10
@@ -197,8 +223,8 @@ class Zwerdling2021:
     sources: str = ""
 
     def __post_init__(self) -> None:
-        if min(self.n, self.lm, self.limit, self.judged) < 0 or min(self.captions, self.draws) < 1:
-            raise InputError("n, lm, limit and judged are 0 or more, captions and draws 1 or more")
+        if min(self.n, self.lm, self.many, self.limit, self.judged) < 0 or min(self.captions, self.draws) < 1:
+            raise InputError("n, lm, many, limit and judged are 0 or more, captions and draws 1 or more")
 
     def run(self, folder: Path, *, seed: int, studies: Mapping[str, Study] = STUDIES) -> list[Described]:
         """Describe every source that is to be had; what the folder has of it is not done again."""
@@ -225,11 +251,12 @@ class Zwerdling2021:
         making, backends = self._settings(seed)
         found = []
         for name in self._chosen(STUDIES):
-            if name == CAPTIONS or is_finished(folder, name):
+            if name == CAPTIONS or is_finished(folder, name, making):
                 with listen(lambda _: None):
                     corpora = STUDIES[name](folder, making)
-                found.append(_read(_locate(name, corpora, backends, folder), name))
-        return [one for one in found if one is not None]
+                if _read(_locate(name, corpora, backends, folder), name) is not None:
+                    found.append(describe_corpora(name, corpora, backends, folder)[0])
+        return found
 
     def _settings(self, seed: int) -> tuple[Making, Backends]:
         there = self.plausibility != "smollm2" or get_cached_folder("smollm2").exists()
@@ -241,7 +268,8 @@ class Zwerdling2021:
             draws=self.draws,
             seed=seed,
         )
-        return Making(n=self.n, lm=self.lm, limit=self.limit, captions=self.captions, seed=seed), backends
+        sizes = {"n": self.n, "lm": self.lm, "many": self.many, "limit": self.limit, "captions": self.captions}
+        return Making(**sizes, seed=seed), backends
 
     def run_rows(self, folder: Path, *, seed: int) -> list[Row]:
         """Run, and give one row per source and property; warnings are notes."""
@@ -280,7 +308,7 @@ def side_by_side(found: list[Described]) -> list[Row]:
     """Return one row per source and property: generators, test and train; `texts` tells corpora from draws."""
     rows: dict[tuple[str, str, str], Row] = {}
     for one in found:
-        cells = [("all", row) for row in one.rows] + [(str(row["texts"]), row) for row in one.drawn]
+        cells = [("all", row) for row in one.rows] + [(str(row["texts"]), row) for row in [*one.drawn, *one.many]]
         for size, row in cells:
             about = {"source": one.name, "property": row["property"], "texts": size}
             line = rows.setdefault((one.name, row["property"], size), about)

@@ -75,6 +75,20 @@ def test_corpora_and_descriptions_are_kept(run, torchless):
     assert values["syntactic_precision"] == pytest.approx(1 / (1 + 1 / 7))
 
 
+def test_unique_texts_and_new_terms_are_counted_in_larger_corpora_too(run, torchless, monkeypatch):
+    def repeat(texts, *, n, seed, compat):
+        return [f"{texts[row % 54]} again" for row in range(n)]
+
+    monkeypatch.setattr(zwerdling_corpora, "eda", repeat)
+    (found,) = run(many=81)
+    counted = [(row["corpus"], row["property"], row["texts"], row["value"]) for row in found.many]
+    assert counted == [("eda", "unique", 81, 27 / 81), ("eda", "vocab", 81, 1.0)]
+    assert found.sizes["eda"] == 54
+    assert paper.get_our_values(found)["eda", "unique"] == paper.intervals(found)["eda", "unique"].value == 27 / 81
+    monkeypatch.setattr("textgauge.measure.describing.describe", None)
+    assert run(many=81) == [found]
+
+
 def test_without_a_model_that_has_not_seen_train_there_is_no_plausibility(run, torchless, monkeypatch, tmp_path):
     monkeypatch.setattr("textgauge_papers.zwerdling_suite.get_cached_folder", lambda _: tmp_path / "none")
     (found,) = run(plausibility="smollm2")
