@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from textgauge.core.show import join_words
+from textgauge.core.show import format_about, join_words
 
 ALPHA = 0.05
 NEW_TEXTS = "new texts from these sources"  # what statements are for where texts, pairs or items were resampled
 _ROUNDING = 1e-12
 _NAMED = 3  # metrics behind the best that are named; more are counted
+_COUNTLESS = 1e7  # texts or items, from which no number is said
 
 
 def is_different(p_adjusted: float, alpha: float = ALPHA) -> bool:
@@ -45,12 +46,7 @@ _PAIRED = "texts for the same prompts, or made from each other, are compared wit
 
 
 def format_comparison(
-    p_adjusted: Mapping[str, float],
-    sign: str | None = None,
-    alpha: float = ALPHA,
-    *,
-    size: str = "",
-    missed: str = "",
+    p_adjusted: Mapping[str, float], sign: str | None = None, *, size: str = "", missed: str = ""
 ) -> str:
     """Return the answer of one comparison of two corpora, from the adjusted p-values of all metrics that were tested.
 
@@ -62,8 +58,8 @@ def format_comparison(
     >>> format_comparison({"energy": 0.2})
     'No difference found: energy does not reject "same source" (5 % level); that does not prove that there is none.'
     """
-    how = f"({100 * alpha:g} % level)"
-    rejecting = sum(is_different(p, alpha) for p in p_adjusted.values())
+    how = f"({100 * ALPHA:g} % level)"
+    rejecting = sum(map(is_different, p_adjusted.values()))
     if len(p_adjusted) == 1:
         (name,) = p_adjusted
         tested = f"{name} {'rejects' if rejecting else 'does not reject'}"
@@ -125,9 +121,7 @@ def format_equivalence(
     """
     middle, low, high = (f"{100 * end:.0f}" for end in share)
     asked, far = f"within {100 * margin:g} %", f"as far as {middle} % foreign texts would be ({low} to {high} %)"
-    enough = (
-        f"about {float(f'{texts:.2g}'):,.0f} texts would decide" if texts < _COUNTLESS else "more texts would decide"
-    )
+    enough = f"{f'about {format_about(texts)}' if texts < _COUNTLESS else 'more'} texts would decide"
     if is_within:
         return f"Same {asked} foreign texts (95 %): as far as {middle} % would be ({low} to {high} %)."
     if share[1] > margin:
@@ -135,9 +129,6 @@ def format_equivalence(
     if is_rejected:
         return f"Different, {far}: whether the same {asked} cannot be decided; {enough}."
     return f"Cannot be decided {asked}: {far}; {enough}."
-
-
-_COUNTLESS = 1e7
 
 
 def format_sign(sign: str, what: str = "This holds") -> str:
@@ -257,10 +248,8 @@ def judge_intervals(*intervals: tuple[float, float]) -> str:
     return "worse than" if is_better(*((-high, -low) for low, high in intervals)) else "tied with"
 
 
-def format_standing(tied: Sequence[str], others: int, *, named: int = 4) -> str:
+def format_standing(tied: Sequence[str], others: int) -> str:
     """Return what may be said of the first of a ranking: `tied` are those of the `others` that it is not better than.
-
-    Of more than `named`, the rest is counted.
 
     >>> format_standing(["fid", "pr"], 5)
     'fid and pr are statistically tied with it'
@@ -268,7 +257,7 @@ def format_standing(tied: Sequence[str], others: int, *, named: int = 4) -> str:
     'it is better than the other 5 metrics'
     """
     if tied:
-        return f"{join_codes(tied, named)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
+        return f"{join_codes(tied)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
     return f"it is better than the other {'metric' if others == 1 else f'{others} metrics'}"
 
 
@@ -396,5 +385,5 @@ def format_board(counts: Mapping[str, Any], first: Sequence[str], scope: str, le
     said = f"First{by}: {who}{'' if others == 1 else f'; {pairs}'} {held}."
     if needed is None:
         return said
-    enough = f"About {float(f'{needed:.2g}'):,.0f}" if needed < _COUNTLESS else "Many millions of"
+    enough = f"About {format_about(needed)}" if needed < _COUNTLESS else "Many millions of"
     return f"{said} {enough} items, not {counts['items']:,}, would separate {leader} from {counts['second']}."

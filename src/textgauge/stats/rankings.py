@@ -74,20 +74,17 @@ def compute_student_interval(value: float, error: float, freedom: float, level: 
     return value - reach, value + reach
 
 
-def compute_difference_interval(
-    first: Sequence[float], second: Sequence[float], times: float = 1.0
-) -> tuple[float, float]:
+def compute_difference_interval(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """Return the interval of first − second, each a value with both ends, of samples that have nothing in common.
 
-    An end is as far from the difference as √(a² + b²) of the half-widths on that side (Zou and Donner 2008), `times`
-    as far for another level.
+    An end is as far from the difference as √(a² + b²) of the half-widths on that side (Zou and Donner 2008).
 
     >>> [round(end, 3) for end in compute_difference_interval((0.5, 0.4, 0.6), (0.3, 0.2, 0.4))]
     [0.059, 0.341]
     """
     (value, low, high), (other, other_low, other_high) = first, second
     below, above = np.hypot(value - low, other_high - other), np.hypot(high - value, other - other_low)
-    return float(value - other - times * below), float(value - other + times * above)
+    return float(value - other - below), float(value - other + above)
 
 
 def find_better(gaps: Floats, errors: Floats, freedom: Floats, *, alpha: float = ALPHA) -> Masks:
@@ -107,7 +104,7 @@ def find_better(gaps: Floats, errors: Floats, freedom: Floats, *, alpha: float =
     return (sure | sure.T) & (gaps > 0)
 
 
-def compute_smallest_gap(better: Masks, errors: Floats, freedom: Floats, *, alpha: float = ALPHA) -> float:
+def compute_smallest_gap(better: Masks, errors: Floats, freedom: Floats) -> float:
     """Return the gap from which `find_better` would have called tied things different: the median over tied pairs.
 
     NaN where none are tied, or no error is known.
@@ -115,7 +112,7 @@ def compute_smallest_gap(better: Masks, errors: Floats, freedom: Floats, *, alph
     from scipy.special import stdtrit
 
     first, second = np.nonzero(np.triu(~(better | better.T), 1))
-    reach = -stdtrit(freedom[first, second], alpha / (2.0 * max(len(first), 1))) * errors[first, second]
+    reach = -stdtrit(freedom[first, second], ALPHA / (2.0 * max(len(first), 1))) * errors[first, second]
     known = reach[reach > 0]
     return float(np.median(known)) if len(known) else float("nan")
 
