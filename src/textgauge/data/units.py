@@ -11,6 +11,7 @@ from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError
 
 FEWEST_GROUPS = 8  # of a side, from which exchanging whole groups can say anything
+_RARE = 0.95  # of the texts are units of their own
 Keys = NDArray[np.uint64]
 Labels = tuple[Ints, Ints]
 
@@ -46,9 +47,6 @@ class Units:
     def has_few_repeated(self) -> bool:
         """Whether units are texts but for a few equal ones, too few to matter for an interval."""
         return not self.named and (self.groups is None or sum(self.counts) > _RARE * len(self.groups))
-
-
-_RARE = 0.95  # of the texts are units of their own
 
 
 def find_units(keys: tuple[Keys, Keys], groups: Labels | None, blocks: Labels | None, *, dealt: bool = False) -> Units:

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Masks
+from textgauge.core.arrays import Floats, Masks, average_known
 from textgauge.stats.correlation import Correlation
 from textgauge.stats.decisions import is_different
 
@@ -75,11 +75,9 @@ def leave_one_out(correlation: Correlation, ratings: Floats) -> Floats:
     """
     values = []
     for rater, own in enumerate(ratings):
-        others = np.delete(ratings, rater, axis=0)
-        count = np.isfinite(others).sum(axis=0)
-        both = np.isfinite(own) & (count > 0)
-        total = np.where(np.isfinite(others), others, 0.0).sum(axis=0)
-        values.append(correlation(own[both], total[both] / count[both]))
+        others = average_known(np.delete(ratings, rater, axis=0), axis=0)
+        both = np.isfinite(own) & np.isfinite(others)
+        values.append(correlation(own[both], others[both]))
     return np.array(values)
 
 

@@ -1,8 +1,8 @@
 """How two columns go together: Pearson, Spearman, over all rows, averaged over groups of rows, on many resamples.
 
 A correlation is any function of two columns to one number. One value that is not a number makes it NaN: rows without a
-value are left out by the caller, who then knows n (`complete`). A resample is a row of weights, how often each row of
-data was drawn.
+value are left out by the caller, who then knows n (`find_complete_rows`). A resample is a row of weights, how often
+each row of data was drawn.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def pearson(x: Floats, y: Floats) -> float:
     >>> round(pearson(np.array([1.0, 2, 3]), np.array([2.0, 4, 7])), 4)
     0.9934
     """
-    if is_unrelated(x) or is_unrelated(y):
+    if _is_unusable(x) or _is_unusable(y):
         return float("nan")
     a, b = x - x.mean(), y - y.mean()
     scale = float(np.sqrt((a @ a) * (b @ b)))
@@ -81,7 +81,7 @@ def find_complete_rows(*columns: Floats) -> NDArray[np.bool_]:
     return np.asarray(np.isfinite(np.stack(columns)).all(axis=0))
 
 
-def is_unrelated(x: Floats) -> bool:
+def _is_unusable(x: Floats) -> bool:
     """Return whether a column is constant or holds what is not a finite number."""
     return len(x) < 2 or not bool(np.isfinite(x).all()) or bool((x == x[0]).all())
 
@@ -101,7 +101,7 @@ def omega_squared(y: Floats, group: NDArray[np.integer]) -> float:
     """
     labels, place = np.unique(group, return_inverse=True)
     residual_freedom = len(y) - len(labels)
-    if is_unrelated(y) or residual_freedom < 1 or len(labels) < 2:
+    if _is_unusable(y) or residual_freedom < 1 or len(labels) < 2:
         return float("nan")
     means = np.bincount(place, y) / np.bincount(place)
     total, residual = float(((y - y.mean()) ** 2).sum()), float(((y - means[place]) ** 2).sum())
@@ -271,7 +271,6 @@ def estimate_correlation_interval(
 
     Resamples without a correlation are left out; NaN where there are none left or a single cluster.
 
-    >>> from textgauge.stats.correlation import pearson
     >>> x = np.arange(20.0)
     >>> low, high = estimate_correlation_interval(pearson, x, x + 5 * np.sin(x))
     >>> round(low, 1), round(high, 1)

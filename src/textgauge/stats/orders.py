@@ -70,7 +70,7 @@ def accuracy_eq(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> float:
     return (concordant + tied_both) / (len(gold) * (len(gold) - 1) // 2)
 
 
-def clear_before(ascending: Floats, epsilon: float) -> Ints:
+def _count_clear_before(ascending: Floats, epsilon: float) -> Ints:
     """For each value, how many lie below it by more than epsilon.
 
     Found by bisection on the differences themselves: value − epsilon would round otherwise than value − other.
@@ -86,7 +86,7 @@ def clear_before(ascending: Floats, epsilon: float) -> Ints:
     return low
 
 
-def lower_and_equal(classes: Ints, before: Ints) -> tuple[Ints, Ints]:
+def _count_lower_and_equal(classes: Ints, before: Ints) -> tuple[Ints, Ints]:
     """For each row, how many of the first `before` rows have a lower class, and how many the same.
 
     A wavelet matrix, walked for all rows at once: bit by bit from the highest, rows are split stably into zeros and
@@ -213,9 +213,9 @@ def _count_before(gold: Floats, metric: Floats, epsilon: float) -> Ints:
     """For each row: how many lie below it in the metric, and of these below it in gold, and level with it in gold."""
     order = np.argsort(metric, kind="stable")
     classes = np.unique(gold, return_inverse=True)[1][order].astype(np.int64)
-    clear = clear_before(metric[order], epsilon)
+    clear = _count_clear_before(metric[order], epsilon)
     counts = np.empty((3, len(gold)), dtype=np.int64)
-    counts[:, order] = clear, *lower_and_equal(classes, clear)
+    counts[:, order] = clear, *_count_lower_and_equal(classes, clear)
     return counts
 
 
@@ -273,7 +273,7 @@ def estimate_superiority(scores: Floats, signs: Floats) -> Floats:
 
 
 def compute_soft_accuracy(people: Floats, metric: Floats) -> float:
-    """1 − mean |p(people) − p(metric)|, from `superiority` of both; NaN without two systems.
+    """1 − mean |p(people) − p(metric)|, from `estimate_superiority` of both; NaN without two systems.
 
     >>> compute_soft_accuracy(np.array([0.1, 0.9]), np.array([0.1, 0.5]))
     0.8
@@ -282,7 +282,7 @@ def compute_soft_accuracy(people: Floats, metric: Floats) -> float:
 
 
 def resample_superiority(scores: Floats, weights: NDArray[Any]) -> Floats:
-    """`superiority` of items drawn again, a row of weights for each resample; normal in place of random signs."""
+    """Return `estimate_superiority` on each resample, a row of weights; a normal law in place of random signs."""
     from scipy.special import ndtr
 
     first, second = np.triu_indices(len(scores), 1)
