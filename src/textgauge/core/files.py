@@ -121,7 +121,7 @@ def check_table_path(path: Path) -> None:
 def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]], *, exact: bool = False) -> None:
     """Write a frame, or rows, as the ending says; `.txt` holds the column `text`, one text per line.
 
-    A spreadsheet would run some texts of a `.csv` file as formulas: they are marked (`without_formula`), but for
+    A spreadsheet would run some texts of a `.csv` file as formulas: they are marked (`escape_formula`), but for
     `exact` files, which are corpora that other commands read.
     """
     import polars as pl

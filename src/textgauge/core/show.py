@@ -451,7 +451,7 @@ def _find_best(name: str, cells: Sequence[str], metrics: Sequence[Any]) -> set[i
 
 
 def _escape_markdown(text: str) -> str:
-    """Return what would end a cell, begin a tag or make a link is escaped."""
+    """Return a text for a cell: what would end the cell, begin a tag or make a link is escaped."""
     return _MARKED.sub(lambda found: _MARKS[found[0]], " ".join(text.splitlines()))
 
 

@@ -66,7 +66,7 @@ def run_permutation_test(
     seed: int = 0,
     cluster: NDArray[Any] | None = None,
 ) -> PairedTest:
-    """Exchanges the metrics' standardised values of a row (or cluster), or not, by the toss of a coin ("PERM-BOTH").
+    """Exchange the metrics' standardised values of a row (or cluster), or not, by the toss of a coin ("PERM-BOTH").
 
     p = (1 + permutations at least as far)/(1 + permutations), so that it is never 0. NaN where a correlation does not
     exist. Source: Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics".
@@ -112,7 +112,7 @@ def run_bootstrap_test(
 
 
 def _widen_tail(share: float, n: int) -> float:
-    """Return the tail probability for which `percentile_interval` ends at this share of the resamples."""
+    """Return the tail probability for which `compute_percentile_interval` ends at this share of the resamples."""
     from scipy.special import ndtri, stdtr
 
     return float(stdtr(n - 1, ndtri(share) * np.sqrt((n - 1) / n))) if n > 1 else _NAN

@@ -152,9 +152,9 @@ def compute_permutation_p(observed: float, permuted_values: Floats) -> float:
 def adjust_by_holm(p: Floats, groups: Sequence[int] | None = None) -> Floats:
     """Holm's correction: the k-th smallest of m times m − k + 1, never falling, at most 1; missing ones do not count.
 
-    With `groups`, p-values of one group are already adjusted for each other (by `max_t`). A group then counts with as
-    many tests as it has, until all of them are passed, and its p-values are divided by that number first: one group
-    keeps its p-values, groups of one are Holm's correction.
+    With `groups`, p-values of one group are already adjusted for each other (`adjust_by_max_t`). A group then counts
+    with as many tests as it has, until all of them are passed, and its p-values are divided by that number first: one
+    group keeps its p-values, groups of one are Holm's correction.
 
     >>> adjust_by_holm(np.array([0.01, 0.04, 0.03, np.nan])).tolist()
     [0.03, 0.06, 0.06, nan]
