@@ -43,7 +43,7 @@ def by_scikit(metric, comparison, model):
 def test_same_predictions_and_scores_as_scikit(metric, model, sizes):
     comparison = corpora(*sizes)
     truth, predicted = by_scikit(metric, comparison, model)
-    (outcome,) = metric._outcomes(comparison)
+    (outcome,) = metric._judge_splits(comparison)
     assert (outcome.truth == truth).all()
     assert (outcome.predicted == predicted).all()
     values = metric.compute(comparison)

@@ -255,7 +255,7 @@ class Measuring:
         if self.grammar is not None:
             from textgauge.encode.grammar import get_grammar_checker
 
-            rows = self._rows(partial(_count_errors, self.grammar), "grammar", with_train=True)
+            rows = self._compute_rows(partial(_count_errors, self.grammar), "grammar", with_train=True)
             found["grammar"] = rows, get_grammar_checker(self.grammar).signature
         if self.plausibility is not None and not (own and train is None):
             from textgauge.encode.language_models import get_language_model
@@ -266,7 +266,7 @@ class Measuring:
             # A model that was made here, from texts, is not sent to workers.
             is_here = model.name.startswith("kneser-ney")
             surprise = model.surprise if is_here else partial(_compute_surprise, self.plausibility)
-            found["plausibility"] = self._rows(surprise, "plausibility", with_train=not own), model.signature
+            found["plausibility"] = self._compute_rows(surprise, "plausibility", with_train=not own), model.signature
         return found
 
     def _sample_corpus(self, corpus: Corpus) -> Corpus:
@@ -274,7 +274,7 @@ class Measuring:
         few = len(corpus) <= self.train_sample
         return corpus if few else corpus.canonical().take(np.arange(self.train_sample))
 
-    def _rows(self, compute: Callable[[Sequence[str]], Columns], doing: str, *, with_train: bool) -> Floats:
+    def _compute_rows(self, compute: Callable[[Sequence[str]], Columns], doing: str, *, with_train: bool) -> Floats:
         """Return two numbers of each text that models see, NaN of others; equal texts are measured once, in portions.
 
         Models see a sample of a large train, or of corpora without one.

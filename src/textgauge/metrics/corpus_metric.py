@@ -70,7 +70,7 @@ class CorpusMetric(Metric):
         if self.needs == "tokens":
             return [f"tokenizer={self.on}"]
         if self.pair_ground is not None:
-            return [f"ground={_pair_key(self.pair_ground, full=True)}"]
+            return [f"ground={_get_pair_key(self.pair_ground, full=True)}"]
         return [identify_embedder(self.embedder)]
 
     def compute(self, comparison: Comparison) -> Values:
@@ -230,7 +230,7 @@ class CorpusMetric(Metric):
         if self.needs == "ground":
             default_embedder, _, default_ground = self.default_on.rpartition(":")
             if on.rpartition(":")[2] not in GROUNDS:
-                on = _pair_key(on) or f"{on}:{default_ground}"
+                on = _get_pair_key(on) or f"{on}:{default_ground}"
             if on in GROUNDS:
                 on = f"{default_embedder}:{on}"
         embedder, _, ground = on.rpartition(":")
@@ -247,7 +247,7 @@ class CorpusMetric(Metric):
         )
 
 
-def _pair_key(on: str, *, full: bool = False) -> str | None:
+def _get_pair_key(on: str, *, full: bool = False) -> str | None:
     """Return the key, or the signature, of the pair metric this names; None where it names none."""
     name = re.match(r"\w*", on)
     kind = METRICS.get(name.group()) if name else None

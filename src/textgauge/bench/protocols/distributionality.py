@@ -149,7 +149,7 @@ class Distributionality(Protocol):
     def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
         """Return the deviations of every metric from both prototypes, and its score."""
         moved = {
-            (metric, sample): self._trajectories(observed, sample)
+            (metric, sample): self._compute_trajectories(observed, sample)
             for metric, observed in observations.items()
             for sample in range(self.samples)
         }
@@ -169,7 +169,7 @@ class Distributionality(Protocol):
             judged[metric] = [self._judge_measure(at, compared, note) for at in range(3)]
         return judged
 
-    def _trajectories(self, observed: Observations, sample: int) -> list[Trajectory] | str:
+    def _compute_trajectories(self, observed: Observations, sample: int) -> list[Trajectory] | str:
         """Return the deviations of one sample, with all repetitions and without each; or why there are none."""
         here = observed.of("sample", sample)
         repetition, step = here.columns["repetition"], here.columns["j"] - here.columns["i"]

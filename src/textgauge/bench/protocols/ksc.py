@@ -105,7 +105,7 @@ class Ksc(Protocol):
             raise InputError(
                 f"{self.k} corpora differ from each other only with at least {self.k - 1} texts each, not {self.n}"
             )
-        for role, count in self._needed().items():
+        for role, count in self._count_needed().items():
             have, what = len(self._list_rows(sources, role)), "different texts" if self.distinct else "texts"
             if have < count:
                 raise InputError(f"source {role} has {have} {what}, but k={self.k} corpora of n={self.n} need {count}")
@@ -118,9 +118,9 @@ class Ksc(Protocol):
         first = compute_shares(self.k, self.n)
         counts = {role: len(self._list_rows(sources, role)) for role in ("a", "b")}
         if self.draw != "lottery":
-            share = max(needed / counts[role] for role, needed in self._needed().items())
-            whole, rest = divmod(self.repetitions, self._sets(sources))
-            apart = whole * comb(self._sets(sources), 2) + comb(rest, 2)
+            share = max(needed / counts[role] for role, needed in self._count_needed().items())
+            whole, rest = divmod(self.repetitions, self._count_sets(sources))
+            apart = whole * comb(self._count_sets(sources), 2) + comb(rest, 2)
             return share * (1.0 - apart / max(comb(self.repetitions, 2), 1))
         taken = {"a": first, "b": self.n - first}
         return max(1.0 - float(np.prod(1.0 - taken[role] / counts[role])) for role in taken)
@@ -128,11 +128,11 @@ class Ksc(Protocol):
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """Yield one batch per repetition: all pairs of the k corpora."""
         same = replace(self, order="definition")  # the texts drawn do not depend on the order
-        sets, start = self._sets(sources), len(sources.corpora["a"])
+        sets, start = self._count_sets(sources), len(sources.corpora["a"])
         both = self._list_rows(sources, "a"), self._list_rows(sources, "b") + start
         for number in range(self.repetitions):
             turn, place = divmod(number, sets)
-            members = self._members(both, make_generator(same, sources, seed, turn), place)
+            members = self._draw_members(both, make_generator(same, sources, seed, turn), place)
             members = members[::-1] if self.order == "paper" else members
             i, j = list_corpus_pairs(self.k)
             sides = [(members[a], members[b]) for a, b in zip(i, j, strict=True)]
@@ -145,7 +145,7 @@ class Ksc(Protocol):
         if not self.sample or not batches:
             return verdicts
         # Repetitions share the sample of judgements: their mean is no surer than one.
-        distances, judged = [merge_rounding_ties(batch.value) for batch in batches], self._judgements()
+        distances, judged = [merge_rounding_ties(batch.value) for batch in batches], self._get_judgements()
         errors = {
             name: float(np.mean([estimate_sampling_error(d, judged, weighted=w, ties=self.ties) for d in distances]))
             for name, w in (("accuracy", False), ("weighted_accuracy", True))
@@ -157,7 +157,7 @@ class Ksc(Protocol):
         if why is not None:
             return why
         d, step = merge_rounding_ties(batch.value), (batch.columns["j"] - batch.columns["i"]).astype(float)
-        judged = self._judgements()
+        judged = self._get_judgements()
         values = {
             "accuracy": compute_accuracy(d, judged, ties=self.ties),
             "weighted_accuracy": compute_accuracy(d, judged, weighted=True, ties=self.ties),
@@ -168,12 +168,12 @@ class Ksc(Protocol):
         unrelated = "a distance is infinite" if np.isinf(d).any() else "all distances are equal"
         return {name: unrelated if np.isnan(value) else value for name, value in values.items()}
 
-    def _judgements(self) -> Judgements:
+    def _get_judgements(self) -> Judgements:
         if self.sample:
             return sample_judgements(self.k, self.judgements, self.sample, seed=0)
         return list_judgements(self.k, self.judgements)
 
-    def _needed(self) -> dict[str, int]:
+    def _count_needed(self) -> dict[str, int]:
         first = compute_shares(self.k, self.n)
         if self.draw == "lottery":
             return {"a": self.n, "b": self.n}
@@ -183,12 +183,13 @@ class Ksc(Protocol):
         """Return the rows that texts are drawn from, in an order of their content alone."""
         return sources.distinct(role) if self.distinct else np.argsort(sources.corpora[role].keys, kind="stable")
 
-    def _sets(self, sources: Sources) -> int:
+    def _count_sets(self, sources: Sources) -> int:
         """Return how many repetitions are made of one shuffle of the texts."""
-        spread = self.draw == "spread"
-        return min(len(self._list_rows(sources, role)) // n for role, n in self._needed().items()) if spread else 1
+        if self.draw != "spread":
+            return 1
+        return min(len(self._list_rows(sources, role)) // n for role, n in self._count_needed().items())
 
-    def _members(self, sides: tuple[Ints, Ints], rng: np.random.Generator, place: int) -> list[Ints]:
+    def _draw_members(self, sides: tuple[Ints, Ints], rng: np.random.Generator, place: int) -> list[Ints]:
         """Return the rows of each corpus, from this place of the shuffled texts on."""
         first = compute_shares(self.k, self.n)
         if self.draw == "lottery":

@@ -107,9 +107,9 @@ class Size(Protocol):
             why = explain_undefined(large) or "zero" if len(large.value) else "not finished"
             reason = f"the distance of large samples is {why}"
             return [Verdict(measure.name, float("nan"), reason=reason) for measure in self.measures]
-        return [self._judged(observations.of("kind", which), which, truth) for which in (SIZE, IMBALANCE)]
+        return [self._judge_sweep(observations.of("kind", which), which, truth) for which in (SIZE, IMBALANCE)]
 
-    def _judged(self, sweep: Observations, which: str, truth: float) -> Verdict:
+    def _judge_sweep(self, sweep: Observations, which: str, truth: float) -> Verdict:
         batches = list(sweep.batches())
         scale = 1.0 if which == IMBALANCE and self.scale == "paper" else abs(truth)
         values = [1.0 - float(np.abs(batch.value - truth).mean()) / scale for batch in batches]

@@ -559,10 +559,10 @@ class Retrieval(Task):
         query_rows = columns["fold"].astype(np.int64) * (1 << 32) + columns["query"].astype(np.int64)
         order = np.argsort(query_rows, kind="stable")
         starts = np.unique(query_rows[order], return_index=True)[1]
-        found = np.array([self._found(value[part], columns, part) for part in np.split(order, starts[1:])])
+        found = np.array([self._count_found(value[part], columns, part) for part in np.split(order, starts[1:])])
         return TaskUnits.of_rows(columns["query"][order[starts]], found)
 
-    def _found(self, value: Floats, columns: Columns, part: NDArray[np.int64]) -> list[float]:
+    def _count_found(self, value: Floats, columns: Columns, part: NDArray[np.int64]) -> list[float]:
         original = columns["copy"][part] == ""
         ideal = columns["ideal"][part] & original
         if not np.isfinite(value).all():

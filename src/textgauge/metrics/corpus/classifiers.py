@@ -125,18 +125,18 @@ class HeldOutMetric(EmbeddingMetric):
         raise NotImplementedError
 
     def compute(self, comparison: Comparison) -> Values:
-        return self._values(self._outcomes(comparison))
+        return self._average(self._judge_splits(comparison))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         rows, place = find_distinct_rows(joint, self.embedder)
-        values = [one for chunk in draws.chunks(_CHUNK) for one in self._chunk(rows, place, chunk)]
+        values = [one for chunk in draws.chunks(_CHUNK) for one in self._judge_draws(rows, place, chunk)]
         return {name: np.array([one[name] for one in values]) for name in (VALUE, *SCORES)}
 
     def interval_ends(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> Interval:
         """Wilson's interval, with as many trials as give the score's variance."""
         shown = self.part or self.score
         reach = compute_normal_reach(level)
-        return (*estimate_likely_range(self._outcomes(comparison), shown, share=self.share, reach=reach), "Wilson")
+        return (*estimate_likely_range(self._judge_splits(comparison), shown, share=self.share, reach=reach), "Wilson")
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """Exact given the classifier of the only split: the labels of its held-out texts are exchanged.
@@ -148,7 +148,7 @@ class HeldOutMetric(EmbeddingMetric):
         """
         if self.repeats > 1 or not comparison.units.are_texts:
             return super().null_values(comparison, permutations=permutations, seed=seed)
-        (outcome,) = self._outcomes(comparison)
+        (outcome,) = self._judge_splits(comparison)
         permutations = max(permutations, _FEWEST_RELABELLINGS)
         return exchange_labels(outcome, self.part or self.score, permutations=permutations, seed=seed)
 
@@ -161,7 +161,7 @@ class HeldOutMetric(EmbeddingMetric):
         rows, place = find_distinct_rows(comparison.joint, self.embedder)
         n = len(comparison.reference)
         sides = place[:n], place[n:]
-        trials = self._trials([sides])
+        trials = self._split_trials([sides])
         shown = self.part or self.score
         held, right, adds, towards = sums = np.zeros((4, 2, len(rows)))
         for trial, decision in zip(trials, self.decide(rows, trials), strict=True):
@@ -187,27 +187,27 @@ class HeldOutMetric(EmbeddingMetric):
 
     def judge(self, rows: Rows, sides: Sequence[tuple[Index, Index]]) -> list[list[HeldOut]]:
         """Return the outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
-        trials = self._trials(sides)
+        trials = self._split_trials(sides)
         decisions = self.decide(rows, trials) if trials else []
         outcomes = iter([trial.judge(decision) for trial, decision in zip(trials, decisions, strict=True)])
         return [list(islice(outcomes, self.repeats)) for _ in sides]
 
-    def _trials(self, sides: Sequence[tuple[Index, Index]]) -> list[Trial]:
+    def _split_trials(self, sides: Sequence[tuple[Index, Index]]) -> list[Trial]:
         seeds = [(self.seed, repeat) for repeat in range(self.repeats)]
         return [Trial.split(*side, share=self.share, seed=seed) for side in sides for seed in seeds]
 
-    def _chunk(self, rows: Rows, place: Index, draws: Draws) -> list[Values]:
+    def _judge_draws(self, rows: Rows, place: Index, draws: Draws) -> list[Values]:
         sides = [(place[left], place[right]) for left, right in zip(draws.left, draws.right, strict=True)]
         defined = [min(map(len, side)) >= self.min_texts for side in sides]
         enough = [side for side, known in zip(sides, defined, strict=True) if known]
         outcomes = iter(self.judge(rows, enough))
         undefined = dict.fromkeys((VALUE, *SCORES), float("nan"))
-        return [self._values(next(outcomes)) if known else undefined for known in defined]
+        return [self._average(next(outcomes)) if known else undefined for known in defined]
 
-    def _outcomes(self, comparison: Comparison) -> list[HeldOut]:
+    def _judge_splits(self, comparison: Comparison) -> list[HeldOut]:
         return comparison.derive(_judge_trials, replace(self, part=None))
 
-    def _values(self, outcomes: Sequence[HeldOut]) -> Values:
+    def _average(self, outcomes: Sequence[HeldOut]) -> Values:
         values = average_scores(outcomes)
         return {VALUE: values[self.score], **values}
 

@@ -183,7 +183,7 @@ class Mauve(EmbeddingMetric):
         many = {name: np.full(len(draws), np.nan) for name in self.value_names}
         with use_one_blas_thread():  # sums of several threads differ in their last bits
             for members in _group_by_union(draws, self.min_texts):
-                union = self._union(joint, draws.left[members[0]], draws.right[members[0]])
+                union = self._collect_union(joint, draws.left[members[0]], draws.right[members[0]])
                 for values in many.values():
                     values[members] = 0.0
                 for labels in self._cluster_texts(union):
@@ -193,10 +193,10 @@ class Mauve(EmbeddingMetric):
                             _count_buckets(sides[some], labels, union.buckets) for sides in (draws.left, draws.right)
                         )
                         for name, values in many.items():
-                            values[some] += self._value(name, left, right) / self.seeds
+                            values[some] += self._compute_value(name, left, right) / self.seeds
         return many
 
-    def _union(self, joint: Corpus, left: Masks, right: Masks) -> _Union:
+    def _collect_union(self, joint: Corpus, left: Masks, right: Masks) -> _Union:
         """Return the texts of a draw, as different rows to be clustered."""
         vectors, order, content = joint.derive(_order_rows, self.embedder)
         texts = left.astype(np.int64) + right
@@ -236,14 +236,14 @@ class Mauve(EmbeddingMetric):
         sides = np.arange(len(comparison.joint)) < len(comparison.reference)
         several = replace(self, seed=seed, seeds=max(self.seeds, _CLUSTERINGS))
         shown, distances, influences = [], [], []
-        union = several._union(comparison.joint, sides, ~sides)
+        union = several._collect_union(comparison.joint, sides, ~sides)
         with use_one_blas_thread():
             clusterings = list(several._cluster_texts(union))
         for labels in clusterings:
             left, right = (_count_buckets(side[None], labels, union.buckets)[0] for side in (sides, ~sides))
-            shown.append(self._shown(left[None], right[None])[0])
-            distances.append(self._value(VALUE, left[None], right[None])[0])
-            removed = (self._influence(left, right, 0)[labels[sides]], self._influence(left, right, 1)[labels[~sides]])
+            shown.append(self._compute_shown(left[None], right[None])[0])
+            distances.append(self._compute_value(VALUE, left[None], right[None])[0])
+            removed = [self._compute_influence(left, right, n)[labels[own]] for n, own in enumerate((sides, ~sides))]
             influences.append(np.concatenate(removed))
         shared, whole = _compute_shared_variance(np.stack(influences))
         clustering = np.var(shown, ddof=1) / self.seeds
@@ -253,7 +253,7 @@ class Mauve(EmbeddingMetric):
         degrees = (len(shown) - 1) * (variance / clustering) ** 2
         return float(np.sqrt(variance) * stdtrit(degrees, 0.975) / stdtrit(1e9, 0.975))
 
-    def _influence(self, left: Floats, right: Floats, side: int) -> Floats:
+    def _compute_influence(self, left: Floats, right: Floats, side: int) -> Floats:
         """How a text less in each bucket of a side changes the shown value, scaled to sum to the jackknife variance."""
         counts = (left, right)[side]
         filled = np.flatnonzero(counts)
@@ -262,21 +262,21 @@ class Mauve(EmbeddingMetric):
             some = filled[block]
             sides = [np.repeat(one[None], len(some), axis=0) for one in (left, right)]
             sides[side][np.arange(len(some)), some] -= 1.0
-            without[some] = self._shown(*sides)
+            without[some] = self._compute_shown(*sides)
         texts = counts.sum()
         return np.asarray(np.sqrt((texts - 1.0) / texts) * (without - counts @ without / texts))
 
-    def _shown(self, left: Floats, right: Floats) -> Floats:
-        return self._value(self.part or VALUE, left, right)
+    def _compute_shown(self, left: Floats, right: Floats) -> Floats:
+        return self._compute_value(self.part or VALUE, left, right)
 
-    def _value(self, name: str, left: Floats, right: Floats) -> Floats:
+    def _compute_value(self, name: str, left: Floats, right: Floats) -> Floats:
         """Headline or part of pairs of bucket counts."""
         if name == "mauve_star":
-            return self._area(smooth(left), smooth(right))
+            return self._compute_area(smooth(left), smooth(right))
         p, q = left / left.sum(axis=-1, keepdims=True), right / right.sum(axis=-1, keepdims=True)
-        return compute_frontier_integral(p, q) if name == "frontier_integral" else 1.0 - self._area(p, q)
+        return compute_frontier_integral(p, q) if name == "frontier_integral" else 1.0 - self._compute_area(p, q)
 
-    def _area(self, p: Floats, q: Floats) -> Floats:
+    def _compute_area(self, p: Floats, q: Floats) -> Floats:
         return compute_area(compute_divergence_curve(p, q, scaling=self.scaling, points=self.points))
 
 

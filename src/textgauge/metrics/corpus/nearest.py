@@ -217,7 +217,7 @@ class PrecisionRecall(_BallMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         held = self.balls(comparison)
-        return take_single(self._values((held.of_second > 0).mean(), (held.of_first > 0).mean()))
+        return take_single(self._make_values((held.of_second > 0).mean(), (held.of_first > 0).mean()))
 
     def explain(self, comparison: Comparison) -> Contributions:
         """1 − F1 = (1 − precision)·recall/(precision + recall) + (1 − recall)·precision/(precision + recall).
@@ -242,9 +242,9 @@ class PrecisionRecall(_BallMetric):
     def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
         precision = self._count_held(joint, P, Q).held.sum(axis=1) / Q.sum(axis=1)
         recall = self._count_held(joint, Q, P).held.sum(axis=1) / P.sum(axis=1)
-        return self._values(precision, recall)
+        return self._make_values(precision, recall)
 
-    def _values(self, precision: Floats, recall: Floats) -> ManyValues:
+    def _make_values(self, precision: Floats, recall: Floats) -> ManyValues:
         return {VALUE: 1.0 - harmonic_mean(precision, recall), "precision": precision, "recall": recall}
 
 
@@ -264,7 +264,7 @@ class DensityCoverage(_BallMetric):
     def compute(self, comparison: Comparison) -> Values:
         held = self.balls(comparison)
         density = held.of_second.sum() / (self.k * len(held.of_second))
-        return take_single(self._values(density, held.reached.mean()))
+        return take_single(self._make_values(density, held.reached.mean()))
 
     def explain(self, comparison: Comparison) -> Contributions:
         """Compute as `pr` does, with coverage in place of recall and density, cut at 1, in place of precision.
@@ -300,9 +300,9 @@ class DensityCoverage(_BallMetric):
 
     def of_draws(self, joint: Joint, P: Masks, Q: Masks) -> ManyValues:
         held = self._count_held(joint, P, Q)
-        return self._values(held.total / (self.k * Q.sum(axis=1)), held.reached.sum(axis=1) / P.sum(axis=1))
+        return self._make_values(held.total / (self.k * Q.sum(axis=1)), held.reached.sum(axis=1) / P.sum(axis=1))
 
-    def _values(self, density: Floats, coverage: Floats) -> ManyValues:
+    def _make_values(self, density: Floats, coverage: Floats) -> ManyValues:
         value = 1.0 - harmonic_mean(np.minimum(density, 1.0), coverage)
         return {VALUE: value, "density": density, "coverage": coverage}
 

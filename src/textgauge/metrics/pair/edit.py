@@ -141,7 +141,7 @@ class Ter(PairMetric):
     case_sensitive: bool = False
 
     def compute(self, pairs: Pairs) -> Columns:
-        return {VALUE: rate(self._counts(pairs))}
+        return {VALUE: rate(self._count_edits(pairs))}
 
     def compute_items(self, pairs: Pairs) -> Columns:
         return {VALUE: rate(self.statistics(pairs))} if pairs.several else super().compute_items(pairs)
@@ -149,7 +149,7 @@ class Ter(PairMetric):
     def statistics(self, pairs: Pairs) -> Floats:
         """Fewest edits, and mean words of the references."""
         distinct, inverse = pairs.distinct()
-        counts = self._counts(distinct)[inverse]
+        counts = self._count_edits(distinct)[inverse]
         first = pairs.first_rows
         references = np.diff(first, append=len(pairs))
         words = np.add.reduceat(counts[:, 1], first) / references if len(first) else counts[:, 1]
@@ -163,8 +163,8 @@ class Ter(PairMetric):
 
         return "TER", TER(**self._settings)
 
-    def _counts(self, pairs: Pairs) -> NDArray[np.float64]:
-        words = self._words(pairs.left.pool)
+    def _count_edits(self, pairs: Pairs) -> NDArray[np.float64]:
+        words = self._split_words(pairs.left.pool)
         found = [
             (count_edits(words[left], words[right]), len(words[right]))
             for left, right in zip(pairs.left.index.tolist(), pairs.right.index.tolist(), strict=True)
@@ -175,7 +175,7 @@ class Ter(PairMetric):
     def _settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("normalized", "no_punct", "asian_support", "case_sensitive")}
 
-    def _words(self, pool: Pool) -> list[list[str]]:
+    def _split_words(self, pool: Pool) -> list[list[str]]:
         from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
         split = forget_texts(TercomTokenizer(**self._settings))

@@ -120,7 +120,7 @@ class ContextualL2(GridMetric):
 
     def of_grid(self, grid: Grid) -> Columns:
         texts, left, right = find_distinct_texts(grid.left, grid.right)
-        means = self._means(texts)
+        means = self._compute_means(texts)
         empty = np.isnan(means[:, 0])
         if grid.crossed:
             from scipy.spatial.distance import cdist
@@ -135,7 +135,7 @@ class ContextualL2(GridMetric):
     def _encoder(self) -> TokenEncoder:
         return get_token_encoder(self.on, layer=self.layer)
 
-    def _means(self, texts: list[str]) -> Floats:
+    def _compute_means(self, texts: list[str]) -> Floats:
         sizes = np.diff(self._encoder.tokenize(texts).offsets)
         parts = [
             compute_mean_vectors(self._encoder.encode(texts[some])) for some in split_into_runs(sizes, _HELD_TOKENS)
@@ -300,7 +300,7 @@ class BertScore(GridMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rescale:
-            self._baseline()
+            self._get_baseline()
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -308,7 +308,7 @@ class BertScore(GridMetric):
             return float("-inf"), float("inf")
         if not self.rescale:
             return super().bounds
-        low = self._baseline()[self.part or VALUE]
+        low = self._get_baseline()[self.part or VALUE]
         return (-1.0 - low) / (1.0 - low), 1.0
 
     def input_identity(self) -> list[str]:
@@ -337,7 +337,7 @@ class BertScore(GridMetric):
                 for pair, one, other in zip(group, mine[:, None], yours[:, None], strict=True):
                     (precision[pair],), (recall[pair],) = match_greedily(held.take(one), held.take(other))
         same = (of_left == of_right) | (empty[of_left] & empty[of_right])
-        return _hide_unread(self._columns(precision, recall, same), grid, self.on)
+        return _hide_unread(self._make_columns(precision, recall, same), grid, self.on)
 
     def choose_references(self, columns: Columns, pairs: Pairs) -> Columns:
         """Return of each number the largest over the references, as bert-score has it."""
@@ -354,7 +354,7 @@ class BertScore(GridMetric):
         held = HeldTexts(to_unit(found.vectors), compute_token_weights(found, rarity), found.offsets)
         return held, places[: len(left)], places[len(left) :]
 
-    def _columns(self, precision: Floats, recall: Floats, same: NDArray[np.bool_]) -> Columns:
+    def _make_columns(self, precision: Floats, recall: Floats, same: NDArray[np.bool_]) -> Columns:
         for column in (precision, recall):
             np.clip(column, -1.0, 1.0, out=column)
             column[same] = 1.0
@@ -365,9 +365,9 @@ class BertScore(GridMetric):
         }
         if not self.rescale:
             return columns
-        return {name: (columns[name] - low) / (1.0 - low) for name, low in self._baseline().items()}
+        return {name: (columns[name] - low) / (1.0 - low) for name, low in self._get_baseline().items()}
 
-    def _baseline(self) -> dict[str, float]:
+    def _get_baseline(self) -> dict[str, float]:
         known = BASELINES.get(self.on, {})
         layer = MINILM_LAYER if self.layer == CHOSEN else self.layer
         if layer not in known:

@@ -138,14 +138,14 @@ class Meteor(PairMetric):
         rows = np.unique(np.concatenate([pairs.left.index, pairs.right.index]))
         words = {token: tokens.vocabulary[token].lower() for token in np.unique(tokens.take(rows).ids).tolist()}
         texts = {row: [words[token] for token in tokens[row].tolist()] for row in rows.tolist()}
-        stages, counts = self._stages(set(words.values())), np.zeros((4, len(pairs)))
+        stages, counts = self._list_stages(set(words.values())), np.zeros((4, len(pairs)))
         for number, sides in enumerate(zip(pairs.left.index.tolist(), pairs.right.index.tolist(), strict=True)):
             left, right = (texts[row] for row in sides)
             matches = (match_words if self.alignment == "last" else align_words)(left, right, stages)
             counts[:, number] = len(matches), count_chunks(matches), len(left), len(right)
-        return self._scores(*counts)
+        return self._compute_scores(*counts)
 
-    def _stages(self, words: set[str]) -> list[Stage]:
+    def _list_stages(self, words: set[str]) -> list[Stage]:
         stages: list[Stage] = [{word: (word, (word,)) for word in words}]
         if self.stages != "exact":
             stems = {word: stem_porter(word) for word in words}
@@ -156,7 +156,7 @@ class Meteor(PairMetric):
             stages.append({word: (key, synonyms[key]) for word, key in keys.items()})
         return stages
 
-    def _scores(self, matches: Floats, chunks: Floats, left: Floats, right: Floats) -> Columns:
+    def _compute_scores(self, matches: Floats, chunks: Floats, left: Floats, right: Floats) -> Columns:
         precision, recall = divide(matches, left), divide(matches, right)
         fragmentation = np.where(matches > 0, divide(chunks, matches), 1.0)
         if self.perfect == "one":

@@ -130,14 +130,14 @@ class Judge(PairMetric):
 
     def input_identity(self) -> list[str]:
         """Model and address, and the version or the content of the prompt."""
-        content = self._instructions().encode("utf-8", "surrogatepass")
+        content = self._read_instructions().encode("utf-8", "surrogatepass")
         of = hashlib.blake2b(content, digest_size=8).hexdigest() if self.prompt else f"v{PROMPT_VERSION}"
         return [f"judge={Chat.named(self.on).identity}", f"prompt={of}"]
 
     def compute(self, pairs: Pairs) -> Columns:
         values, open_rows = decide_easy_pairs(pairs)
         sides = [list(side.take(open_rows).texts) for side in (pairs.left, pairs.right)]
-        instructions, chat = self._instructions(), Chat.named(self.on)
+        instructions, chat = self._read_instructions(), Chat.named(self.on)
         orders = [sides, sides[::-1]] if self.swap else [sides]
         answers = [
             [parse_rating(answer) for answer in chat.ask(*_format_questions(instructions, *order), turn=turn)]
@@ -150,7 +150,7 @@ class Judge(PairMetric):
         spread[open_rows] = np.ptp(found, axis=0)
         return {VALUE: values, "spread": spread}
 
-    def _instructions(self) -> str:
+    def _read_instructions(self) -> str:
         return read_text(self.prompt).strip() if self.prompt else PROMPT
 
 

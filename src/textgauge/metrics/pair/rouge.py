@@ -54,7 +54,7 @@ class _Rouge(PairMetric):
 
     stem: bool = False
 
-    def _tokens(self, pool: Pool) -> Tokens:
+    def _get_tokens(self, pool: Pool) -> Tokens:
         tokens = pool.tokens(self.on)
         return pool.get_or_compute("stems", self.on, lambda _: stem(tokens)) if self.stem else tokens
 
@@ -71,7 +71,7 @@ class _NgramRouge(_Rouge, NgramMetric):
     orders: ClassVar[tuple[int, ...]]  # whose scores are averaged
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
-        return [(self._tokens(pool), max(self.orders))]
+        return [(self._get_tokens(pool), max(self.orders))]
 
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         same = (shared[..., 0] == left[..., 0]) & (shared[..., 0] == right[..., 0])
@@ -146,7 +146,7 @@ class RougeL(_Rouge, GridMetric):
     libraries = ("rapidfuzz",)
 
     def of_grid(self, grid: Grid) -> Columns:
-        tokens, left, right = self._tokens(grid.left.pool), grid.left.index, grid.right.index
+        tokens, left, right = self._get_tokens(grid.left.pool), grid.left.index, grid.right.index
         lengths = tokens.lengths.astype(np.float64)
         shared = compute_common_lengths(tokens, left, right, crossed=grid.crossed)
         return self._score(shared, *grid.spread(lengths[left], lengths[right]), np.True_)
@@ -166,7 +166,7 @@ class RougeLsum(_Rouge):
     symmetric = False
 
     def compute(self, pairs: Pairs) -> Columns:
-        tokens, edges = self._lines(pairs.left.pool)
+        tokens, edges = self._get_lines(pairs.left.pool)
         whole = Tokens(tokens.ids, tokens.offsets[edges], tokens.vocabulary)
         left, right = pairs.left.index, pairs.right.index
         hits, lines = compute_common_lengths(whole, left, right), np.diff(edges)
@@ -178,7 +178,7 @@ class RougeLsum(_Rouge):
         lengths = whole.lengths.astype(np.float64)
         return self._score(hits, lengths[left], lengths[right], np.True_)
 
-    def _lines(self, pool: Pool) -> tuple[Tokens, Ints]:
+    def _get_lines(self, pool: Pool) -> tuple[Tokens, Ints]:
         """Return the tokens of all lines, and the first line of each text."""
         tokens, edges = pool.get_or_compute("lines", self.on, lambda name: tokenize_lines(pool.texts, name))
         stems = pool.get_or_compute("stems of lines", self.on, lambda _: stem(tokens)) if self.stem else tokens

@@ -161,11 +161,11 @@ class Tfidf(GridMetric):
     sublinear: bool = False
 
     def of_grid(self, grid: Grid) -> Columns:
-        left, right = (self._weights(side, grid.background) for side in (grid.left, grid.right))
+        left, right = (self._weigh(side, grid.background) for side in (grid.left, grid.right))
         squares = grid.spread(_sum_squares(left), _sum_squares(right))
         return {VALUE: compute_cosine(_multiply_facing(grid, left, right), *squares)}
 
-    def _weights(self, corpus: Corpus, background: Corpus) -> csr_matrix:
+    def _weigh(self, corpus: Corpus, background: Corpus) -> csr_matrix:
         counts = corpus.counts(self.on)
         idf = compute_inverse_frequency(background.derive(count_background, self.on), idf=self.idf)
         frequency = 1.0 + np.log(counts.data) if self.sublinear else counts.data
@@ -213,33 +213,33 @@ class Bm25Plus(GridMetric):
         if grid.crossed:
             scores = (queries @ grid.right.derive(_prepare_documents, grid.background, self)).toarray()
         else:
-            scores = sum_rows(queries.multiply(self._weights(grid.right.counts(self.on), background)))
-        empty = grid.spread(*(_has_no_tokens(side, self.on) for side in (grid.left, grid.right)))
-        whole = self._whole(queries, grid.background) if self.normalise else self._granted(queries, background)
-        whole = grid.spread(whole, whole)[0]
+            scores = sum_rows(queries.multiply(self._weigh(grid.right.counts(self.on), background)))
         if not self.normalise:
-            scores += whole
-            return {VALUE: scores}
+            granted = self._score_granted(queries, background)
+            return {VALUE: scores + grid.spread(granted, granted)[0]}
+        empty = grid.spread(*(_has_no_tokens(side, self.on) for side in (grid.left, grid.right)))
+        whole = self._score_whole(queries, grid.background)
+        whole = grid.spread(whole, whole)[0]
         shares = np.minimum(scores / np.where(whole > 0, whole, 1.0), 1.0)
         return {VALUE: np.where(empty[0] | (whole <= 0), (empty[0] & empty[1]) * 1.0, shares)}
 
-    def _weights(self, counts: csr_matrix, background: Background) -> csr_matrix:
+    def _weigh(self, counts: csr_matrix, background: Background) -> csr_matrix:
         delta = self.delta if self.normalise else 0.0
         lengths = np.asarray(counts.sum(axis=1)).reshape(-1) / background.mean_length
         damping = np.repeat(self.k1 * (1.0 - self.b + self.b * lengths), np.diff(counts.indptr))
         gain = np.asarray(delta + counts.data * (self.k1 + 1.0) / (damping + counts.data))
         return with_data(counts, compute_rarity(background, unseen=self.normalise)[counts.indices] * gain)
 
-    def _whole(self, queries: csr_matrix, background: Corpus) -> Floats:
+    def _score_whole(self, queries: csr_matrix, background: Corpus) -> Floats:
         """Return what counts as 1 for each query."""
         if self.scale == "corpus":
             return np.full(queries.shape[0], background.derive(_find_largest_own, self))
-        return self._own(queries, background.derive(count_background, self.on))
+        return self._score_own(queries, background.derive(count_background, self.on))
 
-    def _own(self, queries: csr_matrix, background: Background) -> Floats:
-        return sum_rows(queries.multiply(self._weights(queries, background)))
+    def _score_own(self, queries: csr_matrix, background: Background) -> Floats:
+        return sum_rows(queries.multiply(self._weigh(queries, background)))
 
-    def _granted(self, queries: csr_matrix, background: Background) -> Floats:
+    def _score_granted(self, queries: csr_matrix, background: Background) -> Floats:
         """Return what raw scores hold whatever the document: δ for each token of the query."""
         weights = compute_rarity(background, unseen=False)[queries.indices]
         return self.delta * sum_rows(with_data(queries, queries.data * weights))
@@ -247,13 +247,13 @@ class Bm25Plus(GridMetric):
 
 def _prepare_documents(documents: Corpus, background: Corpus, metric: Bm25Plus) -> csr_matrix:
     counted = background.derive(count_background, metric.on)
-    return metric._weights(documents.counts(metric.on), counted).T.tocsr()
+    return metric._weigh(documents.counts(metric.on), counted).T.tocsr()
 
 
 def _find_largest_own(background: Corpus, metric: Bm25Plus) -> float:
     """Return the largest score of a text of the background for itself."""
     counts = background.counts(metric.on)
-    return float(metric._own(counts, background.derive(count_background, metric.on)).max(initial=0.0))
+    return float(metric._score_own(counts, background.derive(count_background, metric.on)).max(initial=0.0))
 
 
 def _has_no_tokens(corpus: Corpus, on: str) -> NDArray[np.bool_]:

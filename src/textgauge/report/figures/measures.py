@@ -62,7 +62,7 @@ def draw_radar(groups: Sequence[Group]) -> alt.ConcatChart | None:
     ]
     line = "Centre: worst possible; rim: best possible; numbers: the measures themselves, mean over repetitions."
     data = groups[0].data + (f", seed {groups[0].seed}" if groups[0].seed else "")
-    mixed = {getattr(group.protocol, "k", 0): group.protocol.summary for group in groups if _order(group)}
+    mixed = {getattr(group.protocol, "k", 0): group.protocol.summary for group in groups if _get_order(group)}
     return style.join_panels(panels, "Measures of each metric", data, *(mixed[k] for k in sorted(mixed)), line)
 
 
@@ -97,14 +97,14 @@ def compute_rings(corners: int) -> pl.DataFrame:
     )
 
 
-def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
+def _place(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
     across, up = (alt.Scale(domain=[-edge, edge], nice=False) for edge in (_WIDE, _HIGH))
     return chart.encode(alt.X(f"{x}:Q", axis=None, scale=across), alt.Y(f"{y}:Q", axis=None, scale=up))
 
 
 def _draw_web(values: pl.DataFrame) -> list[alt.Chart]:
-    ring = _at(make_chart(compute_rings(len(values))).mark_line(color="#DDDDDD", strokeWidth=1))
-    spoke = _at(make_chart(values).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
+    ring = _place(make_chart(compute_rings(len(values))).mark_line(color="#DDDDDD", strokeWidth=1))
+    spoke = _place(make_chart(values).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
     centre = alt.datum(0)
     return [ring.encode(alt.Order("order:Q"), alt.Detail("level:N")), spoke.encode(x2=centre, y2=centre)]
 
@@ -118,11 +118,11 @@ def _draw_shape(values: pl.DataFrame) -> list[alt.Chart]:
     sides = sides.filter(pl.col("share").is_not_nan() & pl.col("next_share").is_not_nan())
     share = alt.Tooltip("share:Q", title="share of the best", format=".6g")
     exact = [*make_tooltips("metric:N", "measure:N", "value"), share]
-    side = _at(make_chart(sides).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
-    dots = _at(make_chart(corners).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
+    side = _place(make_chart(sides).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
+    dots = _place(make_chart(corners).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
     if len(corners) < len(values):
         return [side, dots]
-    fill = _at(make_chart(corners).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
+    fill = _place(make_chart(corners).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
     return [fill.encode(alt.Order("order:Q")), side, dots]
 
 
@@ -134,7 +134,7 @@ def _draw_labels(values: pl.DataFrame) -> list[alt.Chart]:
     away = values.with_columns((x * 1.12).alias("text_x"), (y + half_a_line * more).alias("text_y"))
     sides = {"left": x > 0.01, "right": x < -0.01, "center": x.abs() <= 0.01}
     return [
-        _at(make_chart(away.filter(here)), "text_x", "text_y")
+        _place(make_chart(away.filter(here)), "text_x", "text_y")
         .mark_text(align=align, baseline="middle", fontSize=9, lineBreak="\n", lineHeight=_LINE, color=style.DARK)  # type: ignore[arg-type]
         .encode(alt.Text("text:N"))
         for align, here in sides.items()
@@ -198,17 +198,17 @@ def draw_radars(groups: Sequence[Group], _: int) -> Iterator[style.Drawn]:
     for group in groups:
         alike.setdefault((group.data, group.fingerprint, group.seed), []).append(group)
     for members in alike.values():
-        orders = dict.fromkeys(order for group in members if (order := _order(group)) is not None)
+        orders = dict.fromkeys(order for group in members if (order := _get_order(group)) is not None)
         for order in orders or [None]:
-            own = [group for group in members if _order(group) == order]
+            own = [group for group in members if _get_order(group) == order]
             keys = {key for group in own for key in group.observed}
-            others = [] if order is None else [group for group in members if _order(group) is None]
+            others = [] if order is None else [group for group in members if _get_order(group) is None]
             chart = draw_radar([*own, *(_select_metrics(group, keys) for group in others)])
             if chart is not None:
                 yield [*style.group_words(own[0])[:1], *style.group_words(own[0])[2:]], chart
 
 
-def _order(group: Group) -> str | None:
+def _get_order(group: Group) -> str | None:
     """Return the order of mixtures; None for protocols that have none."""
     return getattr(group.protocol, "order", None)
 

@@ -194,7 +194,7 @@ def _format_place(row: RankedMetric, count: int) -> str:
 def _make_provenance(found: Sequence[Results], rows: Sequence[dict[str, Any]]) -> list[PageTable]:
     """Return a table of runs and one of signatures; `rows` are those that carry a signature of their own."""
     manifests = [(one.store, manifest) for one in found for manifest in one.manifests]
-    runs = [_run(store, manifest) for store, manifest in manifests]
+    runs = [_describe_run(store, manifest) for store, manifest in manifests]
     cells = [(cell["metric"], cell["signature"]) for _, manifest in manifests for cell in manifest["cells"]]
     given = [(row["metric"], row["signature"]) for row in rows if row.get("metric") and row.get("signature")]
     signed = [{"metric": metric, "signature": signature} for metric, signature in dict.fromkeys([*cells, *given])]
@@ -202,7 +202,7 @@ def _make_provenance(found: Sequence[Results], rows: Sequence[dict[str, Any]]) -
     return [tables.make_table(title, of) for title, of in named if of]
 
 
-def _run(store: Store, manifest: dict[str, Any]) -> dict[str, Any]:
+def _describe_run(store: Store, manifest: dict[str, Any]) -> dict[str, Any]:
     given = manifest["protocol"]["parameters"]
     return {
         "run": store.folder.resolve().name,

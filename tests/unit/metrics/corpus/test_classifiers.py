@@ -58,7 +58,7 @@ class TestValue:
     def test_repeats_average_over_splits(self, metric):
         comparison = Comparison(cloud(1, 50), cloud(2, 50, shift=1.0))
         repeated = type(metric)(on="given", repeats=3)
-        once = [_held_out.average_scores([outcome])["f1"] for outcome in repeated._outcomes(comparison)]
+        once = [_held_out.average_scores([outcome])["f1"] for outcome in repeated._judge_splits(comparison)]
         assert repeated.compute(comparison)["f1"] == pytest.approx(np.mean(once))
         assert once[0] == metric.compute(comparison)["f1"]
 

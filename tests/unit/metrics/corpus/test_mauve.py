@@ -57,8 +57,8 @@ class TestMetric:
         several = value(P, Q, metric)
         left, right = sides(80, 80)
         each = [
-            METRIC._value("value", *(mauve._count_buckets(side[None], labels, 8) for side in (left, right)))[0]
-            for labels in metric._cluster_texts(metric._union(Comparison(P, Q).joint, left, right))
+            METRIC._compute_value("value", *(mauve._count_buckets(side[None], labels, 8) for side in (left, right)))[0]
+            for labels in metric._cluster_texts(metric._collect_union(Comparison(P, Q).joint, left, right))
         ]
         assert len(set(each)) > 1
         assert several == pytest.approx(np.mean(each))
@@ -67,7 +67,7 @@ class TestMetric:
     def test_buckets_are_a_tenth_of_the_smaller_corpus(self):
         for n, m, buckets in [(95, 300, 10), (205, 400, 20), (5, 9, 2)]:
             joint = Comparison(cloud(1, n), cloud(2, m)).joint
-            assert METRIC._union(joint, *sides(n, m)).buckets == buckets
+            assert METRIC._collect_union(joint, *sides(n, m)).buckets == buckets
 
 
 def sides(n, m):
