@@ -82,7 +82,8 @@ def compute(plans: Sequence[Plan], store: Store, *, jobs: int = 1, scheduler: st
     from textgauge.bench.results import Results
 
     with open_executor(jobs=jobs, scheduler=scheduler) as where:
-        report = run(plans, store, executor=where, ahead=max(8, 2 * count_workers(where, jobs)))
+        workers = jobs if scheduler is None or where is None else count_workers_of(where)
+        report = run(plans, store, executor=where, ahead=max(8, 2 * workers))
         if any(plan.protocol.ensembles for plan in plans):
             train_ensembles(store, Results(store).groups(), executor=where)
     return report
@@ -256,8 +257,3 @@ def _start_worker() -> None:
             os._exit(1)
 
     threading.Thread(target=end_with_parent, daemon=True).start()
-
-
-def count_workers(where: Executor | None, jobs: int) -> int:
-    """Return how many jobs an executor can work on at once."""
-    return jobs if where is None or isinstance(where, ProcessPoolExecutor) else count_workers_of(where)

@@ -150,11 +150,11 @@ def _find_unsplit(metric: Metric, found: NDArray[np.str_]) -> list[str]:
     ]
 
 
-def count_words(comparison: Comparison, *, every: bool = False) -> Ints:
-    """Return the words between spaces of each text of a comparison, or of every text of its pool."""
+def count_words(comparison: Comparison) -> Ints:
+    """Return the words between spaces of each text of a comparison, those of the reference first."""
     pool = comparison.joint.pool
     counts: Ints = pool.get_or_compute("words", "", lambda _: np.array([len(text.split()) for text in pool.texts], int))
-    return counts if every else counts[comparison.joint.index]
+    return counts[comparison.joint.index]
 
 
 def find_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
@@ -185,12 +185,11 @@ def find_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> l
     pool = comparison.joint.pool
     if not pool.has_texts:
         return found
-    counts = count_words(comparison, every=True)
-    means = [float(np.mean(counts[side.index])) for side in comparison.sides]
+    words = count_words(comparison)
+    means = [float(np.mean(side)) for side in np.split(words, [n])]
     if max(means) > _LENGTH_RATIO * max(min(means), 1.0):
         lengths = f"mean {means[0]:.1f} and {means[1]:.1f} words"
         found.append(f"very different lengths ({lengths}): part of the distance is length")
-    words = counts[comparison.joint.index]
     for name in sorted({metric.embedder for metric in metrics if not metric.reads_texts}):
         # A word is a token at least: texts of more words than the window has tokens are surely not read whole.
         window = get_window(name)

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from textgauge.bench import Speed, Store, run
-from textgauge.bench.run import count_workers, open_executor
+from textgauge.bench.run import open_executor
 from textgauge.core.errors import InputError, ResourceError
+from textgauge.core.parallel import count_workers_of
 
 run_module = import_module("textgauge.bench.run")  # the package has a function of that name
 
@@ -107,8 +108,7 @@ def test_a_cluster_holds_more_batches_than_it_has_threads():
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "processes": False, "threads_per_worker": 5, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, open_executor(scheduler=cluster.scheduler_address) as where:
-        assert count_workers(where, jobs=1) == 10
-    assert count_workers(None, jobs=3) == 3
+        assert count_workers_of(where) == 10
 
 
 class _Gone(BaseException):

@@ -166,7 +166,7 @@ class Agreement(Protocol):
 
     def judge(self, observations: Observations) -> list[Verdict]:
         value, group = observations.value, get_pair_groups(observations.columns)
-        levels = self._levels(-value, observations.columns)
+        levels = self._measure_levels(-value, observations.columns)
         drawn = draw_weights(len(value), RESAMPLES, 0, group)
         blocks = [[level.draw(weights) for level in levels] for weights in drawn]
         units = len(value) if group is None else len(np.unique(group))
@@ -183,7 +183,7 @@ class Agreement(Protocol):
                 verdicts.append(Verdict.of_draws(name, number, column, units, reason=why, n=level.n, chance=chance))
         return verdicts
 
-    def _levels(self, x: Floats, columns: Mapping[str, NDArray[Any]]) -> list[AgreementLevel]:
+    def _measure_levels(self, x: Floats, columns: Mapping[str, NDArray[Any]]) -> list[AgreementLevel]:
         y, rows = columns["rating"].astype(np.float64), np.flatnonzero(np.isfinite(x))
         ratings, pair = y[rows], rows
         if self.ratings == "single":
@@ -215,7 +215,7 @@ def measure_sets(x: Floats, y: Floats, sets: NDArray[Any], random: str) -> Agree
     if is_random.any() and not is_random.all():
         names, larger = [*names, "variability", "disqualified"], [*larger, False, False]
     judged = partial(_compare_sets, is_random=is_random, count=len(names))
-    return measure_means(names, judged, x, y, sets, larger=larger, seed=0, what="means of sets")
+    return measure_means(names, judged, x, y, sets, larger=larger, what="means of sets")
 
 
 def _compare_sets(mx: Floats, my: Floats, *, is_random: NDArray[np.bool_], count: int) -> Floats:
@@ -259,7 +259,7 @@ class AgreementLevel:
 
 
 def measure_pairs(x: Floats, y: Floats, rows: Rows) -> AgreementLevel:
-    """Return all pairs alike; a pair with several ratings may be there several times."""
+    """Measure all pairs alike; a pair with several ratings may be there several times."""
     names = ("pearson", "spearman", "kendall", "kendall_c", "pairwise_accuracy")
     why = explain_unrelated(x, y)
     if len(x) < 2:
@@ -322,7 +322,7 @@ def measure_within_groups(
     )
 
 
-def measure_between_groups(column: str, x: Floats, y: Floats, group: NDArray[Any], seed: int = 0) -> AgreementLevel:
+def measure_between_groups(column: str, x: Floats, y: Floats, group: NDArray[Any]) -> AgreementLevel:
     """Correlations of the means of groups (systems); pairwise accuracy of means takes no ties but equal ones.
 
     All pairs are given: where the metric has no value (NaN), people's ratings still count.
@@ -338,12 +338,10 @@ def measure_between_groups(column: str, x: Floats, y: Floats, group: NDArray[Any
         return np.stack([kind(mx, my) for kind in kinds.values()], axis=1)
 
     names = [f"{column}_{name}" for name in kinds]
-    return measure_means(names, judged, x, y, group, larger=[True] * len(names), seed=seed, what=f"means of {column}s")
+    return measure_means(names, judged, x, y, group, larger=[True] * len(names), what=f"means of {column}s")
 
 
-def measure_soft_accuracy(
-    x: Floats, y: Floats, system: NDArray[Any], item: NDArray[Any], seed: int = 0
-) -> AgreementLevel:
+def measure_soft_accuracy(x: Floats, y: Floats, system: NDArray[Any], item: NDArray[Any]) -> AgreementLevel:
     """Soft pairwise accuracy of systems, over the items that every system has with a rating and a value."""
     names = ("system_soft_accuracy",)
     labels, column = np.unique(system, return_inverse=True)
@@ -360,7 +358,7 @@ def measure_soft_accuracy(
         return _make_empty_level(
             names, len(labels), "soft accuracy needs two systems, and two items that every system has"
         )
-    signs = draw_signs(int(shared.sum()), seed=seed)
+    signs = draw_signs(int(shared.sum()))
     p_people, p_mine = estimate_superiority(people, signs), estimate_superiority(mine, signs)
 
     def draw(weights: Ints) -> Floats:
@@ -368,7 +366,7 @@ def measure_soft_accuracy(
         gaps = np.abs(resample_superiority(people, w) - resample_superiority(mine, w))
         return np.asarray(1.0 - gaps.mean(axis=1))[:, None]
 
-    rng = np.random.default_rng([seed, 12])
+    rng = np.random.default_rng([0, 12])
     once = np.ones((1, mine.shape[1]))
     dealt = [resample_superiority(mine[rng.permutation(len(labels))], once)[0] for _ in range(_SHUFFLES)]
     chance = _find_reached(np.array([compute_soft_accuracy(p_people, p) for p in dealt]), larger=True)
@@ -383,7 +381,6 @@ def measure_means(
     group: NDArray[Any],
     *,
     larger: Sequence[bool],
-    seed: int,
     what: str,
 ) -> AgreementLevel:
     """Measures of the means of groups; chance from dealing the metric's means to the groups at random.
@@ -407,7 +404,7 @@ def measure_means(
     mx, my = means(x, once), means(y, once)
     values = judged(mx, my)[0].tolist()
     why = explain_unrelated(mx[0], my[0], what)
-    dealt = np.random.default_rng([seed, 10]).permuted(np.repeat(mx, _SHUFFLES, axis=0), axis=1)
+    dealt = np.random.default_rng([0, 10]).permuted(np.repeat(mx, _SHUFFLES, axis=0), axis=1)
     shuffled = judged(dealt, np.repeat(my, _SHUFFLES, axis=0))
     chance = [_find_reached(column, up) for column, up in zip(shuffled.T, larger, strict=True)]
     return AgreementLevel(names, values, len(members), chance, draw, [why if np.isnan(v) else None for v in values])

@@ -100,7 +100,7 @@ class Copies(Protocol):
         Measure("threshold", low=-np.inf, high=np.inf, about="similarity from which texts are named", quality=False),
         *(Measure(f"found_{kind}", about=f"share of {kind} copies found", detail=True) for kind in KINDS),
         *(
-            Measure(f"{name}_at_{percent}", about=f"share of {what} with similarity {percent / 100}", detail=True)
+            Measure(f"{name}_at_{percent}", about=f"share of {what} at least {percent / 100} similar", detail=True)
             for name, what in {"recall": "copies", "alarms": "other texts"}.items()
             for percent in _CURVE
         ),

@@ -1,1 +1,1 @@
-"""Algorithms on arrays: clusters, classifiers, eigenvalues, neighbours, matching. They know nothing of text."""
+"""Algorithms on arrays of numbers: held-out splits, moments, neighbours, n-grams, passages, search."""

@@ -34,16 +34,14 @@ NEAR_DUPLICATE = 0.8
 RUNS = "alphanumeric"  # the words of passages
 
 
-def find_word_matches(
-    corpus: Corpus, others: Corpus | None = None, *, threshold: float = NEAR_DUPLICATE
-) -> NearestMatches:
+def find_word_matches(corpus: Corpus, others: Corpus | None = None) -> NearestMatches:
     """Return the text with most words in common among the other texts, or among `others`, if that is similar enough.
 
     >>> find_word_matches(Corpus.of(["The red cat sat.", "a dog", "the red cat sat down"])).index.tolist()
     [2, -1, 0]
     """
     views = [corpus] if others is None else [corpus, others]
-    return find_nearest_sets(*(_get_words(view.tokens(TOKENIZER)) for view in views), threshold=threshold)
+    return find_nearest_sets(*(_get_words(view.tokens(TOKENIZER)) for view in views), threshold=NEAR_DUPLICATE)
 
 
 def find_copied_passages(corpus: Corpus, others: Corpus | None = None, *, words: int = PASSAGE) -> Passages:

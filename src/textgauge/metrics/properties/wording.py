@@ -54,7 +54,7 @@ def compute_vocab_interval(texts: Ints, alone: Ints, *, level: float = 0.95) -> 
     """Interval of the number of new terms, for fresh corpora of as many texts.
 
     The variance is Σ aᵢ(aᵢ − 1) + c·Σ aᵢ − (Σ aᵢ)²/n, where text i alone holds aᵢ terms: what leaving it out changes;
-    c ≤ 1 is for terms that come one by one, as in `uniqueness`. Simulated coverage of 95 % intervals, on review
+    c ≤ 1 is for terms that come one by one, as forms in `texts`. Simulated coverage of 95 % intervals, on review
     sentences: 0.93 to 0.95.
     """
     n, held = len(alone), alone.astype(np.float64)

@@ -273,7 +273,7 @@ def _make_measure_column(board: Leaderboard, name: str, *, extra: bool) -> PageC
 
 
 def _make_overall_cell(row: RankedMetric, axis: tuple[float, float]) -> PageCell:
-    mark = Span(row.overall, row.low, row.high).place(*axis) if row.low == row.low else None
+    mark = Span(row.overall, row.low, row.high).place(*axis) if not math.isnan(row.low) else None
     ends = "" if mark is None else f"{format_decimals(row.low)}–{format_decimals(row.high)}"
     return replace(_make_decimal_cell(row.overall, mark), note=ends)
 
