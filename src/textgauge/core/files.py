@@ -131,7 +131,9 @@ def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]], *
     if path.suffix.lower() == ".csv" and not exact:
         frame = frame.with_columns(pl.col(pl.String).str.replace(_FORMULA.pattern, "'$0")).rename(escape_formula)
     write: dict[str, Callable[[Path], object]] = {
-        ".txt": lambda part: part.write_bytes("".join(_format_line(text) for text in frame["text"]).encode()),
+        ".txt": lambda part: part.write_bytes(
+            "".join(f"{' '.join(text.split())}\n" for text in frame["text"]).encode()
+        ),
         ".csv": frame.write_csv,
         ".jsonl": frame.write_ndjson,
         ".parquet": frame.write_parquet,
@@ -146,10 +148,6 @@ def escape_formula(cell: Any) -> Any:
     ("'=1+1", '1+1', -1)
     """
     return _FORMULA.sub(r"'\g<0>", cell) if isinstance(cell, str) else cell
-
-
-def _format_line(text: str) -> str:
-    return " ".join(text.split()) + "\n"
 
 
 class Damaged(ValueError):

@@ -220,9 +220,6 @@ def _read_folder(folder: Path) -> TextTable:
     return TextTable(name, columns, range(1, len(texts) + 1), "file")
 
 
-# Lines.
-
-
 def split_lines(text: str) -> list[str]:
     r"""Split a text at LF, CRLF or CR only; a last empty line is no line.
 
@@ -237,9 +234,6 @@ def _read_plain(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTabl
     for number, text in read_texts(path, limited=whole):
         lines: list[Any] = split_lines(text)
         yield TextTable(format_path(path), {"text": lines}, range(number, number + len(lines)))
-
-
-# Tables with a delimiter: CSV, whose delimiter is found, and TSV; a first line that is no header is noticed.
 
 
 def _read_csv(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
@@ -348,9 +342,6 @@ def _warn_of_headerless(name: str, columns: dict[str, list[Any]]) -> bool:
     return False
 
 
-# JSON.
-
-
 def _read_json_lines(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
     name, texts = format_path(path), read_texts(path, limited=whole)
     for number, text in texts:
@@ -434,9 +425,6 @@ def _check_record(value: object, place: str) -> dict[str, object]:
 def _make_table(name: str, records: Sequence[dict[str, object]], rows: Sequence[int], unit: str) -> TextTable:
     columns = {key: None for record in records for key in record}
     return TextTable(name, {key: [record.get(key) for record in records] for key in columns}, rows, unit)
-
-
-# Tables that polars reads.
 
 
 def _scan_arrow(source: Any, _: str) -> polars.LazyFrame:
