@@ -114,10 +114,13 @@ def open_dask_executor(address: str | None) -> Iterator[Executor | None]:
             stack.callback(log.setLevel, log.level)
             log.setLevel(logging.CRITICAL)
         try:
-            if not address.startswith("local:"):
+            place: Any = address
+            if address.startswith("local:"):
+                place = stack.enter_context(_start_processes(address))
+            else:
                 with ThreadPoolExecutor(1) as apart:  # a notebook has an event loop of its own
                     apart.submit(asyncio.run, _greet(address)).result()
-            client = stack.enter_context(Client(_cluster(address, stack), timeout=_ANSWERS_WITHIN))  # type: ignore[no-untyped-call]
+            client = stack.enter_context(Client(place, timeout=_ANSWERS_WITHIN))  # type: ignore[no-untyped-call]
         except (OSError, ValueError, TypeError, MemoryError) as error:
             reason = str(error) or f"nothing within {_ANSWERS_WITHIN} s"
             if isinstance(error, MemoryError):  # of an answer that is no length
@@ -210,10 +213,8 @@ def compute_code_digest() -> str:
     return f"{version('textgauge')}-{hashlib.blake2b(code + libraries.encode(), digest_size=6).hexdigest()}"
 
 
-def _cluster(address: str, stack: ExitStack) -> Any:
-    """Return what a client connects to: an address, or a cluster that is started for it."""
-    if not address.startswith("local:"):
-        return address
+def _start_processes(address: str) -> Any:
+    """Start the processes of `local:N` as a cluster."""
     count = address.removeprefix("local:")
     if not _NUMBER.fullmatch(count) or not 1 <= int(count) <= _MOST_PROCESSES:
         raise InputError(f"{address}: give the number of processes, 1 to {_MOST_PROCESSES}, as in local:2")
@@ -221,7 +222,7 @@ def _cluster(address: str, stack: ExitStack) -> Any:
 
     # Any free port: without a dashboard, Dask would still ask for 8787 and warn where it is taken.
     options = {"n_workers": int(count), "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
-    return stack.enter_context(LocalCluster(**options))  # type: ignore[no-untyped-call]
+    return LocalCluster(**options)  # type: ignore[no-untyped-call]
 
 
 @cache

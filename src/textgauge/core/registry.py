@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -28,7 +27,7 @@ from pkgutil import iter_modules
 from threading import RLock
 from typing import Any, TypeVar
 
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import InputError, UnknownName, warn
 
 _FORM = re.compile(
     r"\s*(?P<name>[A-Za-z_][\w/-]*)(?:\.(?P<part>\w+))?\s*(?:\((?P<params>[^()]*)\))?\s*(?:@(?P<on>[^@\s].*?))?\s*"
@@ -207,10 +206,7 @@ def load_plugins(group: str, register: Callable[[str, Any], object]) -> None:
             register(plugin.name, plugin.load())
         except (Exception, SystemExit) as error:
             package = plugin.dist.name if plugin.dist else plugin.value
-            warnings.warn(
-                f"{group}: {plugin.name!r} of the package {package} is left out: {type(error).__name__}: {error}",
-                stacklevel=2,
-            )
+            warn(f"{group}: {plugin.name!r} of the package {package} is left out: {type(error).__name__}: {error}")
 
 
 def _list_modules(name: str) -> list[str]:
