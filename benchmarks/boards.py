@@ -24,7 +24,7 @@ import numpy as np
 
 import textgauge
 from benchmarks import simulated
-from textgauge.stats.rankings import pair_p_values
+from textgauge.stats.rankings import compute_gap_p
 
 FILE = simulated.file_of("boards")
 PAGE = Path(__file__).parents[1] / "docs" / "boards.md"
@@ -93,7 +93,7 @@ def _is_first_singly(table: dict[str, Any], cell: Cell) -> bool:
     first, second = np.argsort(-scores.mean(axis=1))[:2]
     gap = scores[first] - scores[second]
     error = gap.std(ddof=1) / np.sqrt(len(gap))
-    return bool(pair_p_values(np.array([gap.mean()]), np.array([error]), np.array([len(gap) - 1.0]))[0] <= 0.05)
+    return bool(compute_gap_p(np.array([gap.mean()]), np.array([error]), np.array([len(gap) - 1.0]))[0] <= 0.05)
 
 
 def count_board(name: str, board: Any, note: str) -> Cell:

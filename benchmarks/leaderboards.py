@@ -32,7 +32,7 @@ from textgauge.bench.sources import Sources
 from textgauge.core.show import render_markdown
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_metric
-from textgauge.stats.rankings import find_better, pair_p_values, rank_ranges
+from textgauge.stats.rankings import compute_gap_p, find_better, rank_ranges
 from textgauge.stats.resampling import resample_sums
 
 DESIGNS = (
@@ -96,7 +96,7 @@ def ranges_and_power(boards, seed, m=12):
 
 
 def _uncorrected(gap, error, freedom):
-    return (pair_p_values(gap, error, freedom) <= 0.05) & (gap > 0)
+    return (compute_gap_p(gap, error, freedom) <= 0.05) & (gap > 0)
 
 
 def pool_coverage(boards, seed, k=5, n=10, repetitions=5):
@@ -155,7 +155,7 @@ def data_set_coverage(boards, seed):
             ]
             for scope, found in held.items():
                 gap, error, freedom = (part[0, -1] for part in estimate_gaps(tables, scope))
-                found.append(pair_p_values(*(np.array([x]) for x in (gap - 0.7, error, freedom)))[0] > 0.05)
+                found.append(compute_gap_p(*(np.array([x]) for x in (gap - 0.7, error, freedom)))[0] > 0.05)
         yield {
             "data sets": count,
             "interval for these texts": np.mean(held["texts"]),

@@ -167,7 +167,7 @@ def compute_our_numbers(group: Group, request: Request) -> Numbers:
     near = {name: -group.observed[key].value for name, key in get_our_keys(request).items() if key in group.observed}
     for name, values in {**near, HUMAN: columns["rating"].astype(np.float64)}.items():
         own = values if name not in DISTANCES else -values
-        numbers.means[name] = orders.set_means(own, columns["set"], labels)
+        numbers.means[name] = orders.average_sets(own, columns["set"], labels)
         numbers.deviations[name] = set_deviations(own, columns["set"], labels)
         numbers.ranks[name] = orders.rank_sets(numbers.means[name], best=best_end(name))
     return numbers

@@ -16,12 +16,12 @@ from textgauge.bench.results import Group
 from textgauge.core.arrays import Floats, average_known
 from textgauge.core.errors import InputError
 from textgauge.core.show import Row, drop_nonfinite, drop_nonfinite_values
-from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
+from textgauge.stats.annotators import correlate_with_others, krippendorff_alpha
 from textgauge.stats.correlation import Correlation, estimate_correlation_interval, pearson, spearman
 from textgauge.stats.decisions import is_different
 from textgauge.stats.orders import kendall_b
 from textgauge.stats.paired_tests import run_bootstrap_test, run_permutation_test, run_williams_test
-from textgauge.stats.rankings import compute_student_interval, pair_p_values
+from textgauge.stats.rankings import compute_gap_p, compute_student_interval
 from textgauge.stats.resampling import adjust_by_holm, compute_percentile_interval
 
 SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "low", "high", "p_holm", "ahead")
@@ -138,7 +138,7 @@ def _contrast_correlations(group: Group, correlation: str, seed: int) -> Iterato
 
 
 def _compute_student_p(gap: float, error: float, units: int) -> float:
-    return float(pair_p_values(*(np.array([number]) for number in (gap, error, units - 1.0)))[0])
+    return float(compute_gap_p(*(np.array([number]) for number in (gap, error, units - 1.0)))[0])
 
 
 def _adjust_rows(rows: list[Row], *, larger: bool = True) -> list[Row]:
@@ -162,7 +162,7 @@ def _measure_ceilings(group: Group) -> Iterator[Row]:
     for scale in ("nominal", "ordinal", "interval"):
         yield {**about, "measure": f"krippendorff_alpha_{scale}", "value": krippendorff_alpha(ratings, scale=scale)}
     for name, of in CORRELATIONS.items():
-        found = leave_one_out(of, ratings)
+        found = correlate_with_others(of, ratings)
         known = found[~np.isnan(found)]
         row = {**about, "measure": f"leave_one_out_{name}", "value": float(known.mean()) if len(known) else np.nan}
         if name != "kendall" and len(known):

@@ -29,7 +29,7 @@ from textgauge.data.tables import TextTable, format_column_names, parse_number
 from textgauge.data.units import FEWEST_GROUPS
 from textgauge.measure.dependence import find_repeating_column
 from textgauge.stats.decisions import TIED_WITH, format_board, format_sign, join_codes
-from textgauge.stats.rankings import Ranking, compute_student_interval, moderate_variances, pair_p_values, rank_values
+from textgauge.stats.rankings import Ranking, compute_gap_p, compute_student_interval, moderate_variances, rank_values
 
 if TYPE_CHECKING:
     import altair as alt
@@ -391,7 +391,7 @@ def _compare(values: Floats, parts: Floats, freedom: float, level: float) -> tup
     gram = parts @ parts.T
     sums = np.add.outer(np.diag(gram), np.diag(gram))
     square = np.where(sums - 2 * gram < 1e-12 * sums, 0.0, sums - 2 * gram)  # equal but for rounding
-    single = pair_p_values(np.subtract.outer(values, values), np.sqrt(square), np.full(square.shape, freedom))
+    single = compute_gap_p(np.subtract.outer(values, values), np.sqrt(square), np.full(square.shape, freedom))
     pairs, moderated = np.triu_indices(len(values), 1), np.zeros_like(square)
     moderated[pairs], more = moderate_variances(square[pairs], freedom, int(np.isfinite(values).sum()))
     errors, draws = np.sqrt(moderated + moderated.T), parts.T

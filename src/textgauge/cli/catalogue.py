@@ -15,7 +15,7 @@ from cyclopts import App
 
 from textgauge.cli.door import argument, command, option
 from textgauge.cli.output import Format, FormatOption, SeedOption, print_next, print_result, say
-from textgauge.core.errors import ResourceError, TextgaugeError, UnknownName, get_install_source, install_line
+from textgauge.core.errors import ResourceError, TextgaugeError, UnknownName, format_install_line, get_install_source
 from textgauge.core.result import TableResult
 from textgauge.core.settings import get_cache_root, make_cache_folder
 from textgauge.core.show import Row, format_count, join_words
@@ -329,7 +329,7 @@ def _count_resources() -> str:
 def _count_extras() -> str:
     missing = [extra for extra, packages in EXTRAS.items() if not all(map(_is_installed, packages))]
     here = f"{len(EXTRAS) - len(missing)} of {len(EXTRAS)} here"
-    line = install_line(",".join(missing), *get_install_source())
+    line = format_install_line(",".join(missing), *get_install_source())
     return f"{here}; to get the others: {line}" if missing else here
 
 

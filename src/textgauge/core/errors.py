@@ -78,7 +78,7 @@ class MissingExtra(TextgaugeError):
     @classmethod
     def named(cls, what: str, extra: str) -> MissingExtra:
         """Build the error with the install line that fits how textgauge was installed."""
-        return cls(f"{what} needs an optional package: {install_line(extra, *get_install_source())}")
+        return cls(f"{what} needs an optional package: {format_install_line(extra, *get_install_source())}")
 
 
 def get_install_source() -> tuple[str, str | None]:
@@ -98,10 +98,10 @@ def get_install_source() -> tuple[str, str | None]:
     return (found.read_text("INSTALLER") or "pip").strip(), address
 
 
-def install_line(extra: str, installer: str, address: str | None) -> str:
+def format_install_line(extra: str, installer: str, address: str | None) -> str:
     """Return the command that adds an extra to this installation.
 
-    >>> install_line("st", "pip", None), install_line("st", "uv", "file:///src/textgauge")
+    >>> format_install_line("st", "pip", None), format_install_line("st", "uv", "file:///src/textgauge")
     ("pip install 'textgauge[st]'", "uv pip install 'textgauge[st] @ file:///src/textgauge'")
     """
     wanted = f"'textgauge[{extra}]" + (f" @ {address}'" if address else "'")

@@ -215,10 +215,10 @@ _LONGEST = 200  # words: a text without full stops is cut, so that memory stays 
 _CLITIC = re.compile(r"(?<=\w)(n't|'(?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 
 
-def split_sentence(text: str) -> list[str]:
+def split_words_and_clitics(text: str) -> list[str]:
     """Split a text into words and signs in their own case, as the tagger knows them: clitics are separate words.
 
-    >>> split_sentence("The cat's paw didn’t hurt.")
+    >>> split_words_and_clitics("The cat's paw didn’t hurt.")
     ['The', 'cat', "'s", 'paw', 'did', "n't", 'hurt', '.']
     """
     return [part for word in split_words(text) for part in (_CLITIC.split(word) if "'" in word else (word,)) if part]
@@ -235,7 +235,7 @@ def tag(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
 
 def find_nouns_of_text(text: str) -> Iterator[str]:
     """Give the nouns of a text, proper ones too, sentence by sentence."""
-    for words in _split_sentences(split_sentence(text)):
+    for words in _split_sentences(split_words_and_clitics(text)):
         yield from (word for word, mark in zip(words, tag([words])[0], strict=True) if mark in NOUNS)
 
 

@@ -66,11 +66,11 @@ def krippendorff_alpha(ratings: Floats, *, scale: Scale = "interval") -> float:
     return 1.0 - observed / expected
 
 
-def leave_one_out(correlation: Correlation, ratings: Floats) -> Floats:
+def correlate_with_others(correlation: Correlation, ratings: Floats) -> Floats:
     """Return each rater's correlation with the mean of the other raters, over the items that both have; NaN where none.
 
     >>> from textgauge.stats.correlation import pearson
-    >>> leave_one_out(pearson, np.array([[1.0, 2, 4], [1, 2, 4], [1, 4, 2]])).round(4).tolist()
+    >>> correlate_with_others(pearson, np.array([[1.0, 2, 4], [1, 2, 4], [1, 4, 2]])).round(4).tolist()
     [0.7559, 0.7559, 0.1429]
     """
     values = []

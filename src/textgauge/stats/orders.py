@@ -199,7 +199,7 @@ def resample_kendall_b(rows: RowCounts, weights: NDArray[Any]) -> Floats:
     return np.where(defined, np.clip(agreed / scale, -1.0, 1.0), np.nan)
 
 
-def share_draws(sums: Floats, total: float, weights: NDArray[Any]) -> Floats:
+def resample_share(sums: Floats, total: float, weights: NDArray[Any]) -> Floats:
     """Return a sum over pairs (τ-c, accuracy) as a share of a fixed total, on each resample, to first order."""
     return np.asarray(_of_pairs(sums[:, None], weights)[:, 0] / total)
 
@@ -233,19 +233,19 @@ def rank_sets(means: Floats, *, best: Literal["larger", "smaller"] = "larger") -
     return np.asarray(placed, dtype=np.float64)
 
 
-def order_correlations(orders: Floats) -> Floats:
+def correlate_orders(orders: Floats) -> Floats:
     """Spearman's ρ of every order with every other; one order per row. NaN in the row of a constant order.
 
-    >>> order_correlations(np.array([[1.0, 2, 3], [1, 3, 2]])).tolist()
+    >>> correlate_orders(np.array([[1.0, 2, 3], [1, 3, 2]])).tolist()
     [[1.0, 0.5], [0.5, 1.0]]
     """
     return np.array([[spearman(a, b) for b in orders] for a in orders]).reshape(len(orders), len(orders))
 
 
-def set_means(values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floats:
+def average_sets(values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floats:
     """Return the mean of each set over its values that are finite; NaN where none is.
 
-    >>> set_means(np.array([1.0, 3.0, np.nan]), np.array(["a", "a", "b"]), ["a", "b"]).tolist()
+    >>> average_sets(np.array([1.0, 3.0, np.nan]), np.array(["a", "a", "b"]), ["a", "b"]).tolist()
     [2.0, nan]
     """
     parts = [values[(sets == label) & np.isfinite(values)] for label in labels]

@@ -23,7 +23,7 @@ _MULTIPLIERS = 4_000  # draws from which it follows how far intervals reach that
 _SEED = 7
 
 
-def pair_p_values(gaps: Floats, errors: Floats, freedom: Floats) -> Floats:
+def compute_gap_p(gaps: Floats, errors: Floats, freedom: Floats) -> Floats:
     """Two-sided p-values of Student's t of each gap; NaN where a gap or its error is unknown.
 
     A gap that is the same every time has no spread to compare it with: then all `freedom` + 1 signs agree, and the
@@ -98,7 +98,7 @@ def find_better(gaps: Floats, errors: Floats, freedom: Floats, *, alpha: float =
     """
     first, second = np.triu_indices(len(gaps), 1)
     chosen = first, second
-    adjusted = adjust_by_holm(pair_p_values(gaps[chosen], errors[chosen], freedom[chosen]))
+    adjusted = adjust_by_holm(compute_gap_p(gaps[chosen], errors[chosen], freedom[chosen]))
     sure = np.zeros(gaps.shape, dtype=bool)
     sure[chosen] = [is_different(p, alpha=alpha) for p in adjusted.tolist()]
     return (sure | sure.T) & (gaps > 0)

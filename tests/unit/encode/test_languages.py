@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.encode import languages
-from textgauge.encode.languages import find_nouns_of_text, split_sentence, stem_porter, tag, tell_language
+from textgauge.encode.languages import find_nouns_of_text, split_words_and_clitics, stem_porter, tag, tell_language
 from textgauge.encode.tokenizers import split_folded_words
 
 SENTENCES = {
@@ -116,4 +116,4 @@ def test_a_long_text_is_cut_into_pieces(monkeypatch):
     ],
 )
 def test_texts_are_split_as_the_model_expects(text, words):
-    assert split_sentence(text) == words.split()
+    assert split_words_and_clitics(text) == words.split()

@@ -11,10 +11,10 @@ from scipy.stats import false_discovery_control, t
 from tests.unit.stats.columns import NAN
 
 from textgauge.stats.annotators import (
+    correlate_with_others,
     estimate_prediction_powered_mean,
     kappa,
     krippendorff_alpha,
-    leave_one_out,
     resample_kappa,
     run_alternative_annotator_test,
 )
@@ -73,7 +73,7 @@ def test_alpha_without_two_unlike_ratings_does_not_exist(ratings):
 
 
 def test_each_rater_is_held_against_the_mean_of_the_others():
-    found = leave_one_out(pearson, OBSERVERS)
+    found = correlate_with_others(pearson, OBSERVERS)
     for rater, own in enumerate(OBSERVERS):
         others = [[v for i, v in enumerate(unit) if i != rater and not np.isnan(v)] for unit in OBSERVERS.T]
         both = [(v, np.mean(rest)) for v, rest in zip(own, others, strict=True) if rest and not np.isnan(v)]
@@ -81,8 +81,8 @@ def test_each_rater_is_held_against_the_mean_of_the_others():
 
 
 def test_a_rater_alone_has_no_ceiling():
-    assert np.isnan(leave_one_out(spearman, OBSERVERS[:1])).all()
-    assert np.isnan(leave_one_out(spearman, np.array([[1.0, NAN, 2.0], [NAN, 1.0, NAN]]))).all()
+    assert np.isnan(correlate_with_others(spearman, OBSERVERS[:1])).all()
+    assert np.isnan(correlate_with_others(spearman, np.array([[1.0, NAN, 2.0], [NAN, 1.0, NAN]]))).all()
 
 
 @pytest.mark.parametrize("squared", [False, True])

@@ -13,19 +13,19 @@ from textgauge.bench.protocols.agreement import measure_soft_accuracy
 from textgauge.stats.correlation import average_over_groups, find_complete_rows, pearson, spearman
 from textgauge.stats.orders import (
     accuracy_eq,
+    average_sets,
     calibrate_ties,
     compute_soft_accuracy,
+    correlate_orders,
     count_rows,
     draw_signs,
     estimate_superiority,
     kendall_b,
     kendall_c,
-    order_correlations,
     rank_sets,
     resample_kendall_b,
+    resample_share,
     resample_superiority,
-    set_means,
-    share_draws,
 )
 from textgauge_papers.yamshchikov2020_tables import (
     compute_variability,
@@ -124,14 +124,14 @@ def test_resampled_counts_are_those_of_all_rows_and_move_with_the_weights():
     counted = count_rows(gold, metric)
     once = np.ones((1, 30))
     assert resample_kendall_b(counted, once)[0] == pytest.approx(kendall_b(gold, metric))
-    assert share_draws(counted.agreed, 30 * 29, once)[0] == pytest.approx(accuracy_eq(gold, metric))
+    assert resample_share(counted.agreed, 30 * 29, once)[0] == pytest.approx(accuracy_eq(gold, metric))
     weights = once + np.eye(30)
     score, untied_gold, untied_metric = (
         (s.sum() + 2 * s.sum(axis=1)) for s in (signs(gold) * signs(metric), signs(gold) != 0, signs(metric) != 0)
     )
     np.testing.assert_allclose(resample_kendall_b(counted, weights), score / np.sqrt(untied_gold * untied_metric))
     agreed = ((signs(gold) == signs(metric)) & ~np.eye(30, dtype=bool)).sum(axis=1)
-    np.testing.assert_allclose(share_draws(counted.agreed, 870.0, weights), (agreed.sum() + 2 * agreed) / 870)
+    np.testing.assert_allclose(resample_share(counted.agreed, 870.0, weights), (agreed.sum() + 2 * agreed) / 870)
 
 
 def test_a_resample_without_untied_rows_has_no_correlation():
@@ -164,7 +164,7 @@ def test_the_best_set_comes_first():
 def test_an_order_with_a_gap_is_not_compared():
     whole, broken = np.array([1.0, 2, 3]), np.array([1.0, 2, NAN])
     assert np.isnan([f(whole, broken) for f in (count_coinciding, count_swaps, count_inversions)]).all()
-    assert np.isnan(order_correlations(np.stack([whole, broken]))[:, 1]).all()
+    assert np.isnan(correlate_orders(np.stack([whole, broken]))[:, 1]).all()
 
 
 @pytest.mark.parametrize(("means", "random"), [([1, 1], [1, 0]), ([1, 2], [0, 0]), ([1, NAN], [1, 0]), ([], [])])
@@ -175,14 +175,14 @@ def test_variability_without_a_range_does_not_exist(means, random):
 def test_deviations_of_sets_are_over_their_finite_values():
     values = np.array([1.0, 3.0, NAN, 7.0, NAN])
     sets = np.array(["a", "a", "a", "b", "c"])
-    np.testing.assert_array_equal(set_means(values, sets, ["c", "a", "b"]), [NAN, 2, 7])
+    np.testing.assert_array_equal(average_sets(values, sets, ["c", "a", "b"]), [NAN, 2, 7])
     np.testing.assert_array_equal(set_deviations(values, sets, ["c", "a", "b"]), [NAN, 1, 0])
 
 
 def test_one_set_has_nothing_to_swap():
     one = np.ones(1)
     assert (count_coinciding(one, one), count_swaps(one, one), count_inversions(one, one)) == (1, 0, 0)
-    assert order_correlations(np.empty((0, 3))).shape == (0, 0)
+    assert correlate_orders(np.empty((0, 3))).shape == (0, 0)
 
 
 def test_p_values_are_those_of_all_flips_counted_one_by_one():

@@ -9,12 +9,12 @@ from scipy.stats import norm, studentized_range
 from scipy.stats import t as student
 
 from textgauge.stats.rankings import (
+    compute_gap_p,
     compute_pair_reach,
     compute_smallest_gap,
     compute_student_interval,
     find_better,
     moderate_variances,
-    pair_p_values,
     rank_ranges,
     rank_values,
     split_into_tiers,
@@ -31,14 +31,14 @@ def paired(values):
 
 def test_p_values_are_those_of_paired_t_tests():
     values = np.random.default_rng(0).normal(size=(3, 6))
-    p = pair_p_values(*paired(values))
+    p = compute_gap_p(*paired(values))
     assert p[0, 1] == pytest.approx(stats.ttest_rel(values[0], values[1]).pvalue)
     assert p[1, 2] == pytest.approx(stats.ttest_rel(values[1], values[2]).pvalue)
 
 
 def test_a_constant_gap_is_decided_by_its_signs():
     gaps = np.array([0.1, 0.1, 0.0, 0.1])
-    p = pair_p_values(gaps, np.array([0.0, 0.0, 0.0, np.nan]), np.array([4.0, 9.0, 9.0, 4.0]))
+    p = compute_gap_p(gaps, np.array([0.0, 0.0, 0.0, np.nan]), np.array([4.0, 9.0, 9.0, 4.0]))
     assert p[:3].tolist() == [2.0**-4, 2.0**-9, 1.0]
     assert np.isnan(p[3])
 
@@ -49,7 +49,7 @@ def test_better_is_what_holm_rejects_over_all_pairs():
     gaps = paired(values)
     better = find_better(*gaps)
     first, second = np.triu_indices(6, 1)
-    adjusted = adjust_by_holm(pair_p_values(*(part[first, second] for part in gaps)))
+    adjusted = adjust_by_holm(compute_gap_p(*(part[first, second] for part in gaps)))
     assert (better | better.T)[first, second].tolist() == (adjusted <= 0.05).tolist()
     assert not (better & better.T).any()
     assert (gaps[0][better] > 0).all()
@@ -143,7 +143,7 @@ def test_max_t_is_the_step_down_rule(tests, seed):
 def test_two_repetitions_can_be_tested_and_one_cannot():
     first, second = np.array([0.1, 0.4]), np.array([0.2, 0.9])
     gap, error = (first - second).mean(), (first - second).std(ddof=1) / np.sqrt(2)
-    found = pair_p_values(np.array([gap, gap, 0.0]), np.array([error, error, np.nan]), np.array([1.0, 0.0, 4.0]))
+    found = compute_gap_p(np.array([gap, gap, 0.0]), np.array([error, error, np.nan]), np.array([1.0, 0.0, 4.0]))
     assert found[0] == pytest.approx(stats.ttest_rel(first, second).pvalue)
     assert np.isnan(found[1:]).all()  # no gap, but nothing is known about its error
 

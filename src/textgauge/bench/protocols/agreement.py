@@ -55,8 +55,8 @@ from textgauge.stats.orders import (
     kendall_b,
     kendall_c,
     resample_kendall_b,
+    resample_share,
     resample_superiority,
-    share_draws,
 )
 
 _BATCH = 5_000  # pairs: every batch carries the texts of all pairs, for metrics that are fitted on them
@@ -272,14 +272,14 @@ def measure_pairs(x: Floats, y: Floats, rows: Rows) -> AgreementLevel:
 
     def draw(weights: Ints) -> Floats:
         w = weights[:, rows]
-        tau_c = share_draws(counted.concordant - counted.discordant, scale_c, w)
+        tau_c = resample_share(counted.concordant - counted.discordant, scale_c, w)
         columns = [
             resample_correlation(pearson, y, x, w),
             resample_correlation(spearman, y, x, w),
             resample_kendall_b(counted, w),
             tau_c,
         ]
-        return np.stack([*columns, share_draws(agreed, pairs, w)], axis=1)
+        return np.stack([*columns, resample_share(agreed, pairs, w)], axis=1)
 
     reasons = [why if np.isnan(value) else None for value in values]
     tau = ONE_SIDED * _estimate_kendall_error(len(x))

@@ -24,7 +24,7 @@ from textgauge.core.show import BLUE, VERMILION, make_printable
 from textgauge.report.figures import style
 from textgauge.report.figures.style import make_chart, make_tooltips
 from textgauge.stats.correlation import estimate_correlation_interval, spearman
-from textgauge.stats.orders import order_correlations, rank_sets, set_means
+from textgauge.stats.orders import average_sets, correlate_orders, rank_sets
 from textgauge.stats.resampling import compute_percentile_interval
 
 PEOPLE = "people"
@@ -53,9 +53,9 @@ def set_orders(group: Group) -> tuple[list[str], dict[str, Floats]]:
     """
     first = next(iter(group.observed.values()))
     labels = [str(label) for label in np.unique(first.columns["set"])]
-    found = {PEOPLE: rank_sets(set_means(first.columns["rating"].astype(np.float64), first.columns["set"], labels))}
+    found = {PEOPLE: rank_sets(average_sets(first.columns["rating"].astype(np.float64), first.columns["set"], labels))}
     for metric, seen in group.observed.items():
-        found[metric] = rank_sets(set_means(-seen.value, seen.columns["set"], labels))
+        found[metric] = rank_sets(average_sets(-seen.value, seen.columns["set"], labels))
     return labels, found
 
 
@@ -67,7 +67,7 @@ def draw_orders(group: Group) -> alt.ConcatChart | None:
     if "set" not in next(iter(group.observed.values())).columns:
         return None
     orders = set_orders(group)[1]
-    matrix = order_correlations(np.array(list(orders.values())))
+    matrix = correlate_orders(np.array(list(orders.values())))
     rows = [(a, b, float(matrix[i, j])) for i, a in enumerate(orders) for j, b in enumerate(orders)]
     cells = pl.DataFrame(rows, {"metric": pl.String, "other": pl.String, "rho": pl.Float64}, orient="row")
     absent = cells.filter((pl.col("metric") == pl.col("other")) & pl.col("rho").is_nan())["metric"].to_list()
