@@ -182,19 +182,18 @@ class PieceTokenizer:
 
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Split texts into word pieces, without special tokens, padding or truncation."""
-        ids, lengths = encode_ids(load_pieces(), texts)
-        return Tokens(ids, compute_offsets(lengths), list_pieces(load_pieces()))
+        return Tokens(*encode_ids(load_pieces(), texts), list_pieces(load_pieces()))
 
 
 def encode_ids(library: Any, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the token ids of texts by the library `tokenizers`, flat and without special ones, and their numbers."""
+    """Return the token ids of texts by the library `tokenizers`, flat and without special ones, and their offsets."""
     ids, lengths = array("i"), array("q")
     for some in split_into_blocks(len(texts), _TEXTS_AT_ONCE):
         batch = list(map(replace_surrogates, texts[some]))
         for encoding in library.encode_batch_fast(batch, add_special_tokens=False):
             ids.extend(encoding.ids)
             lengths.append(len(encoding.ids))
-    return np.array(ids, dtype=np.int32), np.array(lengths, dtype=np.int64)
+    return np.array(ids, dtype=np.int32), compute_offsets(lengths)
 
 
 @cache

@@ -18,7 +18,7 @@ from textgauge.core.progress import advance
 from textgauge.core.settings import read_stored_bytes
 from textgauge.encode.encoders import explain_unloadable, find_folder, pin_folder, shorten_name
 from textgauge.encode.resources import get_resource, locate
-from textgauge.encode.tokenizers import encode_ids, find_used_ids, open_tokenizer
+from textgauge.encode.tokenizers import compute_offsets, encode_ids, find_used_ids, open_tokenizer
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -67,15 +67,14 @@ class StaticEmbedder:
         from scipy.sparse import csr_matrix
 
         model = self.model
-        ids, lengths = encode_ids(model.tokenizer, texts)
+        ids, offsets = encode_ids(model.tokenizer, texts)
         if model.unknown is not None and (ids == model.unknown).any():
-            known, ends = ids != model.unknown, np.cumsum(lengths)
-            ids, lengths = ids[known], np.diff(np.append(0, np.append(0, np.cumsum(known))[ends]))
+            known = ids != model.unknown
+            ids, offsets = ids[known], compute_offsets(known)[offsets]
         used, place = find_used_ids(ids)
-        offsets = np.append(0, np.cumsum(lengths))
         tokens = csr_matrix((np.ones(len(ids)), place, offsets), shape=(len(texts), len(used)))
         means: Floats = tokens @ model.table[used].astype(np.float64)
-        means /= np.maximum(lengths, 1)[:, None]
+        means /= np.maximum(np.diff(offsets), 1)[:, None]
         if model.normalise:
             norms = np.sqrt(np.einsum("ij,ij->i", means, means))[:, None]
             means /= np.where(norms > 0, norms, 1.0)
