@@ -1,4 +1,4 @@
-"""Text to arrays, row by row: resources, tokenizers, embedders, grounds."""
+"""Text to arrays, row by row: tokenizers, embedders, token and word vectors, language models, grammar; resources."""
 
 from typing import TYPE_CHECKING
 

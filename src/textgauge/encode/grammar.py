@@ -31,9 +31,6 @@ from textgauge.core.registry import parse
 from textgauge.encode.endpoint import ask, format_address, open_client, split_address
 from textgauge.encode.tokenizers import replace_surrogates, split_folded_words
 
-__all__ = ["GrammarChecker", "get_grammar_checker", "list_grammar_checkers"]
-
-
 LONGEST_PIECE = 2_000
 LONGEST_TEXT = 20_000
 DIALECTS = ("american", "british", "australian", "canadian", "indian")

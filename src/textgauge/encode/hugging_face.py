@@ -29,7 +29,6 @@ from textgauge.encode.embedders.transformer import (
     LONGEST,
     PairTransformer,
     make_cross_encoder,
-    make_nli,
     split_by_length,
 )
 from textgauge.encode.embedders.whole import WordSpans, group_words
@@ -178,12 +177,6 @@ def get_cross_encoder(model: str) -> CrossEncoderModel | PairTransformer:
     """Return the cross-encoder of that name, the same object each time; it is loaded when it is first used."""
     on_onnx = model == CROSS_ENCODER or model.startswith("onnx:")
     return make_cross_encoder(model) if on_onnx else CrossEncoderModel(model)
-
-
-@cache
-def get_nli(model: str) -> PairTransformer:
-    """Return the model `onnx:MODEL` of natural language inference, the same object each time."""
-    return make_nli(model)
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,6 @@ from textgauge.core.settings import cap_size, get_cache_root, make_cache_folder,
 from textgauge.encode.encoders import Encoder
 from textgauge.encode.resources import compute_sha256, get_resource, locate
 
-__all__ = ["WordVectors", "get_word_vectors", "list_word_vectors"]
-
 Block = tuple[list[bytes], Floats32]
 """Words, as the bytes they are, and their vectors; some at a time."""
 _FORM = 3  # raised when the stored form changes

@@ -21,17 +21,6 @@ from textgauge.core.errors import InputError
 from textgauge.core.progress import advance
 from textgauge.encode.encoders import Encoder, Encoders
 
-__all__ = [
-    "Embedder",
-    "EmbedderLike",
-    "get_embedder",
-    "get_window",
-    "has_own_model",
-    "list_embedders",
-    "name_embedder",
-    "register_embedder",
-]
-
 
 @runtime_checkable
 class Embedder(Protocol):

@@ -25,7 +25,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -289,8 +289,12 @@ def make_cross_encoder(name: str) -> PairTransformer:
     )
 
 
-def make_nli(name: str) -> PairTransformer:
-    """Return the model `onnx:MODEL` of natural language inference: how likely the left text entails the right one."""
+@cache
+def get_nli(name: str) -> PairTransformer:
+    """Return the model `onnx:MODEL` of natural language inference: how likely the left text entails the right one.
+
+    The same object each time.
+    """
     made, (folder, _) = make_cross_encoder(name), _find_network(name)
     with explain_unloadable(name):
         labels = _read_json(folder / "config.json", {}).get("id2label", {})

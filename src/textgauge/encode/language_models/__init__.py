@@ -19,8 +19,6 @@ from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.registry import parse
 from textgauge.encode.encoders import Encoder, Encoders
 
-__all__ = ["LanguageModel", "Surprise", "get_language_model", "list_language_models"]
-
 LONGEST_ORDER = 10
 _TRAINED = "kneser-ney"
 Surprise = tuple[NDArray[np.float64], NDArray[np.int64]]

@@ -14,7 +14,8 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ParameterError
 from textgauge.core.settings import split_into_runs
 from textgauge.data import Corpus, Pairs
-from textgauge.encode.hugging_face import get_cross_encoder, get_nli
+from textgauge.encode.embedders.transformer import get_nli
+from textgauge.encode.hugging_face import get_cross_encoder
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, TokenVectors, get_token_encoder
 from textgauge.metrics.base import VALUE, Part, Range, identify_embedder
 from textgauge.metrics.cautions import UNREAD, find_unread
