@@ -152,7 +152,7 @@ def main() -> None:
     except CycloptsError as error:
         fail(_advise(error), 2)
     except TextgaugeError as error:
-        fail(error.worded(get_option_name) if isinstance(error, ArgumentError) else str(error), 2)
+        fail(error.format_message(get_option_name) if isinstance(error, ArgumentError) else str(error), 2)
     except MemoryError as error:
         fail(f"not enough memory ({shorten_line(str(error), 200) or 'for this'})", 1)
     except BrokenPipeError:

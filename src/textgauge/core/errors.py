@@ -38,11 +38,11 @@ class ParameterError(InputError):
 class ArgumentError(InputError):
     """A value that is missing or does not fit, named as an argument between backticks; the command writes its option.
 
-    >>> ArgumentError("ksc needs `source_a`").worded(lambda name: f"--{name}")
+    >>> ArgumentError("ksc needs `source_a`").format_message(lambda name: f"--{name}")
     'ksc needs --source_a'
     """
 
-    def worded(self, naming: Callable[[str], str]) -> str:
+    def format_message(self, naming: Callable[[str], str]) -> str:
         """Return the message with every value named by `naming`."""
         return re.sub(r"`(\w+)`", lambda found: naming(found[1]), str(self))
 

@@ -271,19 +271,19 @@ def describe_accepted(*, embeddings: bool = False) -> str:
 def _make_corpus(source: Source, column: str | None, limit: int | None, seed: int) -> Corpus:
     """Return the corpus of embeddings, of texts in memory, or of another corpus."""
 
-    def drawn(size: int) -> list[int] | None:
+    def draw(size: int) -> list[int] | None:
         return None if limit is None else draw_rows(size, limit, f"{get_source_name(source, 'texts')}:{seed}")
 
     if isinstance(source, Corpus):
-        rows = drawn(len(source))
+        rows = draw(len(source))
         return source if rows is None else source.take(rows)
     if isinstance(source, str | os.PathLike | np.ndarray):
         vectors = source if isinstance(source, np.ndarray) else read_embeddings(source)
-        rows = drawn(len(vectors))
+        rows = draw(len(vectors))
         return Corpus.of(vectors if rows is None else vectors[rows], source_rows=rows)
     texts = get_cells(source, column)
     kept = find_filled_rows(texts, "the texts") or list(range(len(texts)))
-    rows = drawn(len(kept))
+    rows = draw(len(kept))
     if rows is not None:
         kept = [kept[row] for row in rows]
     return Corpus.of([texts[row] for row in kept], source_rows=kept)

@@ -74,7 +74,7 @@ def read_checks(path: Path | str) -> CheckFile:
     try:
         checks = tuple(_parse_check(path.parent, name, table) for name, table in tables.items())
     except ArgumentError as error:  # options are named as entries of the file
-        raise InputError(f"{path}: {error.worded(str)}") from None
+        raise InputError(f"{path}: {error.format_message(str)}") from None
     baselines = content.get("baselines", f"{path.stem}.baselines.json")
     level, seed = parse_share(content.get("level", 0.95), f"{path}: level"), content.get("seed", 0)
     looks = content.get("looks", 1)

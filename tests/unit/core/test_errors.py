@@ -13,7 +13,7 @@ def error():
 
 def test_values_are_named_as_each_caller_names_them(error):
     assert str(error) == "{odd}.txt: needs `source_a`, or `metrics`"
-    assert error.worded(get_option_name) == "{odd}.txt: needs --source-a, or -m"
+    assert error.format_message(get_option_name) == "{odd}.txt: needs --source-a, or -m"
 
 
 def test_at_most_three_names_are_guessed_whatever_their_case():
