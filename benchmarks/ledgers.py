@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from textgauge_papers.ledger import OUTCOMES, count_findings, summarise_findings
 COLUMNS = ("claim", "paper", "ours", "interval", "why", "deviation", "data")
 TABLE3 = "kour2022-table3"
 _VARIANTS = ("definition", "paper", "conjecture")
-_FAR = 2.0
+_FAR, _MOST = 2.0, 999
 _UNLIKE = ("CHI", "ZIPF")  # the metrics whose released form does not give the published numbers
 
 
@@ -39,22 +40,29 @@ def table(columns: tuple[str, ...], rows: list[Row]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-_PAPER = "Which findings of this paper hold when textgauge runs its experiments again"
-_ABOUT = {"beyond": "What is seen of questions that the papers leave open"}
+_PAPER = "These are findings of the paper, checked by running its experiments again with textgauge"
+_ABOUT = {"beyond": "These are questions that the papers leave open"}
 
 
 def paper_page(name: str, rows: list[Row], seconds: float | None) -> str:
-    """The ledger of one paper: what holds, one row a finding; then the claims with their criteria."""
+    """The ledger of one paper: what holds, one row a finding; then how ours differ, the claims, and their criteria."""
     short = summarise_findings(rows)
-    about = f"{_ABOUT.get(name, _PAPER)}; [results](../results.md) explains the words."
-    parts = [f"# {name}\n\n{about}\n\n{describe_outcomes(short)} {count_findings(rows)}."]
+    parts = [f"# {name}\n\n{describe_outcomes(short)}\n\n{count_findings(rows)}."]
     parts[0] += f" The run took {seconds / 60:.1f} minutes of processor time." if seconds else ""
-    parts += ["", table(("finding", "outcome", "claims", "seen"), short)]
-    parts += ["\nCriteria:\n", *(f"- {rule}" for rule in dict.fromkeys(row["criterion"] for row in rows))]
+    parts += [f"\n{_ABOUT.get(name, _PAPER)}; [results](../results.md) explains the words.\n"]
+    parts += [table(("finding", "outcome", "claims", "seen"), short), *list_deviations(rows)]
     for outcome in OUTCOMES:
         own = [row for row in rows if row["outcome"] == outcome]
         parts += [f"\n## Claims: {outcome}\n", section(own)] if own else []
+    parts += ["\n## Criteria\n", *(f"- {rule}" for rule in dict.fromkeys(row["criterion"] for row in rows))]
     return "\n".join(parts) + "\n"
+
+
+def list_deviations(rows: list[Row]) -> list[str]:
+    """How data, models and sizes differ from the paper's, each once, with the number of claims that it is about."""
+    parts = Counter(part for row in rows for part in (row["deviation"] or "").split("; ") if part)
+    lines = [f"- {part} ({count} of {len(rows)} claims)" for part, count in parts.items()]
+    return ["\nWhere ours differ from the paper's:\n", *lines] if lines else []
 
 
 def describe_outcomes(short: list[Row]) -> str:
@@ -84,11 +92,10 @@ def overview(pages: Path) -> str:
         if not path.is_file():
             rows.append({"paper": name, "findings": "not run", "took": None})
             continue
-        said, short = [*path.read_text(encoding="utf-8").strip().split("\n\n"), ""][2:4]
-        said, _, took = said.partition(" The run took ")
-        counted = said.rsplit(". ", 1)[-1].removesuffix(".")
+        _, _, said, _, short, *_ = path.read_text(encoding="utf-8").strip().split("\n\n")
+        counted, _, took = said.removesuffix(".").partition(". The run took ")
         link = f"[{name}](results/{name}.md)"
-        rows.append({"paper": link, "findings": counted, "took": took.removesuffix(".") or None})
+        rows.append({"paper": link, "findings": counted, "took": took or None})
         parts.append(f"## {name}\n\n{short}")
     return "\n\n".join([table(("paper", "findings", "took"), rows), *parts])
 
@@ -105,12 +112,16 @@ def table3_page(rows: list[Row]) -> str:
     first = " and ".join(f"{value:.3f} on {place}" for place, value in near)
     core = {row["metric"] for row in mixed if row["variant"] == "paper"} - set(_UNLIKE)
     done = sorted({row["repetitions"] for row in mixed})
+    reasons = Counter(part for row in known for part in (row.get("reason") or "").split("; ") if part)
     count = f"{done[0]} to {done[-1]}" if len(done) > 1 else f"{done[0]}"
     parts = [
-        "# Table 3 of kour2022\n\nThe numbers of that table next to those that textgauge measures.\n\n"
+        "# Table 3 of kour2022\n\n"
         f"With the authors' variants, {len(core)} of the eight metrics come within {first} of "
         f"the published values: mean absolute difference of five measures of mixtures, {count} repetitions, CHI and "
-        "ZIPF apart."
+        "ZIPF apart.\n\nPublished numbers are of 5 repetitions; `error` is their standard error by the spread of ours, and "
+        "`z` the difference in standard errors, ours included (∞: no spread at all). T is left out: it is about a "
+        "machine. What is known of differences:\n",
+        *(f"- {reason} ({number} of {len(known)} numbers)" for reason, number in reasons.items()),
     ]
     for by, some, title in (("metric", mixed, "five measures of mixtures"), ("measure", known, "all metrics")):
         found = [_format(row) for row in average_differences(some, by)]
@@ -128,12 +139,12 @@ def table3_page(rows: list[Row]) -> str:
         one = cells.setdefault(key, {"sources": place, **dict(zip(("k", "metric", "measure"), key[2:], strict=True))})
         short = {"definition": "defined", "paper": "coded", "conjecture": "conjectured"}[row["variant"]]
         one |= {"published": f"{row['published']:.3f}", short: f"{row['ours']:.3f}"}
-        if row["variant"] != "definition" and row.get("z") is not None:
-            one |= {f"z {short}": f"{row['z']:+.1f}"}
+        one |= {f"z {short}": _show_z(row)}
         if row["variant"] == "paper" and row.get("error") is not None:
             one |= {"error": f"{row['error']:.3f}"}
-    columns = ("sources", "k", "metric", "measure", "published", "defined", "coded", "error", "z coded", "conjectured")
-    parts += ["\n## Every number\n", table((*columns, "z conjectured"), list(cells.values()))]
+    columns = ("sources", "k", "metric", "measure", "published", "error")
+    shown = ("defined", "z defined", "coded", "z coded", "conjectured", "z conjectured")
+    parts += ["\n## Every number\n", table((*columns, *shown), list(cells.values()))]
     return "\n".join(parts) + "\n"
 
 
@@ -160,11 +171,11 @@ def _list_unexplained(rows: list[Row]) -> str:
     """Return how many numbers of each metric are far off, and by how much, as a Markdown table."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
-        if row["variant"] != "definition" and row.get("z") is not None:
+        if row["variant"] != "definition":
             groups.setdefault((f"{row['source_a']}, {row['source_b']}", row["metric"], row["variant"]), []).append(row)
     found = []
     for (place, metric, variant), own in groups.items():
-        far = [row for row in own if abs(row["z"]) > _FAR]
+        far = [row for row in own if _is_far(row)]
         if far:
             size = f"{np.mean([row['difference'] for row in far]):+.3f}"
             count = f"{len(far)} of {len(own)}"
@@ -172,6 +183,19 @@ def _list_unexplained(rows: list[Row]) -> str:
                 {"sources": place, "metric": metric, "variant": variant, "far": count, "mean difference": size}
             )
     return table(("sources", "metric", "variant", "far", "mean difference"), found)
+
+
+def _is_far(row: Row) -> bool:
+    z = row.get("z")
+    return bool(row["difference"]) if z is None else abs(z) > _FAR
+
+
+def _show_z(row: Row) -> str:
+    """Return the difference in standard errors; where ours do not vary, it is 0 or without bound."""
+    z = row.get("z")
+    if z is None or abs(z) > _MOST:
+        return "0" if not row["difference"] else "−∞" if row["difference"] < 0 else "+∞"
+    return f"{z:+.1f}"
 
 
 def _is_core(row: Row, place: str, variant: str) -> bool:

@@ -110,12 +110,11 @@ class Kour2022Ifc:
     def run_rows(self, folder: Path, *, seed: int) -> list[Row]:
         """Write the steps that are missing, compare all of them, and return one row for each study and metric."""
         chosen = [study for study in STUDIES if study.name in self.studies.split(",")]
-        plans = []
-        for study in chosen:
-            place = Path(self.corpora or folder) / "ifc"
-            plans += study.plan(write_steps(study, place, self.steps, seed), self.steps, seed)
         store = Store(folder)
         with measure_time(store):
+            place = Path(self.corpora or folder) / "ifc"
+            written = [(study, write_steps(study, place, self.steps, seed)) for study in chosen]
+            plans = [plan for study, texts in written for plan in study.plan(texts, self.steps, seed)]
             failures = run(plans, store).failures
         if failures:
             raise ResourceError(str(failures[0]))
@@ -132,7 +131,8 @@ def write_steps(study: FineTuning, folder: Path, steps: int, seed: int) -> Path:
     place.mkdir(parents=True, exist_ok=True)
     missing = sum(not (place / _name(step)).exists() for step in range(1, steps + 1))
     if missing:
-        tell_note(f"{study.name}: {missing} steps to write, about {4 * missing} minutes of processor time")
+        minutes = (4 if labels is None else 8) * missing
+        tell_note(f"{study.name}: {missing} steps to write, about {minutes} minutes of processor time")
         made = ifc_corpora(
             texts,
             labels=labels,

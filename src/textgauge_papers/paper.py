@@ -45,8 +45,8 @@ class Paper:
     """A paper that can be reproduced: `rows` of its tables, and the `ledger` of its claims.
 
     Both are given results with the seed of the request alone. `fed` says that rows also hold the paper's own numbers
-    fed through our formulas, which needs no data. `program`, not plans, makes what rows are read
-    from where there is one; `also` computes into the store what plans cannot say. `draws` says which protocols the
+    fed through our formulas, which needs no data. Where there is a `program`, that of a request, not plans, makes what
+    rows are read from; `also` computes into the store what plans cannot say. `draws` says which protocols the
     paper's figures have. `minutes` of processor time are what all of it took on one core. `params` are sizes
     and models that a request may change, with their usual values.
     """
@@ -59,7 +59,7 @@ class Paper:
     ledger: Callable[[Results, Request], list[Row]]
     figures: tuple[PaperFigure, ...] = ()
     fed: bool = False
-    program: Program | None = None
+    program: Callable[[Request], Program] | None = None
     draws: Callable[[Protocol], bool] = lambda protocol: True
     also: Callable[[Store, Request], None] | None = None
     minutes: float = 0.0

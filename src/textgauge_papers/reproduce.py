@@ -192,7 +192,7 @@ def _compute(paper: Paper, request: Request, store: Store, jobs: int, *, say: bo
         note(_estimate([paper]))
     if paper.program is not None:
         with show_progress():
-            paper.program.run_rows(store.folder, seed=request.seed)
+            paper.program(request).run_rows(store.folder, seed=request.seed)
         return False
     with show_progress(is_left=True):
         failures = compute(plans, store, jobs=jobs).failures

@@ -268,6 +268,12 @@ def test_differences_have_intervals_of_their_own():
     assert (paired.low, paired.high) == pytest.approx((0.3625 - reach, 0.3625 + reach))
 
 
+def test_a_request_changes_sources_and_sizes():
+    given = PAPERS["zwerdling2021"].read_params({"limit": "100", "sources": "phone"})
+    program = PAPERS["zwerdling2021"].program(Request(params=given))
+    assert (program.limit, program.sources, program.many) == (100, "phone", 100_000)
+
+
 def test_what_is_finished_is_read_and_nothing_is_made(run, torchless, monkeypatch):
     program = Zwerdling2021(**QUICK)
     monkeypatch.setattr("textgauge_papers.zwerdling_suite.STUDIES", {"tiny": partial(make_corpora, TINY)})
