@@ -490,12 +490,9 @@ def measure_one(
     comparison = views.sample if is_sampled else views.comparison
     if missing is not None:
         n, m = map(len, comparison.sides)
-        named: Any = {
-            "metric": metric.key,
-            "label": metric.shown_label,
-            "parts": {part.name: math.nan for part in metric.parts},
-        }
-        return Score(value=math.nan, reason=missing, n_reference=n, n_candidate=m, seconds=0.0, **named), None
+        named: Any = {"metric": metric.key, "label": metric.shown_label, "closer": metric.closer, "reason": missing}
+        parts = {part.name: math.nan for part in metric.parts}
+        return Score(value=math.nan, parts=parts, n_reference=n, n_candidate=m, seconds=0.0, **named), None
     is_large = views.comparison.joint.pool.is_stored
     with name_counts(f"{metric.key}: value"):
         score = metric.measure(comparison)
