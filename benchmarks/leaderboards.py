@@ -25,7 +25,8 @@ import numpy as np
 
 from benchmarks import simulated
 from textgauge.bench import Ksc
-from textgauge.bench.leaderboard import MeasureTable, estimate_gaps, rank_metrics
+from textgauge.bench.gaps import MeasureTable, estimate_gaps
+from textgauge.bench.leaderboard import rank_metrics
 from textgauge.bench.protocols.base import Measure, Observations
 from textgauge.bench.results import Group
 from textgauge.bench.sources import Sources

@@ -17,7 +17,7 @@ import sys
 from benchmarks.simulated import file_of
 from benchmarks.trust import keep
 
-GROUPS = ("stats", "metrics.uncertainty", "bench.protocols.ksc", "bench.leaderboard")
+GROUPS = ("stats", "metrics.uncertainty", "bench.protocols.ksc", "bench.leaderboard", "bench.gaps")
 FIRST = "textgauge.stats.orders.x_ranks__mutmut_1"
 KILLED = ("killed", "timeout", "segfault")
 
