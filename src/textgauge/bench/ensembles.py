@@ -353,9 +353,7 @@ def _collect_examples(
             parts.append(item.task.examples(features, columns, seed))
         else:
             every = item.task.pair_examples(features, columns, seed)
-            parts.append(
-                every.take(np.sort(np.random.default_rng([seed, 13]).permutation(len(every.targets))[:_PAIRS]))
-            )
+            parts.append(every.sample([(np.arange(len(every.targets)), _PAIRS)], [seed, 13]))
     tasks = [item.task.family or item.task.name for item in data]
     weights = [
         np.full(len(part.targets), 1.0 / (tasks.count(task) * max(len(part.targets), 1)))

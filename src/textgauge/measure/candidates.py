@@ -7,7 +7,7 @@ reference's luck adds to all distances alike then cancels in their differences, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import accumulate
 from operator import or_
@@ -56,8 +56,7 @@ class Pairing:
 
     def extend(self, score: Score, **more: Any) -> CandidateScore:
         """Return a score with what it is of, and its ranks."""
-        known = {one.name: getattr(score, one.name) for one in fields(score)} | {"candidate": self.candidate}
-        return CandidateScore(**{**known, **self.slice, **more})
+        return CandidateScore(**{**vars(score), "candidate": self.candidate, **self.slice, **more})
 
 
 def load_candidates(sources: Mapping[str, Any], column: str | None, *, paired: bool) -> dict[str, Corpus]:
@@ -106,16 +105,13 @@ def split_into_slices(
             if not all(_is_large(sides[role], units[role]) for role in rows):
                 small.append(label)
                 continue
-            of_reference, of_candidate = (len(rows[role]) / len(corpora[role]) for role in rows)
+            shares = [len(rows[role]) / len(corpora[role]) for role in rows]
             comparison = Comparison(sides["reference"], sides[name])
             if groups is not None:
                 cut, belonging = cut_uneven_groups(sides, units)
                 comparison = belonging.compare(cut["reference"], cut[name], name)
-            found.append(
-                Pairing(
-                    name, comparison, {"slice": label, "share_reference": of_reference, "share_candidate": of_candidate}
-                )
-            )
+            about = {"slice": label, "share_reference": shares[0], "share_candidate": shares[1]}
+            found.append(Pairing(name, comparison, about))
     if not found:
         raise InputError(f"no label of `{by}` has {fewest} in the reference and in a candidate")
     small = list(dict.fromkeys(small))

@@ -45,9 +45,7 @@ class CorpusMetric(Metric):
     most_unequal: ClassVar[float] = float("inf")  # how many times as large one corpus may be for an interval
     knows_groups: ClassVar[bool] = False  # whether its own interval does not take texts to be independent
     no_interval: ClassVar[str | None] = None  # why there is no interval at any size
-    variance_grows_with_value: ClassVar[bool] = (
-        False  # whether the variance grows with the value as that of a squared length does
-    )
+    variance_grows_with_value: ClassVar[bool] = False  # whether it does, as that of a squared length
     uses_ground_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
     is_sum: ClassVar[bool] = False  # whether sums over texts decide; `compute_many` then takes draws of groups as such
 

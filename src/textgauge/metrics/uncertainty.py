@@ -213,10 +213,9 @@ GROUP_TRIALS = 12  # cuts of groups into quarters
 class DisjointSplits:
     """Both corpora cut at random into quarters, `trials` times, and the halves that the quarters make.
 
-    Texts that belong to groups are cut by groups.
-
-    Values on disjoint parts are independent, so their variance at half and at a quarter of the size is seen without
-    bias, also where leaving texts out overstates it: V(n) ≈ V(n/2) · V(n/2)/V(n/4).
+    Texts that belong to groups are cut by groups. Values on disjoint parts are independent, so their variance at half
+    and at a quarter of the size is seen without bias, also where leaving texts out overstates it:
+    V(n) ≈ V(n/2) · V(n/2)/V(n/4).
     """
 
     joint: Corpus

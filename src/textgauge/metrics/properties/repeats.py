@@ -172,10 +172,8 @@ def group_forms(forms: Sequence[str], times: Ints) -> Ints:
 def compute_repetition(sizes: Ints) -> float:
     """Return the chance that two texts drawn from a corpus are of one group: Σ m(m − 1)/(n(n − 1)).
 
-    NaN for a single text.
-
-    It does not depend on the number of texts, as shares of unique texts do; 1/repetition is the number of different
-    texts a generator works with (Simpson's index).
+    NaN for a single text. It does not depend on the number of texts, as shares of unique texts do; 1/repetition is the
+    number of different texts a generator works with (Simpson's index).
 
     >>> compute_repetition(np.array([2, 1, 1])), compute_repetition(np.array([4]))
     (0.1666, 1.0)
