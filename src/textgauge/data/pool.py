@@ -94,9 +94,11 @@ class Pool:
 
     def embeddings(self, embedder: str, *, executor: Executor | None = None) -> Embeddings:
         """Return embedding rows, shape (size, dimension), computed by the workers of an executor where one is given."""
-        return self.get_or_compute("embeddings", embedder, partial(self._embed, executor=executor))
+        if ("embeddings", embedder) not in self._rows:
+            self._rows["embeddings", embedder] = self._embed(embedder, executor)
+        return self._rows["embeddings", embedder]  # type: ignore[no-any-return]
 
-    def _embed(self, embedder: str, *, executor: Executor | None) -> Embeddings:
+    def _embed(self, embedder: str, executor: Executor | None) -> Embeddings:
         if embedder == GIVEN:
             raise InputError("no ready-made embeddings were given with these texts")
         if any(("embeddings", embedder) in pool._rows for pool in self._parents):
