@@ -118,8 +118,8 @@ def table3_page(rows: list[Row]) -> str:
         "# Table 3 of kour2022\n\n"
         f"With the authors' variants, {len(core)} of the eight metrics come within {first} of "
         f"the published values: mean absolute difference of five measures of mixtures, {count} repetitions, CHI and "
-        "ZIPF apart.\n\nPublished numbers are of 5 repetitions; `error` is their standard error by the spread of ours, and "
-        "`z` the difference in standard errors, ours included (∞: no spread at all). T is left out: it is about a "
+        "ZIPF apart.\n\nPublished numbers are of 5 repetitions; `error` is their standard error by the spread of ours, "
+        "and `z` the difference in standard errors, ours included (∞: no spread at all). T is left out: it is about a "
         "machine. What is known of differences:\n",
         *(f"- {reason} ({number} of {len(known)} numbers)" for reason, number in reasons.items()),
     ]
