@@ -73,18 +73,18 @@ def resources_page() -> str:
 
 # Sentences of STS-B per second of CPU time on a shared machine: compare them with each other only. Renewed by hand.
 _MEASURED_ENCODERS = """Agreement with people, as Spearman's correlation of `cosine` with the ratings of the 1,379 pairs
-of STS-B's test part, and speed, as sentences per second of CPU time on a machine with other work (`minilm` in the same
-process: 196). No encoder is the best everywhere: on other rated data the order changes.
+of STS-B's test part, and speed, as sentences of it per second of CPU time on a machine with other work, all in one
+process. No encoder is the best everywhere: on other rated data the order changes.
 
 | embedder | STS-B test | sentences per CPU second |
 |---|---|---|
-| `minilm` | .820 | 196 |
-| `paraphrase-minilm` | .824 | |
-| `mpnet` | .834 | about 34 |
-| `gte-small` | .856 | 98 |
-| `e5-small` | .864 | 47: one text a run |
-| `bge-small` | .859 | 84 |
-| `bge-small-int8` | .857 | 100: one text a run |
+| `minilm` | .820 | 735 |
+| `paraphrase-minilm` | .824 | 1,350 |
+| `mpnet` | .834 | 117 |
+| `gte-small` | .856 | 402 |
+| `e5-small` | .864 | 135: one text a run |
+| `bge-small` | .859 | 333 |
+| `bge-small-int8` | .857 | 404: one text a run |
 
 `e5-small` takes one text a run, and int8 networks scale all numbers of a run together: these are run text by text, so
 that a text has the same vector in any company. Tests in `tests/golden/test_encoders.py` hold the first column."""
