@@ -94,20 +94,23 @@ class Pool:
 
     def embeddings(self, embedder: str, *, executor: Executor | None = None) -> Embeddings:
         """Return embedding rows, shape (size, dimension), computed by the workers of an executor where one is given."""
-        if ("embeddings", embedder) not in self._rows:
-            self._rows["embeddings", embedder] = self._embed(embedder, executor)
-        return self._rows["embeddings", embedder]  # type: ignore[no-any-return]
+        key = "embeddings", embedder
+        if key not in self._rows:
+            if embedder == GIVEN:
+                raise InputError("no ready-made embeddings were given with these texts")
+            if any(key in pool._rows for pool in self._parents):
+                rows = stack_rows([pool.embeddings(embedder) for pool in self._parents])
+            else:
+                from textgauge.data.cache import encode_cached
+                from textgauge.encode.embedders import get_embedder
 
-    def _embed(self, embedder: str, executor: Executor | None) -> Embeddings:
-        if embedder == GIVEN:
-            raise InputError("no ready-made embeddings were given with these texts")
-        if any(("embeddings", embedder) in pool._rows for pool in self._parents):
-            return stack_rows([pool.embeddings(embedder) for pool in self._parents])
-        from textgauge.data.cache import encode_cached
-        from textgauge.encode.embedders import get_embedder
-
-        encode = partial(encode_cached, get_embedder(embedder), executor=executor)
-        return store_rows(self._encode_blocks(encode)) if self.is_stored else check_embeddings(encode(self.texts))
+                encode = partial(encode_cached, get_embedder(embedder), executor=executor)
+                if self.is_stored:
+                    rows = store_rows(self._encode_blocks(encode))
+                else:
+                    rows = check_embeddings(encode(self.texts))
+            self._rows[key] = rows
+        return self._rows[key]  # type: ignore[no-any-return]
 
     def _encode_blocks(self, encode: Callable[[Sequence[str]], Embeddings]) -> Iterator[Embeddings]:
         for some in split_into_blocks(self.size, PARTITION):
