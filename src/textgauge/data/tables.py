@@ -117,6 +117,8 @@ class TextTable:
     def of(cls, name: str, columns: Mapping[str, Iterable[object]]) -> TextTable:
         """Make a table of columns that are in memory."""
         lists = {key: list(cells) for key, cells in columns.items()}
+        if not lists:
+            raise InputError(f"{name} has no columns")
         lengths = {key: len(cells) for key, cells in lists.items()}
         if len(set(lengths.values())) > 1:
             raise InputError(f"{name}: columns differ in length: {lengths}")
@@ -268,8 +270,6 @@ def get_cells(values: Any, column: str | None = None) -> list[Any]:
         if not cells or not all(isinstance(cell, Mapping) for cell in cells):
             return cells
         columns = _turn_records(cells)
-    if not columns:
-        raise InputError("the frame has no columns")
     table = TextTable.of("the frame", columns)
     found = table.columns[table.find_column(column)]
     return [get_answer(cell) if is_chat(cell) else cell for cell in found]

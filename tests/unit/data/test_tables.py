@@ -3,6 +3,7 @@
 import pytest
 
 from textgauge.core.errors import InputError
+from textgauge.data.source import load_table
 from textgauge.data.tables import TextTable, get_cells, is_frame
 
 
@@ -72,8 +73,9 @@ def test_a_column_of_a_frame_is_chosen_as_that_of_a_file():
     assert get_cells({"text": ["a"], "n": [1]}) == ["a"]
     with pytest.raises(InputError, match="the frame: no column 'words'; the columns are 'text'"):
         get_cells({"text": ["a"]}, "words")
-    with pytest.raises(InputError, match="no columns"):
-        get_cells({})
+    for read in (get_cells, load_table):
+        with pytest.raises(InputError, match="no columns"):
+            read({})
 
 
 def test_holes_and_words_among_numbers_name_the_row(table):
