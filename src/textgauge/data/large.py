@@ -16,7 +16,7 @@ from textgauge.core.settings import cap_size
 from textgauge.data.datasets import HUB_PREFIX, fetch_hub_files
 from textgauge.data.formats import get_format, is_glob, is_table, list_glob, read_batches, read_embeddings
 from textgauge.data.packing import format_path, split_endings
-from textgauge.data.pool import Pool, StoredTexts, check_embeddings, iterate_rows, store_rows
+from textgauge.data.pool import GIVEN, Pool, StoredTexts, check_embeddings, iterate_rows, store_rows
 from textgauge.data.source import Source, check_comparable, has_builtin_columns, load_corpus, split_column
 from textgauge.data.view import Comparison, Corpus
 
@@ -175,7 +175,7 @@ def sample_comparison(comparison: Comparison, size: int, *, seed: int) -> Compar
         chosen = np.random.default_rng([seed, 23]).choice(len(order), min(size, len(order)), replace=False)
         rows = side.index[np.sort(order[chosen])]
         if not pool.has_texts:
-            corpora.append(Corpus.of(np.asarray(pool.embeddings("given")[rows])))
+            corpora.append(Corpus.of(np.asarray(pool.embeddings(GIVEN)[rows])))
             continue
         corpora.append(Corpus.of([pool.texts[row] for row in rows.tolist()]))
         for name in pool.list_embedders():

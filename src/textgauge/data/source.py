@@ -29,7 +29,7 @@ from textgauge.data.datasets import (
     read_hub_table,
 )
 from textgauge.data.formats import get_format, is_glob, is_table, list_endings, read_embeddings, read_table
-from textgauge.data.packing import PACKINGS, STDIN, find_similar_files, format_path, split_endings
+from textgauge.data.packing import PACKINGS, STDIN, PathLike, find_similar_files, format_path, split_endings
 from textgauge.data.pool import Pool
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
 from textgauge.data.tables import (
@@ -45,7 +45,6 @@ from textgauge.data.tables import (
 )
 from textgauge.data.view import Corpus, TextsLike
 
-Named: TypeAlias = str | os.PathLike[str]
 Source: TypeAlias = "TextsLike | str | Path"
 
 
@@ -74,7 +73,7 @@ def load_corpus(
 
 
 def load_texts(
-    spec: Named, *, column: str | None = None, labels: str | None = None, limit: int | None = None, seed: int = 0
+    spec: PathLike, *, column: str | None = None, labels: str | None = None, limit: int | None = None, seed: int = 0
 ) -> LabelledTexts:
     """Read texts from a path or name, at most `limit` of them, drawn with `seed` and kept in order.
 
@@ -176,7 +175,7 @@ def load_references(sources: Sequence[Source], *, column: str | None = None) -> 
 
 
 def load_pairs(
-    spec: Named,
+    spec: PathLike,
     *,
     left: str = "left",
     right: str = "right",
@@ -223,7 +222,7 @@ def split_column(name: str, column: str | None = None) -> tuple[str, str | None]
     return name, None
 
 
-def has_builtin_columns(spec: Named) -> bool:
+def has_builtin_columns(spec: PathLike) -> bool:
     """Return whether this names a sample, or a published dataset and no file: their columns nobody need name."""
     name = os.fspath(spec)
     if name.startswith(PREFIX):
@@ -231,7 +230,7 @@ def has_builtin_columns(spec: Named) -> bool:
     return not os.path.isfile(name) and name.partition("/")[0] in {card.name for card in list_published()}
 
 
-def is_path(spec: Named) -> bool:
+def is_path(spec: PathLike) -> bool:
     """Return whether this can only mean a file, not a name that was mistyped."""
     name = os.fspath(spec)
     return name == STDIN or os.path.exists(name) or bool(split_endings(name)[0]) or os.sep in name or is_glob(name)

@@ -13,17 +13,6 @@ NEW_TEXTS = "new texts from these sources"  # what statements are for where text
 _ROUNDING = 1e-12
 _NAMED = 3  # metrics behind the best that are named; more are counted
 _COUNTLESS = 1e7  # texts or items, from which no number is said
-
-
-def is_different(p_adjusted: float, alpha: float = ALPHA) -> bool:
-    """Return whether a test, adjusted for all tests made with it, rejects "same source"; an undefined one does not.
-
-    >>> is_different(0.05), is_different(0.051), is_different(float("nan"))
-    (True, False, False)
-    """
-    return p_adjusted <= alpha + _ROUNDING
-
-
 ALIKE_ROWS = "rows that follow each other are alike"
 PAIRED_ROWS = "rows in the same place of both corpora are alike"
 REPEATING_COLUMN = "values of the column {} repeat"
@@ -43,6 +32,15 @@ _MANY_TIMES = 100  # from which digits are not rounded
 _LITTLE = 0.1  # share of foreign texts below which a difference is called small
 _GROUPED = "name the document, user or conversation they belong to with --group."
 _PAIRED = "texts for the same prompts, or made from each other, are compared with --paired or --block."
+
+
+def is_different(p_adjusted: float, alpha: float = ALPHA) -> bool:
+    """Return whether a test, adjusted for all tests made with it, rejects "same source"; an undefined one does not.
+
+    >>> is_different(0.05), is_different(0.051), is_different(float("nan"))
+    (True, False, False)
+    """
+    return p_adjusted <= alpha + _ROUNDING
 
 
 def format_comparison(
@@ -245,7 +243,7 @@ def judge_intervals(*intervals: tuple[float, float]) -> str:
     """
     if is_better(*intervals):
         return "better than"
-    return "worse than" if is_better(*((-high, -low) for low, high in intervals)) else "tied with"
+    return "worse than" if is_better(*((-high, -low) for low, high in intervals)) else TIED_WITH
 
 
 def format_standing(tied: Sequence[str], others: int) -> str:
