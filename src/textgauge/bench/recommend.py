@@ -59,7 +59,7 @@ from textgauge.core.show import Row, format_percent, join_words
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, get_source_name
 from textgauge.data.units import FEWEST_GROUPS
-from textgauge.encode.embedders import EmbedderLike
+from textgauge.encode.embedders import EmbedderLike, get_embedder
 from textgauge.encode.resources import is_available
 from textgauge.measure.comparing import ALL_METRICS
 from textgauge.measure.dependence import Belonging, cut_uneven_groups, find_repeating_column, read_labels
@@ -536,8 +536,6 @@ def rank_by_texts_needed(curves: Mapping[str, PowerCurve], samples: Contaminated
 
 def _compute_costs(timed: Sequence[tuple[Any, float]], size: int, texts: Any) -> list[Row]:
     """Add the CPU seconds of embedding twice as many texts as the size, by a few texts, past the cache."""
-    from textgauge.encode.embedders import get_embedder
-
     each: dict[str, float] = {}
     costs = list[Row]()
     for metric, seconds in timed:

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textgauge.bench.ensembles import train_ensembles
 from textgauge.bench.plan import Cell, Plan
+from textgauge.bench.results import Results
 from textgauge.bench.sources import Batch
 from textgauge.bench.store import Store
 from textgauge.core.errors import InputError, ResourceError, TextgaugeError
@@ -78,9 +80,6 @@ def run(plans: Sequence[Plan], store: Store, *, executor: Executor | None = None
 
 def compute(plans: Sequence[Plan], store: Store, *, jobs: int = 1, scheduler: str | None = None) -> RunReport:
     """Compute the cells that the store lacks, then train the ensembles of tasks, in the same processes."""
-    from textgauge.bench.ensembles import train_ensembles
-    from textgauge.bench.results import Results
-
     with open_executor(jobs=jobs, scheduler=scheduler) as where:
         workers = jobs if scheduler is None or where is None else count_workers_of(where)
         report = run(plans, store, executor=where, ahead=max(8, 2 * workers))

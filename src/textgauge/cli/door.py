@@ -20,6 +20,7 @@ from cyclopts import Parameter
 from textgauge.cli import STDIN
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_folder
+from textgauge.core.show import join_words
 
 OUTPUT = "Output"  # the panel of what a terminal adds
 _NAMES = {"metrics": ("--metrics", "-m"), "metric": ("--metric", "-m"), "jobs": ("--jobs", "-j")}
@@ -140,8 +141,6 @@ def refuse(what: str, *options: str) -> None:
     """Refuse options that were typed and would do nothing here; defaults of a configuration file may stand."""
     typed = [one for one in options if any(word == one or word.startswith(f"{one}=") for word in sys.argv[1:])]
     if typed:
-        from textgauge.core.show import join_words
-
         raise InputError(f"{what} does not take {join_words(typed)}")
 
 

@@ -23,7 +23,7 @@ from textgauge.data.pool import Pool
 from textgauge.data.source import Source
 from textgauge.data.tables import parse_number
 from textgauge.data.units import FEWEST_GROUPS
-from textgauge.encode.embedders import EmbedderLike, name_embedder
+from textgauge.encode.embedders import EmbedderLike, get_embedder, name_embedder
 from textgauge.encode.tokenizers import replace_surrogates
 from textgauge.measure.dependence import LabelSource, read_labels, read_side_labels
 from textgauge.measure.description import Description, Property
@@ -144,8 +144,6 @@ class Measuring:
         """Return the backends, spelled out with versions, by what needs them."""
         found = {"passage": str(self.passage)}
         if self.embedder is not None:
-            from textgauge.encode.embedders import get_embedder
-
             found["embeddings"] = get_embedder(self.embedder).identity
         return found | {need: signature for need, (_, signature) in self._modelled.items()}
 

@@ -25,6 +25,7 @@ from textgauge.core.settings import split_into_blocks
 from textgauge.data import Comparison, Corpus, Pool
 from textgauge.data.pool import PARTITION
 from textgauge.encode.embedders import BUILT_IN, get_window
+from textgauge.encode.tokenizers import get_tokenizer, load_pieces
 from textgauge.metrics.base import Metric
 from textgauge.metrics.numerics.moments import to_unit
 
@@ -53,8 +54,6 @@ def get_unknown_shares(pool: Pool) -> Floats:
     """Return the share of unknown word pieces of every text; 0 for a text without pieces. Remembered by the pool."""
 
     def compute(_: str) -> Floats:
-        from textgauge.encode.tokenizers import get_tokenizer, load_pieces
-
         texts, shares = pool.texts, np.zeros(len(pool.texts))
         others = [row for row, text in enumerate(texts) if not text.isascii()]  # letters and signs of ASCII are known
         for rows in (others[some] for some in split_into_blocks(len(others), PARTITION)):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
-from textgauge.core.settings import split_into_blocks
+from textgauge.core.settings import get_cache_root, make_cache_folder, split_into_blocks
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
@@ -108,10 +109,6 @@ class MatrixSide(neighbours.Points):
 
 def _make_scratch(size: int) -> Floats32:
     """Return an array in a nameless file of the cache folder, which goes when the array goes."""
-    import tempfile
-
-    from textgauge.core.settings import get_cache_root, make_cache_folder
-
     folder = make_cache_folder(get_cache_root() / "grounds")
     with tempfile.TemporaryFile(dir=folder) as file:
         return np.memmap(file, dtype=np.float32, mode="w+", shape=(size, size))

@@ -18,6 +18,7 @@ from textgauge.data.pool import Pool
 from textgauge.data.view import TextsLike, join_pools
 from textgauge.encode.tokenizers import Tokens, get_tokenizer
 from textgauge.metrics.base import VALUE, Metric, Part
+from textgauge.metrics.cautions import list_script_warnings
 from textgauge.metrics.numerics.ngram_counts import count_ngrams, count_shared_ngrams, find_best_rows
 from textgauge.metrics.score import PairScores, Score
 
@@ -108,8 +109,6 @@ class PairMetric(Metric):
 
     def warnings(self, pairs: Pairs) -> tuple[str, ...]:
         """Say what speaks against trusting the metric on these pairs: a script that is not read."""
-        from textgauge.metrics.cautions import list_script_warnings
-
         return tuple(list_script_warnings(self, pairs.left | pairs.right)) if pairs.left.pool.has_texts else ()
 
     def on_given(self, pairs: Pairs) -> PairMetric:

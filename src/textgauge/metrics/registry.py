@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.core.registry import Registry, expand, parse, split_names
-from textgauge.encode.embedders import EmbedderLike
+from textgauge.encode.embedders import EmbedderLike, name_embedder
 from textgauge.metrics.base import Metric, Scope, get_parameters, parse_parameter
 
 if TYPE_CHECKING:
@@ -118,8 +118,6 @@ def get_metrics(
     found: list[Any] = list(dict.fromkeys(metrics))
     if embedder is None:
         return found
-    from textgauge.encode.embedders import name_embedder
-
     name = name_embedder(embedder)
     return [metric.on_embeddings(name) for metric in found]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, get_type_hints
@@ -17,6 +18,7 @@ from textgauge.core.registry import Registry
 from textgauge.data import Comparison
 from textgauge.metrics import Metric, Range, get_corpus_metrics, get_pair_metrics
 from textgauge.metrics.base import check_parameters
+from textgauge.stats.resampling import compute_percentile_interval, resample_sums
 
 RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of all protocols can be averaged
 CORPUS_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
@@ -102,8 +104,6 @@ class Verdict:
 
         Without interval, draws and chance where there is no value.
         """
-        from textgauge.stats.resampling import compute_percentile_interval
-
         made = cls(measure, value, values=(value,), units=units, **more)
         if np.isnan(value):
             return replace(made, chance=float("nan"))
@@ -269,8 +269,6 @@ def list_data_words() -> list[str]:
 
 def make_generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.random.Generator:
     """Make a generator that depends on seed, protocol, data and repetition alone, not on metrics."""
-    import hashlib
-
     text = f"{protocol.key}|{sources.fingerprint}".encode()
     words = np.frombuffer(hashlib.blake2b(text, digest_size=16).digest(), dtype=np.uint32)
     return np.random.default_rng(np.random.SeedSequence([seed, number, *words.tolist()]))
@@ -294,8 +292,6 @@ def summarise_repetitions(
     Undefined ones are left out, and their `reasons` are given.
     """
     from scipy.special import stdtrit
-
-    from textgauge.stats.resampling import compute_percentile_interval, resample_sums
 
     known = np.array([value for value in values if not np.isnan(value)])
     n = len(known)

@@ -16,6 +16,7 @@ from textgauge.bench.sources import Column, PairBatch, TaskSources
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import UnknownName
 from textgauge.data import Corpus, Pairs
+from textgauge.stats.resampling import resample_sums
 
 Keys = NDArray[np.uint64]
 Columns = Mapping[str, Column]
@@ -97,8 +98,6 @@ class Task(Protocol):
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """Return all measures, with intervals over units; resamples are the same for all metrics on the same trials."""
-        from textgauge.stats.resampling import resample_sums
-
         units, reason = self.units(observations.value, observations.columns), explain_undefined(observations)
         value = self.of_sums(units.sums.sum(axis=0, keepdims=True))[0]
         drawn = self.of_sums(resample_sums(units.sums, RESAMPLES, 0))

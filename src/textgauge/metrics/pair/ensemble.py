@@ -25,7 +25,7 @@ from textgauge.data.view import join_pools
 from textgauge.metrics.base import PACKAGES, UNBOUNDED, VALUE, Part
 from textgauge.metrics.cautions import TextSketch, parse_sketch
 from textgauge.metrics.pair_metric import BROUGHT, Columns, PairMetric, decide_easy_pairs
-from textgauge.metrics.registry import register
+from textgauge.metrics.registry import get_metric, get_pair_metrics, register
 
 FORMAT = "textgauge ensemble 2"
 _BUILT_IN = re.compile(r"[\w-]*")
@@ -136,8 +136,6 @@ def load_blend(name: str) -> tuple[Trained, str]:
 
 def parse_model(text: str) -> Trained:
     """Return the model in the text of a model file; raise `InputError` where it is none."""
-    from textgauge.metrics.registry import get_metric, get_pair_metrics
-
     try:
         content = unseal_json(text)
     except ValueError as error:

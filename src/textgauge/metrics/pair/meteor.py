@@ -11,6 +11,7 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.encode.languages import stem_porter
+from textgauge.encode.wordnet import identify_wordnet, load_thesaurus
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.pair_metric import Columns, PairMetric, divide
 from textgauge.metrics.registry import register
@@ -20,8 +21,6 @@ Stage = dict[str, tuple[str, Collection[str]]]  # of each word the key it is fou
 
 def find_synonyms(words: Collection[str]) -> dict[str, set[str]]:
     """Return for each word the other words among these that WordNet has as its synonyms."""
-    from textgauge.encode.wordnet import load_thesaurus
-
     table = load_thesaurus()
     members: dict[int, list[str]] = {}
     for word in words:
@@ -129,8 +128,6 @@ class Meteor(PairMetric):
     gamma: float = 0.5
 
     def input_identity(self) -> list[str]:
-        from textgauge.encode.wordnet import identify_wordnet
-
         return [f"wordnet={identify_wordnet()}"] if self.stages == "synonym" else []
 
     def compute(self, pairs: Pairs) -> Columns:

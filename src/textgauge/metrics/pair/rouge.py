@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.data import Pairs
 from textgauge.data.pool import Pool
+from textgauge.encode.languages import stem_porter
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens, get_tokenizer
 from textgauge.metrics.base import POSITIVE, VALUE, Part, Range
 from textgauge.metrics.numerics.ngram_counts import find_best_rows
@@ -38,8 +39,6 @@ def compute_precision_recall_f1(shared: Floats, left: Floats, right: Floats) -> 
 
 def stem(tokens: Tokens) -> Tokens:
     """Return the same texts with words of more than three letters cut to their stems, as rouge-score cuts them."""
-    from textgauge.encode.languages import stem_porter
-
     numbers: dict[str, int] = {}
     stems = (stem_porter(word) if len(word) > 3 else word for word in tokens.vocabulary)
     table = np.array([numbers.setdefault(stem, len(numbers)) for stem in stems], dtype=np.int32)

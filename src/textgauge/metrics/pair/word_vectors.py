@@ -13,6 +13,7 @@ from textgauge.core.arrays import Floats
 from textgauge.core.settings import split_into_blocks, split_into_runs
 from textgauge.data import Pairs, Pool
 from textgauge.encode.languages import find_nouns_of_text
+from textgauge.encode.resources import get_cached_folder
 from textgauge.encode.tokenizers import SplitTokenizer, hold_letters, list_tokenizers, register_tokenizer
 from textgauge.encode.word_vectors import WordVectors, get_word_vectors
 from textgauge.metrics.base import VALUE, Part
@@ -303,8 +304,6 @@ class PosDistance(BagMetric):
     total: Literal["mean", "sum"] = "mean"
 
     def input_identity(self) -> list[str]:
-        from textgauge.encode.resources import get_cached_folder
-
         return [*super().input_identity(), f"tagger={get_cached_folder('pos-en').name}"]
 
     def cost(self, left: Bag, right: Bag, vectors: NDArray[np.float32]) -> tuple[float, ...]:
