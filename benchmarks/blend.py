@@ -23,7 +23,6 @@ from pathlib import Path
 import numpy as np
 
 from textgauge.bench.learned import (
-    RatedFeatures,
     find_best_metric,
     fit_curve,
     fit_model,
@@ -32,6 +31,7 @@ from textgauge.bench.learned import (
     sum_products,
     weigh_own_ratings,
 )
+from textgauge.bench.rated_features import RatedFeatures
 from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics import get_pair_metrics

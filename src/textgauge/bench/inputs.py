@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from textgauge import data as data_room
+from textgauge.bench.rated_features import find_sources
 from textgauge.bench.sources import Data, PairSources, Sources, TaskSources
 from textgauge.core.errors import ArgumentError, InputError, ResourceError
 from textgauge.core.files import check_table_path
@@ -291,8 +292,6 @@ def read_rated(
         {key: np.array(column) for key, column in values.items()},
     )
     if with_sources and "set" in columns and "source" not in columns and not has_lists:
-        from textgauge.bench.learned import find_sources
-
         sets = np.unique(columns["set"], return_inverse=True)[1].astype(np.int64)
         columns["source"] = find_sources(sources.left.keys, sources.right.keys, sets)
     return sources if limit is None else sources.draw(limit, seed)

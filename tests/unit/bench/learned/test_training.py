@@ -11,9 +11,7 @@ import textgauge
 from textgauge import Pairs, get_metric
 from textgauge.bench import PairSources
 from textgauge.bench.learned import (
-    RatedFeatures,
     center,
-    compute_rated_features,
     cross_validate,
     fit_curve,
     make_start,
@@ -21,6 +19,7 @@ from textgauge.bench.learned import (
     sum_products,
     train,
 )
+from textgauge.bench.rated_features import RatedFeatures, compute_rated_features
 from textgauge.core import listen
 from textgauge.core.errors import InputError
 
