@@ -114,9 +114,6 @@ def test_every_result_is_saved_loaded_shown_and_drawn(tmp_path):
         for page in (result._repr_html_(), again._repr_html_()):
             assert result.answer.partition('"')[0] in page
             assert "<details>" in page
-
-
-def test_a_saved_result_without_a_chart_is_refused(tmp_path):
     again = textgauge.load(textgauge.score(LEFT, RIGHT, baseline=LEFT, metrics="jaccard").save(tmp_path / "two.json"))
     with pytest.raises(InputError, match="no chart"):
         again.plot()
