@@ -99,7 +99,8 @@ def resample_kappa(first: Floats, second: Floats, weights: NDArray[Any], *, squa
     n = weights.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         if squared:
-            x, y = first - first.mean(), second - first.mean()
+            centre = first.sum() / max(len(first), 1)  # raters may have no item in common
+            x, y = first - centre, second - centre
             means = weights @ np.column_stack([x, y, x * x, y * y, (x - y) ** 2]) / n[:, None]
             mx, my, mxx, myy, observed = means.T
             expected = mxx + myy - 2.0 * mx * my

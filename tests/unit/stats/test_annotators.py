@@ -100,6 +100,7 @@ def test_kappa_is_that_of_scikit_learn(squared):
     again = [kappa(np.repeat(first, row), np.repeat(second, row), squared=squared) for row in weights]
     assert resample_kappa(first, second, weights, squared=squared) == pytest.approx(again)
     assert np.isnan(kappa(np.ones(4), np.ones(4), squared=squared))
+    assert np.isnan(kappa(np.array([1.0, NAN]), np.array([NAN, 1.0]), squared=squared))
 
 
 AUTHORS = {  # closeness and margin: winning rate, advantage
