@@ -63,7 +63,7 @@ def use_one_thread() -> AbstractContextManager[Any]:
 
 
 def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.float64]:
-    """`function(0) … function(trials − 1)` as an array; reports how far it is."""
+    """Return `function(0) … function(trials − 1)` as an array, and tell how far it is."""
     values, workers = np.empty(trials), count_workers()
     with use_one_blas_thread(), ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
         mapped = map(function, range(trials)) if pool is None else pool.map(function, range(trials))

@@ -118,7 +118,7 @@ def cap_size(size: int) -> int:
 
 
 def split_into_blocks(total: int, size: int, width: int = 1) -> list[slice]:
-    """Slices of `total` rows, of at most `size` numbers each where a row has `width`, and of one row at least.
+    """Return slices of `total` rows, of at most `size` numbers each where a row has `width`, and of one row at least.
 
     >>> split_into_blocks(7, 12, width=4)
     [slice(0, 3, None), slice(3, 6, None), slice(6, 7, None)]
@@ -128,7 +128,7 @@ def split_into_blocks(total: int, size: int, width: int = 1) -> list[slice]:
 
 
 def split_into_runs(sizes: NDArray[np.integer], most: int) -> Iterator[slice]:
-    """Slices of rows with at most `most` numbers together, or of one row that has more.
+    """Yield slices of rows with at most `most` numbers together, or of one row that has more.
 
     >>> list(split_into_runs(np.array([3, 3, 9, 1]), 6))
     [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]

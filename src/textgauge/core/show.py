@@ -339,7 +339,7 @@ def format_ranks(low: int | None, high: int | None) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Seconds in a unit that needs few digits.
+    """Return seconds in a unit that needs few digits.
 
     >>> format_duration(0.00123), format_duration(2.5), format_duration(4e-6), format_duration(1234.5)
     ('1.23 ms', '2.5 s', '4 µs', '1,234 s')

@@ -195,7 +195,7 @@ class Pool:
 
 
 def check_embeddings(embeddings: Embeddings, *, first: int = 0) -> Embeddings:
-    """Embeddings as float32 or float64, not to be written to; numbers that distances cannot take are refused.
+    """Return embeddings as float32 or float64, not to be written to; refuse numbers that distances cannot take.
 
     `first` is the place of the first row in its corpus, for messages.
     """

@@ -110,7 +110,7 @@ def omega_squared(y: Floats, group: NDArray[np.integer]) -> float:
 
 
 def draw_weights(n: int, resamples: int, seed: int, cluster: NDArray[Any] | None = None) -> Iterator[Ints]:
-    """Weights of rows drawn with replacement, some resamples at a time; whole clusters are drawn where given.
+    """Yield weights of rows drawn with replacement, some resamples at a time; whole clusters are drawn where given.
 
     >>> [w.sum(axis=1).tolist() for w in draw_weights(5, resamples=2, seed=0)]
     [[5, 5]]
@@ -267,7 +267,7 @@ def estimate_correlation_interval(
     seed: int = 0,
     cluster: NDArray[Any] | None = None,
 ) -> tuple[float, float]:
-    """Bootstrap interval of a correlation over rows; over clusters of rows that belong together, where given.
+    """Return the bootstrap interval of a correlation over rows; over clusters of rows that belong together if given.
 
     Resamples without a correlation are left out; NaN where there are none left or a single cluster.
 

@@ -184,7 +184,7 @@ def format_watch(texts: int, wealth: float, alarm_at: float, unread: int = 0) ->
 def format_baseline(
     p_adjusted: Mapping[str, float], closer: Mapping[str, bool], sign: str | None = None, *, alpha: float = ALPHA
 ) -> str:
-    """By which metrics a system is better or worse than its baseline; `closer` to the references, or not.
+    """Say by which metrics a system is better or worse than its baseline; `closer` to the references, or not.
 
     `sign` is a sign that items depend on each other, which matters where a difference is found.
 
@@ -218,7 +218,7 @@ def format_properties(worse: Sequence[str], *, copies_said: bool) -> str:
 
 
 def is_ahead(low: Any) -> Any:
-    """Whether an interval of a difference with this low end, or each of many, lies above 0; one that is NaN does not.
+    """Return whether an interval of a difference with this low end, or each of many, lies above 0; NaN does not.
 
     >>> is_ahead(0.1), is_ahead(0.0), is_ahead(float("nan"))
     (True, False, False)

@@ -253,7 +253,7 @@ def average_sets(values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> F
 
 
 def draw_signs(items: int, *, flips: int = FLIPS, seed: int = 0) -> Floats:
-    """Signs of items, one row per flip: the same for people and all metrics."""
+    """Draw signs of items, one row per flip: the same for people and all metrics."""
     return np.random.default_rng([seed, 11]).choice([-1.0, 1.0], size=(flips, items))
 
 

@@ -128,7 +128,7 @@ def exchange_values(
     seed: int,
     cluster: NDArray[Any] | None = None,
 ) -> Floats:
-    """Difference of the two correlations in each trial; a coin per row says whether the two values change sides.
+    """Return the difference of the two correlations in each trial; a coin per row says whether its values change sides.
 
     With clusters there is one coin for all rows of a cluster.
 

@@ -24,7 +24,7 @@ _SEED = 7
 
 
 def compute_gap_p(gaps: Floats, errors: Floats, freedom: Floats) -> Floats:
-    """Two-sided p-values of Student's t of each gap; NaN where a gap or its error is unknown.
+    """Return two-sided p-values of Student's t of each gap; NaN where a gap or its error is unknown.
 
     A gap that is the same every time has no spread to compare it with: then all `freedom` + 1 signs agree, and the
     p-value is that of the sign test.
@@ -61,7 +61,7 @@ def moderate_variances(variances: Floats, freedom: float, metrics: int) -> tuple
 
 
 def compute_student_interval(value: float, error: float, freedom: float, level: float) -> tuple[float, float]:
-    """Value ± Student's quantile times the error; NaN where the error is unknown.
+    """Return the value ± Student's quantile times the error; NaN where the error is unknown.
 
     >>> [round(end, 3) for end in compute_student_interval(1.0, 0.1, 4.0, 0.95)]
     [0.722, 1.278]
@@ -186,7 +186,7 @@ class Ranking:
         return [dict(zip(names, row, strict=True)) for row in (*ranked, *rest)]
 
     def pairs(self, metric: str, names: Sequence[str]) -> list[dict[str, Any]]:
-        """For every pair, which comes `first` and how far it is `ahead`; `better` names it where that is sure."""
+        """List for every pair which comes `first` and how far it is `ahead`; `better` names it where that is sure."""
         order = self.order
         return [
             {

@@ -98,7 +98,7 @@ def find_student_quantile(freedom: int, level: float) -> float:
 
 
 def draw_permutations(n: int, m: int, trials: int, seed: int) -> tuple[Masks, Masks]:
-    """Random splits of n + m rows into n and m.
+    """Draw random splits of n + m rows into n and m.
 
     >>> left, right = draw_permutations(3, 2, trials=4, seed=0)
     >>> left.sum(axis=1).tolist(), bool((left ^ right).all())
@@ -112,7 +112,7 @@ def draw_permutations(n: int, m: int, trials: int, seed: int) -> tuple[Masks, Ma
 
 
 def draw_halves(n: int, trials: int, seed: int) -> tuple[Masks, Masks]:
-    """Random splits of n rows into two halves; one row is left out where n is odd."""
+    """Draw random splits of n rows into two halves; one row is left out where n is odd."""
     rng = np.random.default_rng([seed, 2])
     left, right = np.zeros((trials, n), dtype=bool), np.zeros((trials, n), dtype=bool)
     for first, second in zip(left, right, strict=True):
