@@ -144,11 +144,8 @@ SCORED = [
 ]
 
 
-def test_no_rows_are_no_table():
-    assert render_markdown([]) == render_latex([]) == ""
-
-
 def test_latex_has_texts_left_and_the_best_value_of_each_metric_bold():
+    assert render_markdown([]) == render_latex([]) == ""
     made = render_latex(SCORED)
     assert made.startswith("\\begin{tabular}{llrrr}")
     bold = [cell.strip() for cell in made.replace("\\\\", "&").split("&") if "textbf" in cell]
