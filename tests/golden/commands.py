@@ -10,6 +10,7 @@ import contextlib
 import io
 import json
 import math
+import re
 import shlex
 import sys
 import tempfile
@@ -18,7 +19,8 @@ from pathlib import Path
 from textgauge.cli import main
 
 FILE = Path(__file__).with_suffix(".json")
-RELATIVE, ABSOLUTE = 1e-5, 1e-7
+RELATIVE, ABSOLUTE = 1e-5, 1e-6
+VERSIONS = re.compile(r"(version:|onnxruntime-|rapidfuzz=)[\d.]+")  # of libraries, within a text
 CHANGING = {"seconds", "version", "signature", "checksum", "speed", "per_second"}
 ROWS_KEPT = 30
 
@@ -120,6 +122,8 @@ def differences(old, new, place=""):
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         pairs = enumerate(zip(old, new, strict=True))
         return [text for i, pair in pairs for text in differences(*pair, f"{place}/{i}")]
+    if all(isinstance(value, str) for value in (old, new)):
+        old, new = (VERSIONS.sub(r"\1", value) for value in (old, new))
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (old, new))
     if numbers and math.isclose(old, new, rel_tol=RELATIVE, abs_tol=ABSOLUTE):
         return []

@@ -99,7 +99,7 @@ def test_known_agreement_with_people_on_stsb(name, known):
 
 
 def test_the_example_of_the_cross_encoders_card():
-    """The model's card has 9.22 for the first; int8 numbers vary by a few tenths with the processor and the run."""
+    """The model's card has 9.22 for the first; int8 numbers vary by some .4 with the processor and onnxruntime."""
     find("ms-marco-int8")
     right = [
         "Berlin has a population of 3,520,031 registered inhabitants in an area of 891.82 square kilometers.",
@@ -107,7 +107,7 @@ def test_the_example_of_the_cross_encoders_card():
         "New York City is famous for the Metropolitan Museum of Art.",
     ]
     found = get_metric("cross_encoder@ms-marco-int8")(left=["How many people live in Berlin?"] * 3, right=right)
-    np.testing.assert_allclose(logit(found.values), [9.21, -4.43, -11.18], rtol=0, atol=0.35)
+    np.testing.assert_allclose(logit(found.values), [9.21, -4.43, -11.18], rtol=0, atol=0.45)
 
 
 @pytest.mark.parametrize(
