@@ -21,7 +21,7 @@ from textgauge.metrics.properties import list_properties
 FILE = Path(__file__).with_suffix(".json")
 HOSTED = ("model", "service", "column")  # have no value of their own
 RELATIVE, ABSOLUTE = 1e-5, 1e-7  # other processors change the sixth digit of encoders
-EIGHT_BITS, LOOSE = "_int8", 0.02  # what versions of onnxruntime change in means over pairs, where such a model is part of a metric
+EIGHT_BITS, LOOSE = "_int8", 0.02  # what versions of onnxruntime change in metrics with such a model
 
 SUBJECTS = "the bank|my card|a customer|the new account|our manager|the old teller|this app|a friend of mine"
 VERBS = "blocked|opened|lost|paid|checked|sent|wanted|closed"
