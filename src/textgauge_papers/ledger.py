@@ -147,7 +147,7 @@ def _summarise(finding: str, rows: Sequence[Row]) -> Row:
     failed = [row for row in rows if row["outcome"] == "does not hold"]
     seen = [f"{_rest(row['claim'], finding)}: {row['ours']}" + _ends(row["interval"]) for row in failed]
     reasons = dict.fromkeys(str(row["why"]) for row in rows if not known and row.get("why"))
-    shown = [*seen[:1], *([f"{len(seen) - 1} more below"] if len(seen) > 1 else [])] if known else list(reasons)
+    shown = [*seen[:1], *([f"{len(seen) - 1} more"] if len(seen) > 1 else [])] if known else list(reasons)
     if known and not failed and len(rows) == 1:
         shown = [f"{rows[0].get('ours')}" + _ends(rows[0].get("interval"))]
     return {

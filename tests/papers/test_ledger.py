@@ -119,7 +119,7 @@ def test_a_finding_holds_by_most_of_its_claims_and_none_the_other_way_round():
     assert outcome_of(held, failed)["outcome"] == "does not hold"
     assert outcome_of(held, held, held, replace(failed, why="the other way round"))["outcome"] == "does not hold"
     assert (outcome_of(None)["outcome"], outcome_of(None)["seen"]) == ("not testable here", "no model")
-    assert outcome_of(*[failed] * 4)["seen"] == "c0: 0.1 (-1 to 1); 3 more below"
+    assert outcome_of(*[failed] * 4)["seen"] == "c0: 0.1 (-1 to 1); 3 more"
     assert (
         outcome_of(replace(held, strict=False), replace(held, strict=True))["claims"] == "2 of 2 (1 without the margin)"
     )
