@@ -179,7 +179,7 @@ IFC --steps steps --source-a A.txt → does not read --source-a
 IFC --steps steps -n 200 → step-001 has 40 texts
 ZWERDLING -m fid → no metrics
 ZWERDLING --dry-run → no metrics
-ZWERDLING -p size=3 → its parameters: n, lm, limit
+ZWERDLING -p size=3 → its parameters: n, lm, many, limit
 ZWERDLING -p sources=phones → did you mean phone
 
 reproduce → name one paper
