@@ -24,6 +24,7 @@ AFTER_AT = {
     "word vectors": "word vectors: a [name](../representations.md#word-vectors), or the path of a file",
     "token vectors": "token vectors in context: `minilm`, `mpnet` or another transformer that textgauge brings, "
     "`hf:MODEL`, `elmo:FOLDER`",
+    "encoders": "sentence encoders of its own; nothing stands after `@`",
     "model": "a model: its name or path, `ms-marco-int8`, or `onnx:MODEL`",
     "column": "a column of numbers in the table of pairs: `column:NAME`",
     "service": "a language model behind an endpoint: `api:MODEL`, or `URL#MODEL`",

@@ -92,6 +92,8 @@ class Metric:
     _short_on: str | None = field(init=False, repr=False, compare=False)  # what names the input in the key
 
     def __post_init__(self) -> None:
+        if self.on and not self.default_on:
+            raise ParameterError(f"{self.name} has no input to choose; write it without @{self.on}")
         self._set_input(self.on or self.default_on)
         if self.part is not None and self.part not in {part.name for part in self.parts}:
             raise UnknownName.among(f"part of {self.name}", self.part, [part.name for part in self.parts] or ["(none)"])

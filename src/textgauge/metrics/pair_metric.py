@@ -23,7 +23,9 @@ from textgauge.metrics.numerics.ngram_counts import count_ngrams, count_shared_n
 from textgauge.metrics.score import PairScores, Score
 
 Columns = dict[str, Floats]
-Needs = Literal["texts", "tokens", "embeddings", "word vectors", "token vectors", "model", "service", "column"]
+Needs = Literal[
+    "texts", "tokens", "embeddings", "word vectors", "token vectors", "encoders", "model", "service", "column"
+]
 
 BROUGHT = ("model", "service", "column")  # needs that only the user can meet
 

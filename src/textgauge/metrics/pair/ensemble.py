@@ -372,7 +372,7 @@ class BlendSmall(PackagedBlend):
 
     name = "blend-small"
     label = "Blend, small"
-    needs = "token vectors"
+    needs = "encoders"
     features = "cosine,cosine_bge_small_int8"
 
 
