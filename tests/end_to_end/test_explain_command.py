@@ -29,7 +29,7 @@ def test_the_table_is_followed_by_texts_and_words_that_do_not_act_on_the_termina
     assert "the texts that contribute most" in out
     assert "Words that separate the corpora" in out
     assert "Texts far from every text of the other corpus, by levenshtein" in out
-    assert "jsd@words" in err
+    assert "jsd@words cannot be explained text by text" in err
     assert "[red]x[/red] [link=http://x]y[/link]" in out
     assert "<script>alert(1)</script> | a & b_c" in out
     assert not set(out) & {"\x1b", "\x9b"}

@@ -74,9 +74,13 @@ def compare(
     with show_progress(lambda: _print_finished(watch.rows, given["metrics"] or [DEFAULT_METRICS], form)) as watch:
         given["on_score"] = lambda score: watch.rows.extend(show_rows([score.to_dict()], COLUMNS))
         report = run_compare(reference, candidates[0] if is_alone else name_sources(candidates), **given)
-    print_result(report if is_printed else replace(report, explanations={}, texts=None), form, output)
-    if is_printed and form.for_people:
+    if atlas is not None:
+        _write_atlas(report, atlas)
+    plain = replace(report, explanations={}, texts=None, is_explained=False)
+    print_result(report if is_printed else plain, form, output)
+    if atlas is not None or (is_printed and form.for_people):
         _name_unexplained(report)
+    if is_printed and form.for_people:
         for title, rows in _list_sections(report, top):
             print_titled(title, rows, form, width=_WIDTH)
     sizes = {size for score in report.rows for size in (score.n_reference, score.n_candidate)}
@@ -89,8 +93,8 @@ def compare(
     more = [*([] if is_printed or in_parts else ["--explain"]), *([] if output else ["-o", "found.json"])]
     page = shlex.join(["textgauge", "report", str(output or "found.json")])
     print_next([*([format_this_command(*more)] if more else []), page, *hints], form)
-    if atlas is not None:
-        _write_atlas(report, atlas)
+    if atlas is not None and report.texts is None:
+        raise InputError("--atlas: nothing is written, for no metric here is explained text by text")
     if all(score.reason for score in report.rows):
         raise SystemExit(1)
 
@@ -105,10 +109,8 @@ def _print_finished(finished: Sequence[Row], metrics: Sequence[str], form: Forma
 
 
 def _write_atlas(report: CompareReport, path: Path) -> None:
-    _name_unexplained(report)
     if report.texts is None:
-        explained = join_words(list_explained_metrics())
-        raise InputError(f"--atlas: none of the metrics has contributions of texts; {explained} have")
+        return
     first = next(name for name in report.texts.columns if name.startswith(ADDS))
     names = ["text", "source", "contribution", "nearest", "x", "y"]
     table = report.texts.with_columns(report.texts[first].alias("contribution"))
@@ -150,4 +152,4 @@ def _name_unexplained(report: CompareReport) -> None:
     left = list(dict.fromkeys(score.metric for score in report if score.reason is None and score.metric not in known))
     if left:
         explained = join_words(list_explained_metrics())
-        note(f"texts add nothing of their own to {join_words(left)}, which are not explained; {explained} are")
+        note(f"{join_words(left)} cannot be explained text by text; {explained} can")

@@ -89,7 +89,9 @@ COLUMNS = (
     Column("adjusted p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and row["adjustment"]),
     Column("p", "p_adjusted", format_p, when=lambda row: row["p_adjusted"] is not None and not row["adjustment"]),
     Column("differs", form=lambda differs: "yes" if differs else "", when="slice"),
-    Column("if same source", "null null_low null_high", "{:.3g} ({:.3g} … {:.3g})".format, when="null"),
+    Column(
+        "if same source", "null null_low null_high", lambda *n: "{} ({} … {})".format(*map(format_cell, n)), when="null"
+    ),
     Column("times", form=format_cell, when="null"),
     Column("rank", "rank_low rank_high", format_ranks, when="rank_low"),
     Column("share of reference", "share_reference", format_percent, when="slice"),
@@ -191,7 +193,7 @@ class CompareReport(Result):
     `is_sliced` says that the texts of each label were compared alone, `sign` that texts seem to depend on each other in
     a way that the test does not know. `foreign` is how far the corpora are as a share of foreign texts, next to the
     margin `within`, `missed` the smallest share that a metric would have found, and `foreign_name` whose texts those
-    are. `texts`, with `explain`, is a frame of both corpora, those that contribute most to the first metric first.
+    are. `texts`, where it `is_explained`, is a frame of both corpora, those that add most to the first metric first.
     """
 
     command: ClassVar[str] = "compare"
@@ -211,6 +213,7 @@ class CompareReport(Result):
     missed: tuple[str, float] | None = None
     foreign_name: str = ""
     texts: pl.DataFrame | None = None
+    is_explained: bool = False
 
     @property
     def columns(self) -> Sequence[Column]:  # type: ignore[override]
@@ -289,7 +292,7 @@ class CompareReport(Result):
             found["foreign"] = {name: drop_nonfinite(value) for name, value in known.items()}
         elif self.missed is not None:
             found["foreign"] = {"foreign": self.foreign_name, "found": self.missed[1]}
-        if self.explanations:
+        if self.is_explained:
             tokens = {name: one.tokens for name, one in self.explanations.items() if one.tokens}
             found |= {"terms": self.terms.to_dicts(), **({"tokens": tokens} if tokens else {})}
         return found

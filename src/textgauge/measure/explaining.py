@@ -113,6 +113,7 @@ def explain_score(metric: CorpusMetric, comparison: Comparison, score: Score, te
             _STRENGTH: near.distances if side.strength is None else side.strength,
         }
         frames.append(pl.DataFrame(columns, nan_to_null=True))
+    whole, order = pl.concat(frames, how="diagonal"), [_PULL, _STRENGTH]
     return Explanation(
         metric=metric.key,
         value=score.value,
@@ -122,7 +123,8 @@ def explain_score(metric: CorpusMetric, comparison: Comparison, score: Score, te
         tokens=[{**row, "token": replace_surrogates(row["token"])} for row in added.tokens],
         distance=distance,
         terms=terms,
-        texts=pl.concat(frames, how="diagonal"),
+        texts=whole.drop(order),
+        order=whole.select(order),
     )
 
 
@@ -133,7 +135,7 @@ class Explanation(Tabular):
     `of` names the number that the contributions add up to: the metric's value, or a part where the value is not a sum;
     `formula` says what a text adds. `distance` names what nearest texts are found by; `terms` are the words that
     separate the corpora, `tokens` what each token adds, most first, where the metric counts tokens. `texts` is the
-    frame of all texts, reference first, with two columns besides by which `top` orders them.
+    frame of all texts, reference first; `order` holds what `top` orders them by.
     """
 
     metric: str
@@ -145,6 +147,7 @@ class Explanation(Tabular):
     distance: str
     terms: Terms
     texts: pl.DataFrame
+    order: pl.DataFrame
 
     def to_dicts(self) -> list[Row]:
         """Return one flat dictionary per text, reference first, in the order of the texts.
@@ -152,7 +155,7 @@ class Explanation(Tabular):
         `side`, `index`, `text`, `contribution`, columns of the metric's family, and the nearest text of the other side:
         `nearest`, `nearest_index`, `distance`. None where nothing is known. Indices are rows of the source, from 0.
         """
-        return self.texts.drop(_PULL, _STRENGTH).to_dicts()
+        return self.texts.to_dicts()
 
     def top(self, n: int, side: Side) -> list[Row]:
         """Return the texts of one side that drive the distance most, a repeated text once, with its number of `copies`.
@@ -174,7 +177,7 @@ class Explanation(Tabular):
         import polars as pl
 
         content = pl.coalesce("text", pl.col("index").cast(pl.String))
-        rows = self.texts.filter(pl.col("side") == side).with_columns(copies=pl.len().over(content))
+        rows = self.texts.hstack(self.order).filter(pl.col("side") == side).with_columns(copies=pl.len().over(content))
         rows = rows.sort(*by, descending=True, nulls_last=True, maintain_order=True).filter(pl.col(by[0]) > above)
         return rows.filter(content.is_first_distinct()).head(n).drop(_PULL, _STRENGTH).to_dicts()
 

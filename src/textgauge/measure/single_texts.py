@@ -83,11 +83,11 @@ def explain_pairings(
             columns["x"], columns["y"] = ((comparison.joint.embeddings(embedder) - plane[0]) @ plane[1]).T
         frames.append(pl.DataFrame(columns, strict=False, infer_schema_length=None))
     if not frames:
-        return report
+        return replace(report, is_explained=True)
     frame = pl.concat(frames, how="diagonal_relaxed")
     strength = pl.col(next(name for name in frame.columns if name.startswith(ADDS))).abs()
     texts = frame.sort(strength, descending=True, nulls_last=True, maintain_order=True)
-    return replace(report, explanations=every, texts=texts)
+    return replace(report, explanations=every, texts=texts, is_explained=True)
 
 
 def find_plane(vectors: Embeddings, reference: int) -> tuple[Floats, Floats]:
