@@ -211,5 +211,5 @@ def _join_steps(name: str, reference: Corpus, steps: Sequence[Corpus]) -> Source
 
 
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """Return a trigram model that learns more and more of built-in texts: about a minute."""
+    """Trigram model that learns more and more of built-in texts: about a minute."""
     return make_plans([Ifc()], [make_learned_steps()], metrics or f"{CORPUS_METRICS},mauve", seed)

@@ -58,7 +58,7 @@ _WHERE_ALIKE = 0.1  # of the published means over measures: elsewhere its table 
 
 
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """Compute the tables of Kour et al. 2022: two pairs of sources, k of 7 and 12, size and imbalance, time."""
+    """Kour et al. 2022, their tables: two pairs of sources, k of 7 and 12, size and imbalance, time."""
     return make_variant_plans(metrics or KOUR_METRICS, "definition", seed, Ksc.repetitions)
 
 

@@ -64,7 +64,7 @@ _RESAMPLES, _PAIRS = 1_000, 473  # of pairs within sets; the smallest set
 
 
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """Compute the tables of Yamshchikov et al. 2021: thirteen metrics of pairs and people, on fourteen sets."""
+    """Yamshchikov et al. (arXiv 2020, AAAI 2021), their tables: thirteen metrics of pairs, and people; 14 sets."""
     return make_plans([Agreement()], [read_rated(DATA)], metrics or YAMSHCHIKOV_METRICS, seed)
 
 

@@ -253,7 +253,7 @@ def make_task_plans(
 
 @register_suite("quick")
 def quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """Return a first look at everything on built-in data: mixtures, size, paraphrases, ratings, the five tasks."""
+    """First look at everything on built-in data: mixtures, size, paraphrases, ratings, the five tasks."""
     if metrics is not None:
         raise InputError("the suite quick runs metrics of corpora and of pairs and names its own; name a protocol")
     size = Size(smallest=50, step=100, total=400, large=450, draws=3, repetitions=5)
@@ -280,7 +280,7 @@ def distributionality_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan
 
 @register_suite("usmb-quick")
 def usmb_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """Return the five tasks on built-in data, with ensembles: about a minute."""
+    """Five tasks of metrics of pairs on built-in data, with ensembles: about a minute."""
     return make_task_plans(
         {kind: kind.data.samples for kind in list_tasks()}, metrics or Task.default_metrics, seed, _SMALL
     )

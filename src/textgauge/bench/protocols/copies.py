@@ -99,10 +99,10 @@ class Copies(Protocol):
         Measure("precision", about="share of the texts named that are copies, at the threshold", detail=True),
         Measure("threshold", low=-np.inf, high=np.inf, about="similarity from which texts are named", quality=False),
         *(Measure(f"found_{kind}", about=f"share of {kind} copies found", detail=True) for kind in KINDS),
+        *(Measure(f"recall_at_{p}", about=f"share of copies {p / 100} similar or more", detail=True) for p in _CURVE),
         *(
-            Measure(f"{name}_at_{percent}", about=f"share of {what} at least {percent / 100} similar", detail=True)
-            for name, what in {"recall": "copies", "alarms": "other texts"}.items()
-            for percent in _CURVE
+            Measure(f"alarms_at_{p}", best="smaller", about=f"share of others {p / 100} similar or more", detail=True)
+            for p in _CURVE
         ),
     )
     ranges = (Range("n", 1), Range("train", 1), Range("false_alarms", 0, 1))

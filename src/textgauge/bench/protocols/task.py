@@ -155,6 +155,8 @@ def list_tasks() -> list[type[Task]]:
 def load_task(name: str, data: Any, *others: str) -> tuple[Task, TaskSources]:
     """Return a task by name with its data, which may be there already; `others` are names too."""
     tasks = {kind.name: kind for kind in list_tasks()}
+    if forms := [kind.name for kind in tasks.values() if kind.family == name]:
+        raise UnknownName(f"the task {name} is {' and '.join(forms)}, with data of their own: name one of them")
     if name not in tasks:
         raise UnknownName.among("task", name, [*tasks, *others])
     protocol = tasks[name]()
