@@ -35,6 +35,7 @@ FILES = {
     "summaries.csv": b"text,summary\nsome text,\nother text,\n",
     "odd.csv": b"text,label\na b,x\nc d,x\ne f,z\n",
     "gate.toml": GATE.encode(),
+    "passages.toml": b"check.c = {kind='copies', generated='A.txt', train='B.txt', passage=8.7, max=0.1}",
     "damaged.json": b'{"format": "textgauge ensemble 1"}',
     "deep.json": b"[" * 5_000,
     **{f"steps/step-{n}.txt": "\n".join(TEXTS).encode() for n in (1, 2, 3)},
@@ -218,7 +219,7 @@ report run -o nowhere/page.html → no folder nowhere
 recommend → give two corpora
 recommend --reference sample:cooking → give two corpora
 recommend --reference nowhere.txt --candidate sample:travel → nowhere.txt
-recommend --task flying --data x → unknown task
+recommend --task alignment --data x → axis and comparisons
 RECOMMEND --effort endless → effort
 RECOMMEND --effect 2 → the effect is a share
 RECOMMEND -o nowhere/answer.md → no folder nowhere
@@ -233,6 +234,9 @@ TRAIN --pairs missing.csv → missing.csv
 TRAIN -m jacard → jaccard
 TRAIN -m fid → use `compare`
 TRAIN -m judge → cannot be a feature
+TRAINED blend.cosine@mpnet → blend has no input to choose
+check passages.toml → a whole number of words, not 8.7
+compare equal.npy fine.npy -m energy → one vector 8 times
 TRAIN -o A.txt/model.json → cannot write
 generate eda missing.txt -o x.txt → missing.txt
 generate eda A.txt -o x.docx → .txt, .csv, .jsonl
@@ -259,7 +263,7 @@ def folder(tmp_path_factory):
     for split in ("train", "test"):
         (made / "splits" / split).mkdir(parents=True)
         polars.DataFrame({"text": TEXTS}).write_ipc_stream(made / "splits" / split / "data.arrow")
-    for name, rows in {"fine": np.eye(4), "narrow": np.eye(3)}.items():
+    for name, rows in {"fine": np.eye(4), "narrow": np.eye(3), "equal": np.ones((8, 4))}.items():
         np.save(made / f"{name}.npy", rows)
     sources = "--source-a sample:cooking --source-b sample:travel -m jsd@words,cbdf@words"
     with pytest.MonkeyPatch.context() as patch:

@@ -150,7 +150,7 @@ def is_here(dataset: str) -> bool:
 def load_published_texts(spec: str) -> LabelledTexts:
     """Return the texts of a dataset; of a dataset of pairs one side, the first if none is named."""
     dataset, splits, side = _parse(spec)
-    items = [item for item in dataset.read() if item.split in splits]
+    items = _read_items(dataset, splits)
     texts = tuple(item.left if side == dataset.sides[0] else item.right or "" for item in items)
     labels = tuple(item.label or item.split for item in items)
     return LabelledTexts(texts, labels, spec)
@@ -161,7 +161,7 @@ def load_published_pairs(spec: str) -> TextPairs:
     dataset, splits, _ = _parse(spec)
     if dataset.kind != "pairs":
         raise InputError(f"dataset {dataset.name!r} holds single texts, not pairs")
-    items = [item for item in dataset.read() if item.split in splits]
+    items = _read_items(dataset, splits)
     return TextPairs(
         tuple(item.left for item in items),
         tuple(item.right or "" for item in items),
@@ -170,6 +170,13 @@ def load_published_pairs(spec: str) -> TextPairs:
         tuple(item.raters for item in items if item.raters is not None) or None,
         tuple(item.split for item in items),
     )
+
+
+def _read_items(dataset: DatasetCard, splits: Sequence[str]) -> list[DatasetItem]:
+    items = dataset.read()
+    if isinstance(items, LabelledTexts | TextPairs):
+        raise InputError(f"the reader of dataset {dataset.name!r} gives {type(items).__name__}, not DatasetItems")
+    return [item for item in items if item.split in splits]
 
 
 def find_dataset_file(dataset: str, name: str) -> Path:

@@ -290,13 +290,13 @@ def _make_corpus(source: Source, column: str | None, limit: int | None, seed: in
 
 def check_comparable(corpus: Corpus, role: str) -> None:
     """Refuse a corpus without two different texts that are not blank."""
-    size = len(corpus)
+    size, unit = len(corpus), "text" if corpus.pool.has_texts else "vector"
     if size > 1 and corpus.pool.has_texts and not any(corpus.pool.texts[row].strip() for row in map(int, corpus.index)):
         raise InputError(f"the {role} holds only empty texts")
     if size < 2:
-        raise InputError(f"the {role} has {size} text{'' if size == 1 else 's'}; at least 2 are needed")
+        raise InputError(f"the {role} has {size} {unit}{'' if size == 1 else 's'}; at least 2 are needed")
     if len(np.unique(corpus.keys)) == 1:
-        raise InputError(f"the {role} is one text {size} times over; at least 2 different ones are needed")
+        raise InputError(f"the {role} is one {unit} {size} times over; at least 2 different ones are needed")
 
 
 def _make_pairs(table: TextTable, left: str, right: str, rating: str | None, scores: Sequence[str]) -> TextPairs:

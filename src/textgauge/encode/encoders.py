@@ -116,7 +116,8 @@ def _download_from_hub(name: str, model: str, files: Sequence[str]) -> Path:
         return Path(snapshot_download(model, allow_patterns=list(files), local_files_only=is_offline()))  # nosec B615
     except Exception as error:
         # The library raises many kinds of errors, its own and those of the network beneath it.
-        raise ResourceError(f"{name}: cannot be fetched ({type(error).__name__})") from None
+        reason = "not on this machine and TEXTGAUGE_OFFLINE is set" if is_offline() else type(error).__name__
+        raise ResourceError(f"{name}: cannot be fetched ({reason})") from None
 
 
 def pin_folder(folder: Path) -> str:

@@ -273,6 +273,8 @@ class Check:
         missing = [name for name in kind.corpora[:2] if name not in given]
         if missing:
             raise InputError(f"{self.label} needs {join_words(missing)}")
+        if self.passage is not None and self.passage % 1:
+            raise InputError(f"{self.label}: `passage` is a whole number of words, not {self.passage:g}")
         for name in [name for name in kind.bounds if name in given]:
             limit, what = given[name], f"{self.label}: `{name}`"
             if kind.by_property and not isinstance(limit, Mapping):
