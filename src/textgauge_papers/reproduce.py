@@ -37,14 +37,14 @@ def reproduce(
     tables: Annotated[bool, option("--tables", help="Print only the tables, not the claims.")] = False,
     table: Annotated[str | None, option(help="Print only this table, such as 3 or figure1.")] = None,
     figures: Annotated[
-        Path | None, option(help="Also draw the paper's figures, and write them to this folder.")
+        Path | None, option(help="Also draw the paper's figures, and write them to this folder.", metavar="FOLDER")
     ] = None,
     variant: Annotated[
         str, option(help="ackerman2023: definition (the rules as written), paper (what the authors computed), or both.")
     ] = "both",
     out: Annotated[
         Path | None,
-        option("--out", help="The folder that keeps the run; with --all, it has one folder for each paper."),
+        option("--out", help="The folder of the run; with --all, it has one for each paper.", metavar="FOLDER"),
     ] = None,
     kept: Annotated[bool, option("--kept", help="Run nothing: judge what the folder of the run has.")] = False,
     repetitions: Annotated[

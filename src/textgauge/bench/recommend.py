@@ -152,7 +152,7 @@ def recommend(
         Metrics, separated by commas; by default all that can run here, except models and services.
     group
         A column that says which texts, or rated pairs, belong together: of a document, a user, a conversation. Needed
-        are then so many groups. Of two corpora in Python also the labels of the texts of both.
+        are then so many groups. In Python also the labels of the texts of two corpora.
     embedder
         The embedder of metrics whose name has none. In Python also a function that gives vectors for a list of texts,
         or a model with a method `encode`.

@@ -71,6 +71,7 @@ def describe(
         Path | None,
         option(
             help="Write the texts behind the rows as CSV files to this folder: duplicates, outliers, near copies, …",
+            metavar="FOLDER",
             group=OUTPUT,
         ),
     ] = None,

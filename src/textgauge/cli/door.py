@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -145,13 +146,13 @@ def refuse(what: str, *options: str) -> None:
 
 
 def parse_parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
-    """Return what the section Parameters of a docstring says of each parameter."""
+    """Return what the section Parameters of a docstring says of each parameter, without sentences on Python."""
     from docstring_parser import parse
     from docstring_parser.common import DocstringStyle
 
     parsed = parse(function.__doc__ or "", DocstringStyle.NUMPYDOC)
     return {
-        name.strip(): " ".join((item.description or "").split())
+        name.strip(): _FOR_PYTHON.sub("", " ".join((item.description or "").split()))
         for item in parsed.params
         for name in item.arg_name.split(",")
     }
@@ -229,6 +230,7 @@ def _holds_values(member: Any) -> bool:
     return get_origin(member) is tuple or any(get_origin(of) is Sequence for of in get_args(member))
 
 
+_FOR_PYTHON = re.compile(r" ?[^.]*\bIn Python\b[^.]*\.", re.IGNORECASE)
 _METAVARS = {str: "TEXT", int: "N", float: "X", Path: "FILE"}
 
 
@@ -240,7 +242,8 @@ def _name_value(parameter: inspect.Parameter) -> inspect.Parameter:
     own = next((one for one in declared if isinstance(one, Parameter)), None)
     if own is None or isinstance(own, Argument) or own.metavar is not None or not kinds:
         return parameter
-    named = Parameter.combine(own, Parameter(metavar=_METAVARS[kinds[0]]))
+    is_shown = Parameter(show_default=False if parameter.default == () else None)
+    named = Parameter.combine(is_shown, own, Parameter(metavar=_METAVARS[kinds[0]]))
     return parameter.replace(annotation=Annotated[kind, named])
 
 

@@ -42,7 +42,7 @@ from textgauge.cli.output import (
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
 from textgauge.core.result import TableResult
-from textgauge.core.show import format_cell
+from textgauge.core.show import format_cell, format_count
 from textgauge.data.formats import is_glob
 from textgauge.running import Run
 from textgauge.running import run as run_protocol
@@ -65,7 +65,9 @@ def run(
     given: dict[str, Any],
     out: Annotated[
         Path | None,
-        option(help="The folder that keeps the run; a run that is there is resumed; default: runs/ and what is run."),
+        option(
+            help="The folder of the run; one that is there is resumed; default: runs/ and its name.", metavar="FOLDER"
+        ),
     ] = None,
     set_column: Annotated[str | None, option("--set", help="The column that says which set a pair belongs to.")] = None,
     system_column: Annotated[str | None, option("--system", help="The column of systems that wrote the texts.")] = None,
@@ -103,11 +105,11 @@ def run(
     if given["dry_run"]:
         rows = finished.cells()
         there = sum(row["state"] == "there" for row in rows)
-        answer = f"{len(rows)} results, {there} of them there."
+        answer = f"{format_count(len(rows), 'result')}, {there} of them there."
         print_result(TableResult("run", rows, answer, finished.notes), form)
         return
-    total = finished.found + finished.computed
-    note(f"{total} results: {finished.found} were there, {finished.computed} computed, kept in {finished.folder}")
+    total = format_count(finished.found + finished.computed, "result")
+    note(f"{total}: {finished.found} were there, {finished.computed} computed, kept in {finished.folder}")
     note(*finished.failures, start="warning: ")
     _print_boards(finished, form)
     folder = shlex.quote(str(out))
@@ -125,10 +127,8 @@ def _run(what: str, given: dict[str, Any]) -> Run:
                 finished = run_protocol(what, **given)
         except KeyboardInterrupt:
             cells = run_protocol(what, **{**given, "dry_run": True}).cells()
-            kept = (
-                f"{sum(cell['state'] == 'there' for cell in cells)} of {len(cells)} results are kept in {given['out']}"
-            )
-            note(f"interrupted: {kept}; run the same command again to resume")
+            kept = f"{sum(cell['state'] == 'there' for cell in cells)} of {len(cells)} results are kept"
+            note(f"interrupted: {kept} in {given['out']}; run the same command again to resume")
             raise SystemExit(130) from None
     said = dict.fromkeys(str(one.message) for one in warned)
     note(*(text for text in said if text not in (*finished.notes, *finished.failures)), start="warning: ")
@@ -354,13 +354,13 @@ def report(
     for about, sentences in summary:
         note(f"{about}: {' '.join(sentences)}")
     say(str(out))
-    note(f"{len(content) / 1e6:.1f} MB; open it in any browser")
+    note(f"{max(len(content) / 1e6, 0.1):.1f} MB; open it in any browser")
 
 
 @command
 def figures(
     folder: Annotated[Path, argument(help="The folder of a run.")],
-    out: Annotated[Path, option("--folder", help="The folder to write the figures to.")],
+    out: Annotated[Path, option("--folder", help="The folder to write the figures to.", metavar="FOLDER")],
     kind: Annotated[
         str | None,
         option(help="Which figures, such as distance,radar; default: all. `textgauge ls figures` lists them."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+_OF_TRAIN = re.compile(", (without those of|and not in) train")  # what a property leaves out where train is given
 _COUNTS = ("texts", "vocab")  # written in full
 _VALUE = Column("value", form=format_cell)
 _INTERVAL = Column("interval", "low high", lambda low, high: "" if low is None else format_interval(low, high))
@@ -42,7 +44,7 @@ _ALONE = (
         lambda name, value: f"{value:,.0f}" if name in _COUNTS and value is not None else format_cell(value),
     ),
     _INTERVAL,
-    Column("what it is", "value about reason", lambda value, about, reason: reason if value is None else about),
+    Column("what it is", "value about reason", lambda v, about, why: why if v is None else _OF_TRAIN.sub("", about)),
 )
 _COLOURS = {"generated": BLUE, "test": VERMILION, "train": GREY}
 

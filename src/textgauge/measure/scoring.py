@@ -95,7 +95,7 @@ def score(  # type: ignore[misc]
         The column that holds the texts, for tables; by default `text`, or the only column of texts.
     group
         A column that says which items belong together: of a document, a user, a conversation. Intervals and tests count
-        groups. A column of the texts, or of the references; in Python also the labels of the items.
+        groups. A column of the texts, or of the references. In Python also the labels of the items.
     limit
         Use a random sample of this many items; by default all.
     level

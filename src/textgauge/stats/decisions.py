@@ -295,7 +295,7 @@ def format_ranking(metrics: Sequence[str], tied: Sequence[str], scope: str, smal
     below = math.isfinite(smallest)
     missed = f" Differences of overall below about {smallest:.2g} would not have been found." if below else ""
     if len(tied) == others:
-        rest = f"statistically tied with {'the other one' if others == 1 else f'all {others} others'} ({scope})"
+        rest = f"statistically tied with {'the other one' if others == 1 else 'all others'} ({scope})"
         return f"No metric is better than all others: {first} comes first, {rest}.{missed}"
     rest = _name_or_count([name for name in metrics[1:] if name not in tied], "the other {} metrics")
     return f"Best: {first}, statistically tied with {join_codes(tied)}; better than {rest} {held}.{missed}"
@@ -373,7 +373,7 @@ def format_board(counts: Mapping[str, Any], first: Sequence[str], scope: str, le
     by = "" if counts["metric"] == "score" else f" by {counts['metric']}"
     others, leader, needed = counts["systems"] - 1, first[0], counts["items_needed"]
     if len(first) == 1:
-        who = f"{leader}, better than {counts['second'] if others == 1 else f'all {others} others'}"
+        who = f"{leader}, better than {counts['second'] if others == 1 else 'all others'}"
     else:
         who = (
             f"{join_words(first)}, tied" if len(first) <= _NAMED + 1 else f"{leader}, tied with {len(first) - 1} others"

@@ -132,7 +132,7 @@ SENTENCES = [
     (partial(format_ranking, ["fid"], [], "these texts"), "Only one metric is ranked: fid."),
     (
         partial(format_ranking, ["fid", "pr", "dc"], ["pr", "dc"], "new texts"),
-        "No metric is better than all others: fid comes first, statistically tied with all 2 others (new texts).",
+        "No metric is better than all others: fid comes first, statistically tied with all others (new texts).",
     ),
     (
         partial(format_ranking, list("abcdef"), ["b"], "new texts"),
