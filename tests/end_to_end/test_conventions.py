@@ -25,6 +25,7 @@ def test_every_command_answers_to_h(run, path):
     code, out, _ = run(*path, "-h")
     assert code == 0
     assert " ".join(("Usage: textgauge", *path)) in out
+    assert not re.search(r"in python also|\[default: \(\)", re.sub(r"[\s│]+", " ", out), re.IGNORECASE)
 
 
 @pytest.mark.parametrize("option", ["-V", "--version"])

@@ -1,5 +1,7 @@
 """`textgauge compare --explain` as a user meets it; what comes from a corpus is text and nothing else."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -57,3 +59,5 @@ def test_an_atlas_has_every_text_with_its_label_its_passage_and_its_place(run, c
     atlas = pl.read_parquet(path)
     assert atlas.filter(source="reference")["x"].max() < 0 < atlas.filter(source="candidate")["x"].min()
     assert run("compare", corpora / "a.txt", corpora / "b.txt", "-m", "jsd@words", "--atlas", path)[0] == 2
+    out = run("compare", corpora / "a.txt", corpora / "b.txt", "-m", "jsd@words", "--explain", "-f", "json")[1]
+    assert {"cat", "red", "pay"} <= {row["term"] for row in json.loads(out)["details"]["terms"]}

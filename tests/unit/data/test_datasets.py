@@ -156,6 +156,9 @@ class TestPlugIns:
         assert (pairs.grade, pairs.raters) == ((1.0, 0.5), ((1.0, 1.0), (0.0, 1.0)))
         assert is_here("tales")
         assert fetch_dataset("tales") == []
+        register_dataset("old", lambda: load_texts("tales"), size=2)
+        with pytest.raises(InputError, match="gives LabelledTexts, not DatasetItems"):
+            load_texts("old")
 
     def test_a_broken_package_leaves_the_others(self, plugged):
         plugged(lambda: (register_two(), register_two()))

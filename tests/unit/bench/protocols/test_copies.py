@@ -40,6 +40,7 @@ def test_flags_of_any_detector_are_judged(sources) -> None:
     assert (found["found_edited"].value, found["found_verbatim"].value) == (0.0, 1.0)
     assert found["found_verbatim"].low == pytest.approx(0.3424, abs=1e-4)  # Wilson, 2 of 2
     assert found["alarms_at_50"].value == pytest.approx(1 / 16)
+    assert {one.best for one in protocol.measures if one.name.startswith("alarms")} == {"smaller"}
     assert {verdict.measure: verdict.value for verdict in _judge(protocol, flags, columns)}["recall"] == 0.0
 
 
