@@ -156,7 +156,6 @@ run sensitivity --documents odd.csv -m jaccard --out new → documents of 20 tok
 run robustness --documents summaries.csv -m jaccard --out new → 2 of 2 lines have an empty summary
 run retrieval --beir A.txt -m jaccard --out new → a retrieval set is a folder
 run retrieval --beir beir -m jaccard --out new → 1 of 1 judgements
-run agreement -m jaccard --out new → --pairs
 AGREE none.csv --rating r → none.csv
 AGREE rated.csv → --rating
 AGREE rated.csv --rating points → no column 'points'
@@ -165,7 +164,6 @@ AGREE rated.csv --rating second → line 2: column 'second'
 AGREE rated.csv --rating score --set q → no column 'q'
 AGREE once.csv --rating score → at least two rated pairs, not 1
 AGREE sample:graded --rating r → brings its own ratings
-AGREE sample:graded -m fid → compares corpora
 AGREE sample:graded -p ratings=single → several ratings
 AGREE sample:graded --only a=1 → agreement does not read --only
 run yamshchikov2020 --pairs sample:graded --out new → sets its own data
@@ -213,7 +211,6 @@ figures run → missing --folder (see textgauge figures -h)
 report none -o page.html → no such run
 report qa.csv -o page.html → neither a saved result nor a table of texts
 report none.json -o page.html → no such file
-report run none.csv -o page.html → no such file
 report run -o A.txt/page.html → cannot write
 report run -o nowhere/page.html → no folder nowhere
 recommend → give two corpora
@@ -231,7 +228,6 @@ TRAIN --rating word → line 2
 TRAIN --rating scores → score
 TRAIN --set sets → set
 TRAIN --pairs missing.csv → missing.csv
-TRAIN -m jacard → jaccard
 TRAIN -m fid → use `compare`
 TRAIN -m judge → cannot be a feature
 TRAINED blend.cosine@mpnet → blend has no input to choose

@@ -118,7 +118,7 @@ def test_embeddings_are_what_metrics_look_at_and_a_metric_of_texts_is_refused():
     given = {"source_a": rng.normal(size=(40, 3)), "source_b": rng.normal(size=(40, 3)) + 1.0}
     run = textgauge.run("ksc", **given, **SMALL | {"metrics": "energy,medoid"})
     assert {row.metric for row in run.leaderboard()} == {"energy@given", "medoid@given"}
-    with pytest.raises(InputError, match="jsd needs texts"):
+    with pytest.raises(InputError, match="jsd needs texts, but the corpora were given as embeddings"):
         textgauge.run("ksc", **given, **SMALL | {"metrics": "energy,jsd"})
 
 

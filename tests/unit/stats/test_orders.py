@@ -27,12 +27,7 @@ from textgauge.stats.orders import (
     resample_share,
     resample_superiority,
 )
-from textgauge_papers.yamshchikov2020_tables import (
-    compute_variability,
-    count_coinciding,
-    count_swaps,
-    set_deviations,
-)
+from textgauge_papers.yamshchikov2020_tables import compute_variability, count_coinciding, count_swaps, set_deviations
 
 epsilons = st.one_of(st.just(0.0), st.integers(1, 30).map(lambda tenths: tenths / 10))
 

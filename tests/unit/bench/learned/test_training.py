@@ -10,15 +10,7 @@ from scipy.stats import spearmanr
 import textgauge
 from textgauge import Pairs, get_metric
 from textgauge.bench import PairSources
-from textgauge.bench.learned import (
-    center,
-    cross_validate,
-    fit_curve,
-    make_start,
-    solve_weights,
-    sum_products,
-    train,
-)
+from textgauge.bench.learned import center, cross_validate, fit_curve, make_start, solve_weights, sum_products, train
 from textgauge.bench.rated_features import RatedFeatures, compute_rated_features
 from textgauge.core import listen
 from textgauge.core.errors import InputError

@@ -121,10 +121,7 @@ def read_pairs(folder):
 
 
 def test_a_cross_encoder_reads_both_texts_with_their_kinds(write, tmp_path):
-    nodes = [
-        *COUNTS,
-        ("ReduceMean", ["numbers", "axis"], ["hidden"], {"keepdims": 1}),
-    ]
+    nodes = [*COUNTS, ("ReduceMean", ["numbers", "axis"], ["hidden"], {"keepdims": 1})]
     axis = {"axis": np.array([1], dtype=np.int64)}
     folder = write(extra=["token_type_ids"], nodes=nodes, given=axis, tokenizer_config={"model_max_length": 4})
     read_pairs(tmp_path)
