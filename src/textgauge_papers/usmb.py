@@ -106,7 +106,7 @@ _MISPRINT = "table 7 repeats the row of alignment (axis) of table 6: a misprint"
 
 
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """Run the five tasks of the unified benchmark on real data, with ensembles: about a quarter of an hour."""
+    """Five tasks of the unified benchmark on real data, with ensembles: about a quarter of an hour."""
     chosen = metrics or TASK_METRICS
     sources = [Retrieval.data.read(name) for name in TASK_DATA[Retrieval]]
     return [*make_task_plans(TASK_DATA, chosen, seed), *make_plans([WHOLE], sources, chosen, seed)]
