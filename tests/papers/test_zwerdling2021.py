@@ -80,6 +80,8 @@ def test_unique_texts_and_new_terms_are_counted_in_larger_corpora_too(run, torch
         return [f"{texts[row % 54]} again" for row in range(n)]
 
     monkeypatch.setattr(zwerdling_corpora, "eda", repeat)
+    assert run(many=81)[0].many == []  # nothing was trained
+    (run.folder / "checkpoints" / "tiny").mkdir(parents=True)
     (found,) = run(many=81)
     counted = [(row["corpus"], row["property"], row["texts"], row["value"]) for row in found.many]
     assert counted == [("eda", "unique", 81, 27 / 81), ("eda", "vocab", 81, 1.0)]
