@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def whole(run, tmp_path, monkeypatch):
         return err
 
     with monkeypatch.context() as patch:
-        patch.setattr("textgauge.bench.ensembles.train_ensembles", lambda *_, **__: None)
+        patch.setattr(sys.modules["textgauge.bench.run"], "train_ensembles", lambda *_, **__: None)
         call("axis", "--rated", rated(tmp_path), *RATED)
         call("comparisons", "--comparisons", compared(tmp_path), *COMPARED)
         for task in ("robustness", "sensitivity"):

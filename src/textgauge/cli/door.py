@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -152,7 +151,7 @@ def parse_parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
 
     parsed = parse(function.__doc__ or "", DocstringStyle.NUMPYDOC)
     return {
-        name.strip(): _FOR_PYTHON.sub("", " ".join((item.description or "").split()))
+        name.strip(): _leave_python_out(" ".join((item.description or "").split()))
         for item in parsed.params
         for name in item.arg_name.split(",")
     }
@@ -225,12 +224,21 @@ def get_terminal_type(annotation: Any, default: Any) -> Any:
     return shown | None if default is None and type(None) not in get_args(shown) else shown
 
 
+def _leave_python_out(text: str) -> str:
+    """Return a text without its sentences on Python.
+
+    >>> _leave_python_out("A file. In Python also a list. Or a folder.")
+    'A file. Or a folder.'
+    """
+    kept = [part for part in text.removesuffix(".").split(". ") if "in python" not in part.lower()]
+    return ". ".join(kept) + "." * (bool(kept) and text.endswith("."))
+
+
 def _holds_values(member: Any) -> bool:
     """Whether a type is a tuple, or a container of sequences: values that no terminal can give."""
     return get_origin(member) is tuple or any(get_origin(of) is Sequence for of in get_args(member))
 
 
-_FOR_PYTHON = re.compile(r" ?[^.]*\bIn Python\b[^.]*\.", re.IGNORECASE)
 _METAVARS = {str: "TEXT", int: "N", float: "X", Path: "FILE"}
 
 

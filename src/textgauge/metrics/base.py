@@ -98,7 +98,7 @@ class Metric:
         if self.part is not None and self.part not in {part.name for part in self.parts}:
             raise UnknownName.among(f"part of {self.name}", self.part, [part.name for part in self.parts] or ["(none)"])
         parameters = get_parameters(type(self))
-        check_parameters(self, parameters, (*self.ranges, *([Range("seed", 0)] if self.seeded else [])))
+        check_parameters(self, parameters, (*self.ranges, *([Range("seed", 0)] if "seed" in parameters else [])))
         vars(self).update(
             shown=next((part for part in self.parts if part.name == self.part), self.headline),
             shown_label=f"{self.part.replace('_', ' ')} ({self.label})" if self.part else self.label,
