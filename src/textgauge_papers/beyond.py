@@ -301,5 +301,5 @@ PAPER = Paper(
     rows,
     ledger_rows,
     _FIGURES,
-    minutes=4,
+    minutes=12,
 )
