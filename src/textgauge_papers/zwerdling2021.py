@@ -3,7 +3,7 @@
 Reviews of phones stand for Amazon's, political headlines of one year for the news, questions on health for Yahoo's;
 SmolLM2, trained further, for GPT-2. Published precision and recall of test and train are equal, so they were taken
 between equal numbers of texts: ours by meaning are at the size of test; by wording, both at that of train and at that
-of test. Unique texts and new terms are of 100,000 texts, as published. Published plausibility is on
+of test. Unique texts and new terms of EDA and the VAE are of 100,000 texts, as published. Published plausibility is on
 the scale of logarithms: ours is nats a token, the logarithm of perplexity.
 """
 
@@ -205,7 +205,7 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
 
 
 def _say_sizes(one: Described) -> str:
-    many = f", and {one.many[0]['texts']:,} for unique texts and new terms," if one.many else ","
+    many = f", and {one.many[0]['texts']:,} of EDA and the VAE for unique texts and new terms," if one.many else ","
     return f"{one.sizes['train']:,} texts, as many as train{many}"
 
 

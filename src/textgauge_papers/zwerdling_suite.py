@@ -200,7 +200,7 @@ class Zwerdling2021:
     EDA is as its authors have it, the VAE has 7,000 words, the language model is SmolLM2, trained further. Every
     generator writes `n` texts, by default as many as train has, so unique, new words and nearness to train by wording
     are those of equal numbers; the language model writes `lm`, where that is not 0. Unique texts and new terms are also
-    counted in `many` texts of each, as published in 100,000. Recall grows with the number of
+    counted in `many` texts of EDA and of the VAE, as published in 100,000. Recall grows with the number of
     texts and precision does not, so both, by meaning and by wording, are taken at the size of test, too, as means over
     `draws`. `grammar` is LanguageTool 2.2, as published, where there is Java and a folder LanguageTool-2.2 in
     TEXTGAUGE_DATA, else Harper. `plausibility` is perplexity under a model that has not seen train, so that copies of
