@@ -284,7 +284,7 @@ class LocalLanguageTool(GrammarChecker):
             options = ["-c", "utf8", "-l", LANGUAGE, "-b", "--api"]
             try:
                 done = subprocess.run([*program, *options, str(path)], capture_output=True, check=True)  # noqa: S603
-                return ElementTree.fromstring(done.stdout)  # noqa: S314, it is the output of the program
+                return ElementTree.fromstring(done.stdout)  # noqa: S314  # nosec B314, the output of the program
             except (OSError, subprocess.CalledProcessError, ElementTree.ParseError) as error:
                 raise ResourceError(f"{self.name} cannot be run by java: {error}") from None
 

@@ -401,10 +401,10 @@ def _measure_properties(check: Check, how: Bootstrap) -> dict[str, Measured]:
     options: dict[str, Any] = {"embedder": None, "grammar": None, "plausibility": None}
     if check.kind == "copies":
         check_threshold(check.get("threshold"))
-        names, whats = _COPIES, _COPY_SHARES
+        names, captions = _COPIES, _COPY_SHARES
         options |= {"near_copy": check.get("threshold"), "passage": int(check.get("passage"))}
     else:
-        names, whats = {bound.of: bound.of for bound in check.bounds()}, {}
+        names, captions = {bound.of: bound.of for bound in check.bounds()}, {}
         needs = {need for known in list_properties() if known.name in names for need in known.needs}
         backends = {"embedder": "embeddings", "grammar": "grammar", "plausibility": "plausibility"}
         options |= {option: check.get(option) for option, need in backends.items() if need in needs}
@@ -417,9 +417,9 @@ def _measure_properties(check: Check, how: Bootstrap) -> dict[str, Measured]:
     for number, name in names.items():
         row = found[name]
         signature = [row.backend or name, *fixed]
-        signature += [f"threshold={options['near_copy']:g}"] if name == "near_copies" and whats else []
+        signature += [f"threshold={options['near_copy']:g}"] if name == "near_copies" and captions else []
         measured[number] = Measured(
-            what=whats.get(name, name),
+            what=captions.get(name, name),
             value=row.value,
             low=row.low,
             high=row.high,
